@@ -5,15 +5,17 @@ import { createLogger } from './log.js'
 import { start } from './start.js'
 
 async function main(): Promise<void> {
+  const stopping = new AbortController()
   const signalled = new Promise<NodeJS.Signals>(resolve => {
     process.on('SIGTERM', resolve)
     process.on('SIGINT', resolve)
   })
+  void signalled.then(() => stopping.abort())
   const config = readConfig(process.env)
   const log = createLogger(config)
   markInPlace()
   const began = performance.now()
-  const tollgate = await start(config, log)
+  const tollgate = await start(config, log, stopping.signal)
   const seconds = ((performance.now() - began) / 1_000).toFixed(2)
   process.stdout.write(`Tollgate listens on http://${config.host}:${tollgate.port} (ready in ${seconds} s)\n`)
   if (tollgate.madeKey) process.stdout.write(firstKey(`${config.dataDir}/bootstrap-key`, tollgate.madeKey))
@@ -30,6 +32,8 @@ function firstKey(path: string, value: string): string {
 }
 
 main().catch(error => {
+  // told to stop while it waited for a store
+  if ((error as Error)?.name === 'AbortError') process.exit(0)
   const message = error instanceof ConfigError ? error.message : (error as Error)?.stack
   process.stderr.write(`Tollgate did not start: ${message ?? error}\n`)
   process.exit(1)

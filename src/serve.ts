@@ -42,10 +42,11 @@ import {
   shardCount,
   startProjections,
 } from './engine/recovery/journals.js'
+import { LateClickHouse } from './engine/recovery/late-clickhouse.js'
 import { PostgresWatch } from './engine/recovery/postgres-watch.js'
 import type { Projections } from './engine/recovery/projections.js'
 import type { Phases } from './engine/recovery/start-phases.js'
-import { allOf, fillMemory, rememberAgain, storedIn } from './engine/recovery/warm-up.js'
+import { allOf, fillMemory, isFirstGeneration, rememberAgain, storedIn } from './engine/recovery/warm-up.js'
 import { Shards } from './engine/shards/shards.js'
 import { shardFile } from './engine/shards/thread.js'
 import { Streams } from './engine/stream/streams.js'
@@ -69,9 +70,8 @@ import type { Addresses, Opened, Tollgate } from './opened.js'
 import { packedClaimBytes } from './protocol/packed-claim.js'
 import type { ProjectedChunk } from './protocol/projector-messages.js'
 import { openClickHouse } from './storage/clickhouse.js'
-import { dropClones } from './storage/dump.js'
+import { ClickHouseGate } from './storage/clickhouse-gate.js'
 import { Holder, type Holding } from './storage/holder.js'
-import { migrate } from './storage/migrate.js'
 import { closePostgres, openPostgres, postgresHealthy } from './storage/postgres.js'
 
 const parserFile = new URL('../workers/parse.js', import.meta.url)
@@ -110,14 +110,14 @@ export async function serve(from: {
   const requests = openPostgres(addresses.postgres, { max: postgresPlaces.places, closed })
   opened.add(() => closePostgres(requests))
   let yielding: Yielding | null = null
-  const clickhouse = openClickHouse(addresses.clickhouse, { max: 32, asked: more => yielding?.asked(more) })
+  const store = openClickHouse(addresses.clickhouse, { max: 32, asked: more => yielding?.asked(more) })
+  const clickhouse = new ClickHouseGate(store)
   opened.add(() => clickhouse.close())
   const holding = config.redisUrl === null ? 'alone' : 'shared'
   const holder = config.databaseUrl === null ? null : await holdPostgres(addresses, holding, log, opened)
-  await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
+  const late = new LateClickHouse({ postgres: addresses.postgres, store, gate: clickhouse, log })
+  await phases.time('migrate', () => late.migrate(config.redisUrl === null))
   await holder?.begin()
-  // of a backup whose service was killed
-  await dropClones(clickhouse)
 
   const cluster = config.redisUrl === null ? null : await joinCluster({ ...from, addresses }, sql)
 
@@ -209,16 +209,20 @@ export async function serve(from: {
     entities: storedIn(unbounded),
     claims: (openedMs: number) => eventClaims(clickhouse, oldKeys.missingSince(openedMs), claimsAtOnce),
     holdKeys: () => holdKeys.load(sql),
+    ...(late.isAway && { claimsIn: { begins: await isFirstGeneration(sql, journals.generation) } }),
   }
+  const missingMs = oldKeys.missingSince(clock.wall() - windowMs)
   const memory = { directory, dedupe, traits, holdKeys }
   const filling = (
     cluster === null ? fillMemory(stored, memory, clock.wall(), phases) : cluster.fill(memory, phases)
   ).finally(() => closePostgres(unbounded))
-  const [shards] = await allOf([starting, filling])
+  const [shards, tail] = await allOf([starting, filling])
+  dedupe.lacksSome = late.isAway && (tail?.claimsSinceMs ?? 0) > missingMs
   running = shards
   await phases.time('catalogs', () => catalogs.start())
 
   const hears = {
+    waiting: late.isAway ? (['clickhouse'] as const) : [],
     chunk: traced?.chunk,
     announced: () => outbox?.wake(),
     lastOf: (environmentId: string) => shards.lastOf(environmentId),
@@ -226,6 +230,8 @@ export async function serve(from: {
   const sharedProjections = await cluster?.startProjections({ ...addresses, log, ...hears })
   projections = sharedProjections ?? (await startProjections(journals, addresses, log, hears))
   opened.add(() => projections!.stop())
+  if (late.isAway) late.begin({ projections, dedupe, sinceMs: missingMs })
+  opened.add(() => late.stop())
   yielding = openYielding(opened, projections)
   let divided = 0
   const divide = (): void => {
@@ -240,9 +246,10 @@ export async function serve(from: {
     divide()
     dedupe.sweep(clock.wall(), segmentsPerTurn)
     holdKeys.sweep(clock.wall(), segmentsPerTurn)
-    oldKeys
-      .rotate(dedupe, clock.wall())
-      .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
+    if (!dedupe.lacksSome)
+      oldKeys
+        .rotate(dedupe, clock.wall())
+        .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
   }, 1_000)
   const pruning = setInterval(
     () =>
@@ -440,6 +447,7 @@ export async function serve(from: {
         ...(cluster?.node.degraded() ?? []),
         ...shards.degraded.map(shard => `shard ${shard}`),
         ...(postgres.answers ? [] : ['Postgres']),
+        ...late.degraded(dedupe),
         ...projections!.degraded(),
         ...fullWindows(dedupe),
         ...fullQuotas(quotas, catalogs.ids()),

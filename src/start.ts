@@ -6,6 +6,7 @@ import { type Config, ConfigError, plainStores, rootAdvice } from './config.js'
 import { clockFloor } from './engine/recovery/clock-mark.js'
 import { Phases } from './engine/recovery/start-phases.js'
 import { afterRequests } from './host/thread-priority.js'
+import { WaitingServer } from './http/waiting.js'
 import { type Addresses, Opened, type Tollgate } from './opened.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
@@ -13,26 +14,35 @@ import { mustHaveStores } from './storage/embedded/installed.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
 import { lockDataDir } from './storage/lock.js'
 import type { PostgresAddress } from './storage/postgres.js'
+import { untilPostgresAnswers } from './storage/postgres-wait.js'
 
 export type { Tollgate } from './opened.js'
 
 /**
  * Start Tollgate.
  *
- * errors  any failure, after everything opened is closed again: a locked data directory, an unreachable store, a
+ * A Postgres that is named by URL and does not answer is waited for: health answers meanwhile.
+ *
+ * signal  ends that waiting with an AbortError.
+ * errors  any failure, after everything opened is closed again: a locked data directory, a store that refuses, a
  *         changed migration, a corrupt journal, a port in use.
  */
-export async function start(config: Config, log: Logger): Promise<Tollgate> {
+export async function start(config: Config, log: Logger, signal?: AbortSignal): Promise<Tollgate> {
   const opened = new Opened()
   try {
-    return await open(config, log, opened)
+    return await open(config, log, opened, signal)
   } catch (error) {
     await opened.close(log)
     throw error
   }
 }
 
-async function open(config: Config, log: Logger, opened: Opened): Promise<Tollgate> {
+async function open(
+  config: Config,
+  log: Logger,
+  opened: Opened,
+  signal: AbortSignal | undefined,
+): Promise<Tollgate> {
   const phases = new Phases()
   mustHaveStores(config)
   const lock = await lockDataDir(config.dataDir)
@@ -46,7 +56,32 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const loading = phases.time('modules', () => load(config, opened))
   await Promise.allSettled([starting, loading])
   const { serve } = await loading
-  return serve({ config, log, opened, phases, floorMs, addresses: await starting })
+  const addresses = await starting
+  const port = config.databaseUrl === null ? config.port : await untilThere(addresses, config, log, signal)
+  return serve({ config: { ...config, port }, log, opened, phases, floorMs, addresses })
+}
+
+/** Wait for Postgres. Returns the port to listen on: health may have answered there already. */
+async function untilThere(
+  { postgres }: Addresses,
+  { host, port }: Config,
+  log: Logger,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let waiting: WaitingServer | null = null
+  try {
+    await untilPostgresAnswers(
+      postgres,
+      async reason => {
+        waiting = await WaitingServer.listen(host, port, 'waiting for Postgres')
+        log.warn({ err: reason }, 'Postgres does not answer: the start waits for it')
+      },
+      signal,
+    )
+    return (waiting as WaitingServer | null)?.port ?? port
+  } finally {
+    await (waiting as WaitingServer | null)?.close()
+  }
 }
 
 async function load({ shards }: Config, opened: Opened): Promise<typeof import('./serve.js')> {

@@ -151,7 +151,7 @@ export function faultsOf({ method, path, data: documented }: Endpoint, body: unk
 /** Writes that may be durable before their row is shown: these document 202, and nothing else does. */
 const mayLag = routes.filter(route => route.mayLag)
 
-/** What is wrong with an answer that says only that a write was taken (decision 32). */
+/** Faults of an answer that says only that a write was taken (decision 32). */
 export function takenFaults(method: string, url: string, body: unknown): readonly string[] {
   const parts = url.split('?')[0]!.split('/')
   const verb = method === 'DELETE' ? 'del' : method.toLowerCase()

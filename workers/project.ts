@@ -88,6 +88,8 @@ class Projectors {
   readonly #streams = new Map<string, Stream>()
   /** Stores into which nothing is written for now. */
   readonly #holding = new Set<ProjectedStore>()
+  /** The held stores that lack their schema: a release does not concern them. */
+  readonly #waiting: Set<ProjectedStore>
   /** The highest sequence somebody waits for, by store and shard. */
   readonly #wanted = new Map<string, number>()
   readonly #checks: CheckWriter
@@ -101,6 +103,9 @@ class Projectors {
     this.#storage = storage
     this.#positions = new Positions(options.positions)
     this.#checks = new CheckWriter(storage.clickhouse, rows => this.#tell({ type: 'checks_dropped', rows }))
+    this.#waiting = new Set(options.waiting)
+    for (const store of this.#waiting) this.#holding.add(store)
+    this.#checks.held = this.#waiting.has('clickhouse')
     this.#stopped = new Promise(resolve => {
       this.#stop = resolve
     })
@@ -114,7 +119,7 @@ class Projectors {
     await this.#stopped
     clearInterval(checking)
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
-    this.#checks.held = false
+    this.#checks.held = this.#waiting.has('clickhouse')
     await this.#checks.flush()
     await Promise.all([...this.#readers.values()].flat().map(reader => reader.close()))
     await this.#storage.close()
@@ -124,8 +129,6 @@ class Projectors {
   #own({ index, directory }: ProjectedShard): void {
     this.#start(this.#postgresOf(index, directory))
     this.#start(this.#clickhouseOf(index, directory))
-    for (const store of ['postgres', 'clickhouse'] as const)
-      if (this.#holding.has(store)) void this.#streams.get(`${store} ${index}`)!.hold()
   }
 
   async #disown(index: number): Promise<void> {
@@ -194,6 +197,7 @@ class Projectors {
       retryMinMs: 100,
       retryMaxMs: 2_000,
       now: Date.now,
+      held: this.#holding.has(store),
       moved: () => this.#moved(store, shard),
       failing: (_, error) =>
         this.#tell({ type: 'failing', store, shard, error: text(error), away: saysAway(error) }),
@@ -228,10 +232,10 @@ class Projectors {
         void this.#hold(request.store)
         return
       case 'release':
-        this.#checks.held = false
-        this.#holding.clear()
-        for (const stream of this.#streams.values()) stream.release()
-        return
+        return this.#release()
+      case 'begin':
+        this.#waiting.delete(request.store)
+        return this.#release()
       case 'stop':
         this.#end(request.drainMs)
         return
@@ -244,6 +248,13 @@ class Projectors {
     if (store === 'clickhouse') this.#checks.held = true
     await Promise.all([...streams.map(stream => stream.hold()), this.#checks.sent])
     this.#tell({ type: 'held', store })
+  }
+
+  #release(): void {
+    for (const store of this.#holding) if (!this.#waiting.has(store)) this.#holding.delete(store)
+    this.#checks.held = this.#holding.has('clickhouse')
+    for (const [key, stream] of this.#streams)
+      if (![...this.#holding].some(store => key.startsWith(store))) stream.release()
   }
 
   #moved(store: ProjectedStore, shard: number): void {
@@ -261,7 +272,8 @@ class Projectors {
 
   #end(drainMs: number): void {
     const streams = [...this.#streams.values()]
-    for (const stream of streams) stream.stop(drainMs === 0)
+    for (const [key, stream] of this.#streams)
+      stream.stop(drainMs === 0 || [...this.#waiting].some(store => key.startsWith(store)))
     if (drainMs > 0)
       setTimeout(() => {
         for (const stream of streams) stream.stop(true)

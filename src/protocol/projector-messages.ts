@@ -30,6 +30,8 @@ export interface ProjectorOptions {
   /** Longest time that records gather before they are projected, when no caller waits; defaults 200 ms and 1 s. */
   readonly postgresMs?: number
   readonly clickhouseMs?: number
+  /** Stores into which nothing is written until `begin`: they lack their schema. */
+  readonly waiting?: readonly ProjectedStore[]
   /** Whether each chunk is reported. */
   readonly tellsChunks?: boolean
 }
@@ -52,6 +54,8 @@ export type ProjectorRequest =
   | { readonly type: 'hold'; readonly store: ProjectedStore }
   /** Go on with both stores. */
   | { readonly type: 'release' }
+  /** A store that was waited for has its schema. */
+  | { readonly type: 'begin'; readonly store: ProjectedStore }
   /** Project everything committed, for at most this long, then end. */
   | { readonly type: 'stop'; readonly drainMs: number }
 

@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from 'postgres'
+import { ServiceError } from '../errors.js'
 import type { ClickHouse } from './clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
 
@@ -15,11 +16,15 @@ export interface MigrateOptions {
   readonly directory?: string
   /** Stop where these had stopped: the schema of a backup. */
   readonly ran?: Readonly<Record<'postgres' | 'clickhouse', readonly Applied[]>>
+  /** ClickHouse may be away: it is then left as it is, and the result says so. */
+  readonly clickhouseMayBeAway?: boolean
 }
 
 export interface MigrateResult {
   /** Files applied by this call, in order, such as `postgres/0001_accounts.sql`. */
   readonly applied: readonly string[]
+  /** ClickHouse did not answer: some of its files may be missing. */
+  readonly clickhouseAway?: true
 }
 
 /** The files on disk do not fit the store's list of applied files. Nothing was changed. */
@@ -56,16 +61,27 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     // one connection holds the lock in an open transaction; the other does the work
     return await sql.begin(async lock => {
       await lock`select pg_advisory_xact_lock(${lockKey})`
-      return {
-        applied: [
-          ...(await migratePostgres(sql, files.postgres)),
-          ...(await migrateClickHouse(clickhouse, files.clickhouse)),
-        ],
+      const applied = await migratePostgres(sql, files.postgres)
+      try {
+        // before a long time limit would end
+        if (options.clickhouseMayBeAway && !(await clickhouse.healthy())) return away(applied)
+        return { applied: [...applied, ...(await migrateClickHouse(clickhouse, files.clickhouse))] }
+      } catch (error) {
+        if (options.clickhouseMayBeAway && isAwayError(error)) return away(applied)
+        throw error
       }
     })
   } finally {
     await closePostgres(sql)
   }
+}
+
+const away = (applied: readonly string[]): MigrateResult => ({ applied, clickhouseAway: true })
+
+/** Whether a store was away, or a file failed for that. */
+function isAwayError(error: unknown): boolean {
+  if (error instanceof MigrationError) return isAwayError(error.cause)
+  return error instanceof ServiceError && error.code === 'store_away'
 }
 
 interface File {

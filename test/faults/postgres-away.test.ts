@@ -1,46 +1,9 @@
 // Postgres away: companies and users answer 503 and say when to come back, events and checks go on, and what was
 // acknowledged is shown when it returns (promise 6, decision 5).
-import { connect, createServer, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { startStores } from '../stores.js'
-
-/** A way to a Postgres that can be cut. */
-async function road(t: Test, target: { readonly host: string; readonly port: number }) {
-  const open = new Set<Socket>()
-  let cut = false
-  const server = createServer(incoming => {
-    if (cut) return void incoming.destroy()
-    const outgoing = connect(`${target.host}/.s.PGSQL.${target.port}`)
-    for (const [one, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming],
-    ] as const) {
-      open.add(one)
-      one.on('error', () => {})
-      one.on('close', () => {
-        open.delete(one)
-        other.destroy()
-      })
-      one.pipe(other)
-    }
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    for (const socket of open) socket.destroy()
-    server.close()
-  })
-  return {
-    port: (server.address() as { port: number }).port,
-    cut(): void {
-      cut = true
-      for (const socket of open) socket.destroy()
-    },
-    mend(): void {
-      cut = false
-    },
-  }
-}
+import { road } from './road.js'
 
 /** Resolves when nothing is degraded any more. */
 async function whole(client: Client): Promise<void> {
@@ -51,7 +14,7 @@ async function whole(client: Client): Promise<void> {
 t.test('companies while Postgres is away', async t => {
   const { postgres } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
-  const way = await road(t, postgres)
+  const way = await road(t, { path: `${postgres.host}/.s.PGSQL.${postgres.port}` })
   const url = `postgres://${postgres.user}:${postgres.password}@127.0.0.1:${way.port}/${postgres.database}`
   const { client } = await startHere(t, { DATABASE_URL: url })
   const company = await client.ok('POST', '/companies', { keys: { slug: 'acme' }, traits: { n: 1 } })
@@ -96,7 +59,7 @@ t.test('companies while Postgres is away', async t => {
 t.test('a write of state with 503 was not made, and one that was made gets 2xx', async t => {
   const { postgres } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
-  const way = await road(t, postgres)
+  const way = await road(t, { path: `${postgres.host}/.s.PGSQL.${postgres.port}` })
   const url = `postgres://${postgres.user}:${postgres.password}@127.0.0.1:${way.port}/${postgres.database}`
   const { client } = await startHere(t, { DATABASE_URL: url })
   await client.ok('POST', '/companies', { keys: { slug: 'acme' } })
@@ -130,7 +93,7 @@ t.test('a write of state with 503 was not made, and one that was made gets 2xx',
 t.test('a start does not wait for Postgres to hold what the journals hold', async t => {
   const { postgres, sql } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
-  const way = await road(t, postgres)
+  const way = await road(t, { path: `${postgres.host}/.s.PGSQL.${postgres.port}` })
   const DATABASE_URL = `postgres://${postgres.user}:${postgres.password}@127.0.0.1:${way.port}/${postgres.database}`
   const first = await startHere(t, { DATABASE_URL })
   const event = { event_type: 'track', body: { event: 'e', company: { slug: 'late' } } }

@@ -7,6 +7,7 @@ import t from 'tap'
 import { ServiceError } from '../../src/errors.js'
 import { asStoreError, isAway, within } from '../../src/storage/away.js'
 import { closePostgres, openPostgres, postgresHealthy } from '../../src/storage/postgres.js'
+import { road } from '../faults/road.js'
 import { startStores } from '../stores.js'
 import { eventually, killHard } from './embedded/hold.js'
 
@@ -53,6 +54,26 @@ t.test('Postgres', async t => {
       'what it did not commit is undone',
     )
   })
+
+  await t.test(
+    'a connection that dies while the driver asks for its types fails its statement alone',
+    async t => {
+      if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
+      let dies = true
+      const way = await road(t, { path: `${postgres.host}/.s.PGSQL.${postgres.port}` }, bytes => {
+        if (!dies || !bytes.includes('pg_catalog.pg_type')) return true
+        dies = false
+        return false
+      })
+      const { user, database } = postgres
+      const password = postgres.password ?? ''
+      const url = `postgres://${user}:${password}@127.0.0.1:${way.port}/${database}`
+      const over = openPostgres({ url }, { max: 1 })
+      t.teardown(() => closePostgres(over))
+      t.same(await over`select 1 as one`, [{ one: 1 }], 'over a new connection')
+      t.notOk(dies, 'the first one died')
+    },
+  )
 
   await t.test('a server that fell silent is given up', async t => {
     const quick = openPostgres(postgres, { max: 1, statementTimeoutMs: 100 })

@@ -29,6 +29,8 @@ export interface StreamOptions {
   readonly retryMinMs: number
   readonly retryMaxMs: number
   readonly now: () => number
+  /** Begin nothing before `release`. */
+  readonly held?: boolean
   readonly moved: (projection: Projection) => void
   /** The first failure of a series, and its end. */
   readonly failing: (projection: Projection, error: unknown) => void
@@ -63,6 +65,7 @@ export class Stream {
   constructor(projection: Projection, options: StreamOptions) {
     this.#projection = projection
     this.#options = options
+    this.#held = options.held ?? false
     this.ended = this.#run()
   }
 

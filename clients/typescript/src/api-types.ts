@@ -4279,6 +4279,9 @@ export interface components {
       company_id: string;
       prorate?: boolean | null;
     };
+    Taken: {
+      taken: true;
+    };
     TestWebhook: {
       failure_reason: null | string;
       response_code: number;
@@ -4468,6 +4471,22 @@ export interface components {
     };
   };
   responses: {
+    202: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": {
+          data: components["schemas"]["Taken"];
+          params: {
+            [key: string]: unknown;
+          };
+        };
+      };
+    };
     400: {
       headers: {
         "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5842,6 +5861,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -5879,6 +5899,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -7960,6 +7981,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8034,6 +8056,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8202,6 +8225,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8239,6 +8263,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8421,6 +8446,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8456,6 +8482,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8536,6 +8563,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8611,6 +8639,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8651,6 +8680,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8686,6 +8716,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8769,6 +8800,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8844,6 +8876,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8925,6 +8958,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -8965,6 +8999,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -11488,6 +11523,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -11562,6 +11598,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13279,6 +13316,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13460,6 +13498,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13613,6 +13652,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13683,6 +13723,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13760,6 +13801,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13797,6 +13839,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];

@@ -39,8 +39,13 @@ export function nameOf({ key }: Pick<Sender, 'key'>, idempotencyKey: string): st
   return key.kind === 'publishable' ? publishableMark + idempotencyKey : idempotencyKey
 }
 
-/** The 503 for events when the idempotency window has no room for their keys. */
-export function windowFull(): ServiceError {
+/** The 503 for events when the idempotency window has no room for their keys, or does not know all keys yet. */
+export function windowFull({ lacksSome }: Pick<Services['dedupe'], 'lacksSome'>): ServiceError {
+  if (lacksSome)
+    return new ServiceError(
+      'store_away',
+      'ClickHouse is away: whether idempotency keys were used is not known',
+    )
   return new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
 }
 
@@ -82,7 +87,7 @@ export class Claims {
     const { environmentId, nowMs } = this.sender
     if (dedupe.isFull(environmentId, key) && !dedupe.find(environmentId, key, nowMs)) {
       metrics.events.windowFull.count++
-      throw windowFull()
+      throw windowFull(dedupe)
     }
     this.settled ??= this.newSettled()
     const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.settled, nowMs, print)

@@ -218,7 +218,7 @@ async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
   }
   if (keys.size <= dedupe.room(environmentId, publishable)) return
   metrics.events.windowFull.count++
-  throw windowFull()
+  throw windowFull(dedupe)
 }
 
 /** Take and send the events of a slice. */

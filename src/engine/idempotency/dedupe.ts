@@ -117,6 +117,9 @@ export class Dedupe implements KeySource {
     this.shares.divide(environments)
   }
 
+  /** Some keys of the window are not known yet: one that is not here may have been used all the same. */
+  lacksSome = false
+
   /** Whether no other key of this class fits; `key`: any of it. */
   isFull(environmentId: string, key: string): boolean {
     return this.room(environmentId, isMarked(key)) <= 0
@@ -124,7 +127,7 @@ export class Dedupe implements KeySource {
 
   /** Further keys of an environment that fit. */
   room(environmentId: string, publishable: boolean): number {
-    return this.shares.room(this.shares.of(environmentId, publishable))
+    return this.lacksSome ? 0 : this.shares.room(this.shares.of(environmentId, publishable))
   }
 
   /** Parts of environments into which no other key fits. */

@@ -7,7 +7,7 @@ import { RecordFlag } from '../../journal/journal.js'
 import { FileJournalReader } from '../../journal/reader.js'
 import { loadedAt } from '../../journal/records/event-row.js'
 import { type FactClaim, FactReader } from '../../journal/records/fact-decoder.js'
-import { journalEnd, shardDirectory } from '../../journal/segment.js'
+import { journalEnd, listSegments, shardDirectory } from '../../journal/segment.js'
 import type { Positions } from '../../protocol/positions.js'
 import type { Directory, DirectoryKind } from '../directory/directory.js'
 import type { UsedKey } from '../idempotency/hold-keys.js'
@@ -27,8 +27,15 @@ export interface ClaimsHeard {
   claim(claim: FactClaim, receivedAtMs: number): void
   /** About how many will come, once that shows: further ones each time. */
   expect(claims: number): void
+  /**
+   * ClickHouse is away: those that it has are told too, as far back as the journals go (`Tail.claimsSinceMs`).
+   * `begins`: there were no other journals before these.
+   */
+  readonly all?: { readonly begins: boolean } | undefined
 }
 
+/** Events received within so long of each other may lie in the journal in either order. */
+const disorderMs = 300_000
 /** Records after which it shows how many of them claim a key. */
 const sampled = 4_096
 
@@ -39,7 +46,7 @@ const sampled = 4_096
  * errors   JournalCorrupt.
  * source   EV-25, EV-26.
  */
-export async function readTail(journals: Journals, { claim, expect }: ClaimsHeard): Promise<Tail> {
+export async function readTail(journals: Journals, { claim, expect, all }: ClaimsHeard): Promise<Tail> {
   const { directory, positions, disk = nodeDisk } = journals
   const tail = new Tail()
   const facts = new FactReader()
@@ -48,7 +55,9 @@ export async function readTail(journals: Journals, { claim, expect }: ClaimsHear
   const ends = await Promise.all(paths.map(path => journalEnd(disk, path)))
   for (let shard = 0; shard < positions.shards; shard++) {
     const shown = positions.get(shard, 'postgres')
-    const stored = positions.get(shard, 'clickhouse')
+    const first = all ? ((await listSegments(disk, paths[shard]!))[0] ?? 1) : 1
+    const stored = all ? first - 1 : positions.get(shard, 'clickhouse')
+    let sinceMs = all && (first > 1 || !all.begins) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
     const reader = new FileJournalReader({ directory: paths[shard]!, disk })
     let behind = 0
     let claims = 0
@@ -59,13 +68,17 @@ export async function readTail(journals: Journals, { claim, expect }: ClaimsHear
             tail.add(facts.read(chunk.bytes, chunk.factAt(i), chunk.factEnd(i)))
           if (chunk.sequence(i) > stored) {
             if (++behind === sampled) expect((claims / behind) * (ends[shard]! - stored))
-            const found = claimOf(chunk, i, facts)
+            if ((chunk.flags(i) & RecordFlag.event) === 0) continue
+            // the window runs by the receipt, which only the row knows; `at` may be shifted by a test clock
+            const receivedAtMs = loadedAt(chunk.bytes, chunk.rowAt(i))
+            if (sinceMs === Number.POSITIVE_INFINITY) sinceMs = receivedAtMs + disorderMs
+            const found = facts.claimed(chunk.bytes, chunk.factAt(i), chunk.factEnd(i))
             if (found === null) continue
             claims++
-            // the window runs by the receipt, which only the row knows; `at` may be shifted by a test clock
-            claim(found, loadedAt(chunk.bytes, chunk.rowAt(i)))
+            claim(found, receivedAtMs)
           }
         }
+      tail.claimsSinceMs = Math.max(tail.claimsSinceMs, sinceMs)
     } finally {
       await reader.close()
     }
@@ -80,12 +93,6 @@ function concerns(chunk: Chunk, index: number): boolean {
   const flags = chunk.flags(index)
   if (flags & RecordFlag.identity) return true
   return (flags & RecordFlag.ledger) !== 0 && chunk.record(index).fact.includes(hold)
-}
-
-/** The idempotency key that a record claims, or null. */
-function claimOf(chunk: Chunk, index: number, facts: FactReader): FactClaim | null {
-  if ((chunk.flags(index) & RecordFlag.event) === 0) return null
-  return facts.claimed(chunk.bytes, chunk.factAt(index), chunk.factEnd(index))
 }
 
 /** A pair that rows show with two entities. */
@@ -120,6 +127,9 @@ interface Tailed {
 export class Tail {
   private readonly entities = new Map<string, Tailed>()
   private readonly introduced: (readonly [environmentId: string, DirectoryKind, TraitIntroduction])[] = []
+
+  /** All claims of events received since were told; they were read as far back as the journals go. */
+  claimsSinceMs = Number.NEGATIVE_INFINITY
 
   /** Idempotency keys of holds. */
   readonly holdKeys: UsedKey[] = []

@@ -70,7 +70,7 @@ export function startProjections(
   journals: Journals,
   addresses: Addresses,
   log: Logger,
-  more: Pick<ProjectionsOptions, 'chunk' | 'announced' | 'lastOf'> = {},
+  more: Pick<ProjectionsOptions, 'chunk' | 'announced' | 'lastOf' | 'waiting'> = {},
 ): Promise<Projections> {
   return Projections.start({
     positions: journals.positions,

@@ -31,6 +31,8 @@ export interface ProjectionsOptions {
   readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
   /** The sequence of each shard behind which it has no record of an environment; null: not known. */
   readonly lastOf?: (environmentId: string) => Promise<readonly (Sequence | null)[]>
+  /** Stores that lack their schema: nothing is written there until `begin`. */
+  readonly waiting?: readonly ProjectedStore[]
   /** Called when rows came into the outbox of webhooks. */
   readonly announced?: () => void
   readonly workerFile?: URL
@@ -85,6 +87,8 @@ export class Projections {
   /** The hold asked for, and those that hold; all are lost with their thread. */
   #holding: { readonly held: () => void; readonly lost: (error: Error) => void } | null = null
   readonly #held = new Set<ProjectedStore>()
+  /** Stores that lack their schema. */
+  readonly #waiting: Set<ProjectedStore>
   /** Journals that are projected. */
   readonly #owned = new Set<number>()
   readonly #leaving = new Map<number, () => void>()
@@ -92,6 +96,7 @@ export class Projections {
   protected constructor(options: ProjectionsOptions) {
     this.#options = options
     this.#positions = options.positions
+    this.#waiting = new Set(options.waiting)
     if (options.redis === undefined)
       for (let shard = 0; shard < options.positions.shards; shard++) this.#owned.add(shard)
     this.#sampling = setInterval(() => this.#sample(), sampleMs)
@@ -116,7 +121,8 @@ export class Projections {
     if (this.#positions.get(shard, store) >= sequence) return Promise.resolve()
     // a caller with a long timeout waits for the store to come back
     const patient = timeoutMs > waitMs
-    if (!patient && this.#away.has(`${store} ${shard}`)) return Promise.reject(lateError(store))
+    if (!patient && (this.#waiting.has(store) || this.#away.has(`${store} ${shard}`)))
+      return Promise.reject(lateError(store))
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter)
@@ -223,6 +229,12 @@ export class Projections {
     return held
   }
 
+  /** A store that was waited for has its schema: write into it from now on. */
+  begin(store: ProjectedStore): void {
+    this.#waiting.delete(store)
+    this.#post({ type: 'begin', store })
+  }
+
   /** Project what is committed, for at most `drainMs`, and end the thread. Waiting callers get `starting` (503). */
   async stop(drainMs = 5_000): Promise<void> {
     if (this.#stopping) return this.#life
@@ -250,6 +262,7 @@ export class Projections {
       positions: this.#positions.memory,
       postgres,
       clickhouse,
+      waiting: [...this.#waiting],
       tellsChunks: chunk !== undefined,
       ...bounds,
     }

@@ -9,7 +9,7 @@ import type { ProjectedStore } from '../../protocol/projector-messages.js'
 import type { Directory, DirectoryKind } from '../directory/directory.js'
 import { type Dedupe, windowMs } from '../idempotency/dedupe.js'
 import type { HoldKeys } from '../idempotency/hold-keys.js'
-import { type DoublePair, type Journals, readTail } from './journal-tail.js'
+import { type ClaimsHeard, type DoublePair, type Journals, readTail, type Tail } from './journal-tail.js'
 import type { Phases } from './start-phases.js'
 
 /** Blocks of a table read by one statement, and memberships. */
@@ -22,6 +22,12 @@ export interface StoredPositions {
     generation: string,
   ): Promise<readonly { shard: number; store: ProjectedStore; sequence: string; seen_sequence: string }[]>
   checkpoints(generation: string): Promise<readonly { shard: number; sequence: string }[]>
+}
+
+/** Whether no other journals than these were ever brought into the stores. */
+export async function isFirstGeneration(sql: Sql, generation: string): Promise<boolean> {
+  const others = await sql`select 1 from projections where generation <> ${generation} limit 1`
+  return others.length === 0
 }
 
 /** Entities of an environment. */
@@ -152,7 +158,7 @@ async function fillDirectory(stored: StoredEntities, directory: Directory): Prom
 }
 
 /** Idempotency keys whose window is open, in any order. */
-async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
+export async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
   dedupe.reserve(await stored.count())
   for await (const claims of stored.pages())
     for (let at = 0; at < claims.length; at += packedClaimBytes) dedupe.loadPacked(claims, at)
@@ -163,6 +169,7 @@ async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
  * projector is waited for, and none may run meanwhile.
  *
  * nowMs   the wall clock: keys received 24 hours before it are free.
+ * returns what happened to entities lately, and since when all claims are known (`Tail.claimsSinceMs`).
  * errors  store_away; JournalCorrupt.
  * source  EV-25, EV-26.
  */
@@ -172,6 +179,8 @@ export async function fillMemory(
     readonly entities: StoredEntities
     /** Keys received at or after an instant. */
     readonly claims: (sinceMs: number) => StoredClaims
+    /** ClickHouse, which has the claims, is away: the journals are read for them instead. As of `ClaimsHeard`. */
+    readonly claimsIn?: ClaimsHeard['all']
     /** Reads the keys of holds that are stored into their memory. */
     readonly holdKeys: () => Promise<void>
   },
@@ -183,12 +192,14 @@ export async function fillMemory(
   },
   nowMs: number,
   phases: Phases,
-): Promise<void> {
+): Promise<Tail> {
   const { directory, dedupe, traits, holdKeys } = memory
+  const all = from.claimsIn
   const opened = nowMs - windowMs
   const [tail, doubles] = await allOf([
     phases.time('tail', () =>
       readTail(from.journals, {
+        all,
         expect: claims => dedupe.reserve(claims),
         claim: (claim, receivedAtMs) => {
           if (receivedAtMs <= opened) return
@@ -198,13 +209,16 @@ export async function fillMemory(
       }),
     ),
     phases.time('directory', () => fillDirectory(from.entities, directory)),
-    phases.time('window', () => fillWindow(from.claims(opened), dedupe)),
+    phases.time('window', async () =>
+      all !== undefined ? undefined : fillWindow(from.claims(opened), dedupe),
+    ),
     phases.time('holds', from.holdKeys),
   ])
   tail.settle(directory, doubles)
   for (const used of tail.holdKeys) holdKeys.know(used)
   for (const [environmentId, kind, { name, hierarchy, traitType }] of tail.traits())
     if (!traits.isFull(environmentId, kind)) traits.introduce(environmentId, kind, name, hierarchy, traitType)
+  return tail
 }
 
 /** All results, once all have ended; the first error when one has failed. */

@@ -15,7 +15,7 @@ import {
 import type { Services } from '../../api/kit/services.js'
 import { askedBytesMax, type CacheKey, hashOfAsked } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
-import { decodeUtf8, jsonText } from '../../json.js'
+import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
 import { toFailure } from '../../storage/failure.js'
 import type { Admission, Judgement } from '../admission/admit.js'
@@ -35,7 +35,7 @@ import {
   allowanceHeaders,
   attachment,
   bytesOf,
-  echoOf,
+  echoed,
   failure,
   headersOf,
   internalError,
@@ -531,8 +531,7 @@ export class Exchange implements Listener, Caller {
 
   private conclude(answer: Answer): void {
     if (answer.stream !== undefined) return this.pour(answer.stream)
-    const echo =
-      this.echo === nothing ? '{}' : this.echo === this.params ? echoOf(this.params) : jsonText(this.echo)
+    const echo = echoed(this.echo, this.params)
     const { status, noted } = this.compiled.route
     const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     const reply = success(answer, status, echo, headers)

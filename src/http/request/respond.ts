@@ -3,6 +3,7 @@ import type { Answer } from '../../api/kit/call.js'
 import { ServiceError } from '../../errors.js'
 import { jsonText } from '../../json.js'
 import type { Allowance } from '../admission/limits.js'
+import { nothing } from './request.js'
 
 /** A response ready to be written. */
 export interface Reply {
@@ -95,8 +96,17 @@ export function success(answer: Answer, status: number, paramsJson: string, head
   return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
 }
 
+/** The echo of a request as JSON; `params`: its path parameters, which may be all of it. */
+export function echoed(
+  echo: Readonly<Record<string, unknown>>,
+  params: Readonly<Record<string, string>>,
+): string {
+  if (echo === nothing) return '{}'
+  return echo === params ? echoOf(params) : JSON.stringify(echo)
+}
+
 /** The echo of path parameters. Their names come from the routes and need no escapes. */
-export function echoOf(params: Readonly<Record<string, string>>): string {
+function echoOf(params: Readonly<Record<string, string>>): string {
   let json = ''
   for (const name in params) json += `${json === '' ? '{' : ','}"${name}":${JSON.stringify(params[name])}`
   return json === '' ? '{}' : `${json}}`
