@@ -36,7 +36,7 @@ import { Changes } from '../src/protocol/version-counters.js'
 import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
-import { answerOf, rememberTold, standsUntil, tellRecorded } from './company/answer.js'
+import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
 import { type EventClaims, HeldKeys, sorted } from './company/claimed.js'
 import { lookAfter, lookBefore } from './company/event-detector.js'
@@ -408,7 +408,7 @@ class Shard {
     const flags = flagsOf(fx)
     let tell = toldNothing
     if (actor) {
-      tellRecorded(actor, flags, this.changes)
+      raiseRecorded(actor, flags, this.changes)
       const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') {
         for (const effect of fx) apply(actor.state, effect, at)
@@ -463,8 +463,8 @@ class Shard {
     const isCheck = question.type === 'check' || question.type === 'check_all'
     if (!isCheck || reply === null) return this.reads.answered(n, reply, 0)
     const { reads } = this.checks
-    if (actor?.k === 'c') rememberTold(actor, reads, at)
-    this.reads.told(n, reply as string, standsUntil(actor, at), reads.figures)
+    if (actor?.k === 'c') rememberAnswer(actor, reads, at)
+    this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), reads.figures)
   }
 
   private hold(data: CatalogData): void {
@@ -688,7 +688,7 @@ class Shard {
   }
 
   private tellChecks(all = false): void {
-    this.checks.tell(Date.now(), all, checks => this.tell({ notice: 'checks', checks }))
+    this.checks.report(Date.now(), all, checks => this.tell({ notice: 'checks', checks }))
   }
 
   private tell(notice: ShardNotice): void {

@@ -14,7 +14,7 @@ const before = process.memoryUsage()
 const event = (n: number) => ({
   eventId: encodeId('evt_', n, n ^ 0x5bd1_e995),
   capturedAtMs: start + n,
-  settled: null,
+  durable: null,
 })
 
 let keys = 0

@@ -1,6 +1,6 @@
 // Costs and savings of the response cache on the population: its hit ratio, by a model of its places and times, and
 // the HTTP thread's time for lookups, inserts and counts.
-import { hashOfAsked, ResponseCache } from '../../src/engine/cache/response-cache.js'
+import { hashOfRequest, ResponseCache } from '../../src/engine/cache/response-cache.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { sizes } from '../population/data.js'
 import { Random, uniform, zipf } from '../population/random.js'
@@ -68,15 +68,15 @@ function tellCosts(): void {
   const fresh = () => new ResponseCache(changes, { keyEpoch: 0 }, 0)
   const put = (answers: ResponseCache, body: DataView) => {
     const stamp = answers.stamp(environmentId, data.company_id, 0)!
-    const asked = { hash: hashOfAsked('own-1', body), name: 'own-1', body }
+    const asked = { hash: hashOfRequest('own-1', body), name: 'own-1', body }
     answers.keep(asked, { stamp, untilMs: Number.MAX_SAFE_INTEGER, figures: false }, text)
   }
   const find = (answers: ResponseCache, body: DataView) =>
-    answers.find(hashOfAsked('own-1', body), environmentId, 'own-1', body, 1)
+    answers.find(hashOfRequest('own-1', body), environmentId, 'own-1', body, 1)
   const looking = fresh()
   cost('look for what is not there', 200_000, i => {
     const body = bodies[i % bodies.length]!
-    if (find(looking, body) === null) looking.admit(hashOfAsked('own-1', body), 'own-1', body)
+    if (find(looking, body) === null) looking.admit(hashOfRequest('own-1', body), 'own-1', body)
   })
   const keeping = fresh()
   cost('keep an answer', 50_000, i => put(keeping, bodies[i % 8_000]!))

@@ -13,8 +13,8 @@ export function version(): string {
 export const nodeRange = engines.node
 
 /** Whether a version of Node, such as `22.23.3`, is in the range. */
-export function nodeFits(given: string): boolean {
+export function nodeFits(version: string): boolean {
   const [, least, minorLeast] = /^>=(\d+)\.(\d+)$/.exec(nodeRange)!.map(Number)
-  const [major = 0, minor = 0] = given.split('.').map(Number)
+  const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > least! || (major === least && minor >= minorLeast!)
 }

@@ -241,8 +241,8 @@ export class ClusterShards extends Shards {
         if (alive || sequence > 0) to(n).answered(n, reply, sequence)
         else to(n).failed(n, 'starting', 'The shard moves; try again')
       },
-      told: (n, reply, untilMs, figures) => {
-        if (alive) to(n).told(n, reply, untilMs, figures)
+      cacheable: (n, reply, untilMs, figures) => {
+        if (alive) to(n).cacheable(n, reply, untilMs, figures)
         else to(n).failed(n, 'starting', 'The shard moves; try again')
       },
       refused: (n, refusal, detail) => to(n).refused(n, refusal, detail),

@@ -29,7 +29,7 @@ export class SharedWindow extends Dedupe {
 
   override confirm(): void {}
 
-  override settle(): void {}
+  override markDurable(): void {}
 
   override release(): void {}
 

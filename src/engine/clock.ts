@@ -24,7 +24,7 @@ export type ClockWish =
  * returns    the clock, or the fault: `earlier` than the present, or `too_late` for a four-digit year.
  * source     decision 11.
  */
-export function settleClock(
+export function testClockTarget(
   wish: ClockWish,
   presentMs: number,
   wallMs: number,

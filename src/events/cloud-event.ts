@@ -30,21 +30,21 @@ const keyCharactersMax = 255
  * returns  the event, or the reason why it is invalid.
  * source   decision: the mapping above; bounds of the time as EV-8.
  */
-export function fromCloudEvent(given: unknown, secret: boolean, nowMs: number): object {
-  if (!isCloudEvent(given)) return new Unparsable(given, firstError(validateCloudEvent(given)))
-  if ('data_base64' in given) return new Unparsable(given, 'data_base64 is not read: send data as JSON')
-  const key = `${given.source} ${given.id}`
+export function fromCloudEvent(input: unknown, secret: boolean, nowMs: number): object {
+  if (!isCloudEvent(input)) return new Unparsable(input, firstError(validateCloudEvent(input)))
+  if ('data_base64' in input) return new Unparsable(input, 'data_base64 is not read: send data as JSON')
+  const key = `${input.source} ${input.id}`
   if (key.length > keyCharactersMax)
-    return new Unparsable(given, `source and id together have at most ${keyCharactersMax - 1} characters`)
-  const sentAtMs = given.time == null ? null : parseTime(given.time)
+    return new Unparsable(input, `source and id together have at most ${keyCharactersMax - 1} characters`)
+  const sentAtMs = input.time == null ? null : parseTime(input.time)
   const trusted =
     secret && sentAtMs !== null && sentAtMs <= nowMs + aheadMsMax && sentAtMs >= nowMs - trustedBackMsMax
   return {
     event_type: 'track',
     idempotency_key: key,
-    ...(given.time == null ? {} : { sent_at: given.time }),
+    ...(input.time == null ? {} : { sent_at: input.time }),
     ...(trusted ? { trusted_client_clock: true } : {}),
-    body: bodyOf(given),
+    body: bodyOf(input),
   }
 }
 

@@ -61,7 +61,7 @@ export function judge(event: unknown, secret: boolean, nowMs: number): Judgement
   if (!isEvent(event)) return { error: firstError(validateEvent(event)) }
   if (event.event_type === 'inference' && !secret)
     return { error: 'inference events require a secret API key', forbidden: true }
-  const time = settleTime(event, secret, nowMs)
+  const time = resolveTimes(event, secret, nowMs)
   if ('error' in time) return time
   const { body } = event
   switch (event.event_type) {
@@ -93,13 +93,13 @@ export function judge(event: unknown, secret: boolean, nowMs: number): Judgement
   }
 }
 
-type Settled = Pick<Judged, 'mode' | 'capturedAtMs' | 'sentAtMs' | 'idempotencyKey'>
+type EventTimes = Pick<Judged, 'mode' | 'capturedAtMs' | 'sentAtMs' | 'idempotencyKey'>
 
-function settleTime(
+function resolveTimes(
   event: CreateEventRequestBody,
   secret: boolean,
   nowMs: number,
-): Settled | { readonly error: string } {
+): EventTimes | { readonly error: string } {
   const backfill = event.backfill === true
   const trusted = event.trusted_client_clock === true
   const idempotencyKey = event.idempotency_key || null // an empty string is no key (EV-29)

@@ -1,6 +1,6 @@
 // Encodes validated events for the transfer from the parser thread to the HTTP thread. The cost of a structured clone
-// depends on the number of values, so a slice of events is one list of numbers and one text, both transferred.
-// Repeated keys and reasons are written once and referred to by number. The receiver decodes one slice at a time.
+// depends on the number of values, so a sub-batch of events is one list of numbers and one text, both transferred.
+// Repeated keys and reasons are written once and referred to by number. The receiver decodes one sub-batch at a time.
 
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { EventBodyFlagCheck, EventBodyIdentify, InferenceRead } from '../../schemas/events.js'
@@ -9,11 +9,11 @@ import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'
 
-/** Events per slice: the HTTP thread processes one in less than a millisecond. */
-export const eventsPerSlice = 128
+/** Events per sub-batch: the HTTP thread processes one in less than a millisecond. */
+export const eventsPerSubBatch = 128
 
-/** An encoded slice of events, in order. Its buffers are transferred, not copied. */
-export interface Slice {
+/** An encoded sub-batch of events, in order. Its buffers are transferred, not copied. */
+export interface SubBatch {
   readonly count: number
   readonly numbers: Float64Array
   /** UTF-8. */
@@ -31,7 +31,7 @@ const none = -1
 export class JudgedWriting {
   /** Number of events with an idempotency key. */
   keyed = 0
-  private readonly slices: Slice[] = []
+  private readonly subBatches: SubBatch[] = []
   private readonly known = new Map<string, number>()
   private readonly encoder = new TextEncoder()
   private numbers: number[] = []
@@ -76,19 +76,19 @@ export class JudgedWriting {
     this.added()
   }
 
-  end(): readonly Slice[] {
+  end(): readonly SubBatch[] {
     if (this.count > 0) this.cut()
-    return this.slices
+    return this.subBatches
   }
 
   private added(): void {
     this.count++
-    if (this.count === eventsPerSlice) this.cut()
+    if (this.count === eventsPerSubBatch) this.cut()
   }
 
   private cut(): void {
     const { count } = this
-    this.slices.push({
+    this.subBatches.push({
       count,
       numbers: Float64Array.from(this.numbers),
       text: this.encoder.encode(this.text),
@@ -141,7 +141,7 @@ export interface Taking {
   judged(judged: Judged, body: string, whole: string | null): void
 }
 
-/** Decodes slices in their order. Texts are substrings of the slice's text (`ownText` copies one). */
+/** Decodes sub-batches in their order. Texts are substrings of the sub-batch's text (`ownText` copies one). */
 export class JudgedReading {
   private readonly known: unknown[] = []
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -153,12 +153,12 @@ export class JudgedReading {
   /** nowMs  effective time of events without their own, epoch ms. */
   constructor(private readonly nowMs: number) {}
 
-  read(slice: Slice, taking: Taking): void {
-    this.numbers = slice.numbers as typeof this.numbers
-    this.text = this.decoder.decode(slice.text)
+  read(subBatch: SubBatch, taking: Taking): void {
+    this.numbers = subBatch.numbers as typeof this.numbers
+    this.text = this.decoder.decode(subBatch.text)
     this.at = 0
     this.textAt = 0
-    for (let i = 0; i < slice.count; i++) this.event(taking)
+    for (let i = 0; i < subBatch.count; i++) this.event(taking)
   }
 
   private event(taking: Taking): void {
@@ -221,7 +221,7 @@ export class JudgedReading {
   private value<T>(): T | null {
     const number = this.number()
     if (number === none) return null
-    // parsed, so that the kept value does not reference the slice's text
+    // parsed, so that the kept value does not reference the sub-batch's text
     if (number === this.known.length) this.known.push(JSON.parse(this.piece()!))
     return this.known[number] as T
   }

@@ -3,7 +3,7 @@ import { type ErrorCode, ServiceError } from '../errors.js'
 import { decodeUtf8 } from '../json.js'
 import { Unparsable } from './formats.js'
 import { judge } from './judge.js'
-import { JudgedWriting, type Slice } from './judged.js'
+import { JudgedWriting, type SubBatch } from './judged.js'
 import {
   asEvent,
   type BatchFormat,
@@ -41,7 +41,7 @@ export interface JudgedGroup {
   readonly keyed: number
   /** Their indexes in the body; null: all events, in order. */
   readonly at: Uint32Array | null
-  readonly slices: readonly Slice[]
+  readonly subBatches: readonly SubBatch[]
 }
 
 export type ParseReply =
@@ -112,7 +112,7 @@ function judgeAll(
   const writing = new JudgedWriting()
   for (const event of events) judgeOne(event, speaker, writing)
   const { keyed } = writing
-  return { group, count: events.length, keyed, at, slices: writing.end() }
+  return { group, count: events.length, keyed, at, subBatches: writing.end() }
 }
 
 function judgeOne(event: unknown, { secret, nowMs }: Submitter, writing: JudgedWriting): void {
@@ -134,9 +134,9 @@ export function transfersOf(reply: ParseReply): readonly ArrayBuffer[] {
   const views =
     'secrets' in reply
       ? [reply.bytes]
-      : reply.groups.flatMap(({ at, slices }) => [
+      : reply.groups.flatMap(({ at, subBatches }) => [
           ...(at === null ? [] : [at]),
-          ...slices.flatMap(({ numbers, text }) => [numbers, text]),
+          ...subBatches.flatMap(({ numbers, text }) => [numbers, text]),
         ])
   return views.map(view => view.buffer as ArrayBuffer)
 }

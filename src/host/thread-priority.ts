@@ -56,8 +56,8 @@ export class IdlePriority {
   }
 
   /** Set or unset idle priority for all present threads of a process; it takes effect some milliseconds later. */
-  set(pid: number, standsBy: boolean): void {
-    this.shell.stdin!.write(`${standsBy ? '-i' : '-o'} ${pid}\n`)
+  set(pid: number, idle: boolean): void {
+    this.shell.stdin!.write(`${idle ? '-i' : '-o'} ${pid}\n`)
   }
 
   /** Commands already sent are carried out first. */

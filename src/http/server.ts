@@ -4,8 +4,8 @@ import { ServiceError } from '../errors.js'
 import { preflightHeaders } from './admission/cors.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './apps/app.js'
 import { type Health, live, ready } from './health.js'
-import { MetricsPage } from './metrics-page.js'
-import { registerPages } from './openapi/pages.js'
+import { MetricsEndpoint } from './metrics-endpoint.js'
+import { registerDocuments } from './openapi/pages.js'
 import { Compiled } from './request/compiled-route.js'
 import { Exchange } from './request/exchange.js'
 import { cutOff, Misframed } from './request/framing.js'
@@ -113,7 +113,7 @@ export class Server {
       shared.write(res, ready(options.health, shared.draining), false),
     )
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
-    registerPages(this.app, options.routes)
+    registerDocuments(this.app, options.routes)
     this.registerPreflights()
     const notUpgraded = failure(new ServiceError('upgrade_required'), '\r\nUpgrade: websocket')
     this.other('get', datastreamPath, res => shared.write(res, notUpgraded, false))
@@ -148,7 +148,7 @@ export class Server {
   registerMetrics(app: App): void {
     const { metrics, log, config } = this.options
     const before = () => metrics.http.inFlight.set(this.shared.inFlight)
-    const page = new MetricsPage({ metrics, log, token: config.metricsToken, before })
+    const page = new MetricsEndpoint({ metrics, log, token: config.metricsToken, before })
     app.on('get', '/metrics', (res, req) => page.answer(res, req))
   }
 }

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { BillingSubscriptionView } from '../../schemas/billing.js'
 import type { BillingSubscriptionTrialEndSetting, TrialStatus } from '../../schemas/enums.js'
-import { asTold } from '../api/billing/own-subscriptions.js'
+import { withPlans } from '../api/billing/own-subscriptions.js'
 import type { SubscriptionRow } from '../api/billing/record-rows.js'
 import { unbilledTrial } from '../api/billing/unbilled-trial.js'
 import { subscriptionParts, subscriptionView } from '../api/billing/view.js'
@@ -88,7 +88,7 @@ async function viewsOf(
     schedule: null,
     subscriptions: [state],
   }))
-  const rows = await asTold(sql, stored, told)
+  const rows = await withPlans(sql, stored, told)
   const parts = await subscriptionParts(sql, environment.id, rows)
   return ended.map(one => {
     const row = rows.find(({ id }) => id === one.subscription_id)

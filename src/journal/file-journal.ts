@@ -191,7 +191,7 @@ export class FileJournal implements Journal {
     const last = this.#next - 1
     if (last === this.#committed) return Promise.resolve(last)
     // A write under way may already carry everything asked for (an empty append): the group after it, itself
-    // empty, settles the caller in order.
+    // empty, answers the caller in order.
     const promise = new Promise<Sequence>((resolve, reject) => {
       this.#waiting.push({ last, resolve, reject })
     })

@@ -468,7 +468,7 @@ export interface ReplyHandler {
    *
    * figures  it may show usage figures of its company: then any use ends it, too.
    */
-  told(n: number, reply: string, untilMs: number, figures: boolean): void
+  cacheable(n: number, reply: string, untilMs: number, figures: boolean): void
   refused(n: number, refusal: Refusal, detail: string | undefined): void
   failed(n: number, reason: Unavailable, detail: string | undefined): void
 }
@@ -479,8 +479,8 @@ const text = 1
 const thing = 2
 const refusal = 3
 const failure = 4
-const standing = 5
-const standingFigures = 6
+const cacheable = 5
+const cacheableFigures = 6
 
 /** Replies that leave together. */
 export class Replies extends Writing implements ReplyHandler {
@@ -495,8 +495,8 @@ export class Replies extends Writing implements ReplyHandler {
     }
   }
 
-  told(n: number, reply: string, untilMs: number, figures: boolean): void {
-    this.numbers.push(n, figures ? standingFigures : standing, untilMs, reply.length)
+  cacheable(n: number, reply: string, untilMs: number, figures: boolean): void {
+    this.numbers.push(n, figures ? cacheableFigures : cacheable, untilMs, reply.length)
     this.text += reply
   }
 
@@ -524,8 +524,8 @@ class Heard extends Reading {
       const sequence = this.number()
       if (how === empty) hearing.answered(n, null, sequence)
       else if (how === text) hearing.answered(n, this.pieceOf(), sequence)
-      else if (how === standing || how === standingFigures)
-        hearing.told(n, this.pieceOf(), sequence, how === standingFigures)
+      else if (how === cacheable || how === cacheableFigures)
+        hearing.cacheable(n, this.pieceOf(), sequence, how === cacheableFigures)
       else if (how === thing) hearing.answered(n, this.thing(), sequence)
       else if (how === refusal)
         hearing.refused(n, this.thing() as Refusal, this.thing() as string | undefined)
@@ -538,6 +538,6 @@ class Heard extends Reading {
 export function allFailed(replies: Packet, reason: Unavailable, detail: string): Packet {
   const failed = new Replies()
   const fail = (n: number) => failed.failed(n, reason, detail)
-  decodeReplies(replies, { answered: fail, told: fail, refused: fail, failed: fail })
+  decodeReplies(replies, { answered: fail, cacheable: fail, refused: fail, failed: fail })
   return failed.take()
 }

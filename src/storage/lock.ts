@@ -29,7 +29,7 @@ const held = new Set<string>()
 export async function lockDataDir(dir: string): Promise<DataDirLock> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const directory = await realpath(dir)
-  const own = claimName(process.pid, startOf(process.pid) ?? 'unknown')
+  const own = lockName(process.pid, startOf(process.pid) ?? 'unknown')
   let holder = held.has(directory) ? process.pid : null
   for (let attempt = 0; holder === null && attempt < attempts; attempt++) {
     writeFileSync(join(directory, own), `Tollgate, process ${process.pid}\n`)
@@ -51,7 +51,7 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
 
 /** Pid of the Tollgate that uses a directory, or null. Changes nothing. */
 export function holderOf(directory: string): number | null {
-  return livingClaim(directory, '', () => {})
+  return livingHolder(directory, '', () => {})
 }
 
 function release(directory: string, own: string): void {
@@ -59,19 +59,19 @@ function release(directory: string, own: string): void {
   held.delete(directory)
 }
 
-const claimName = (pid: number, start: string): string =>
+const lockName = (pid: number, start: string): string =>
   `tollgate-${pid}-${start.replace(/\W+/g, '_')}-${bootId().slice(0, 8)}.lock`
 
 /** Pid of another living claim, or null. Removes claims of ended processes. */
 const otherHolder = (directory: string, own: string): number | null =>
-  livingClaim(directory, own, name => rmSync(join(directory, name), { force: true }))
+  livingHolder(directory, own, name => rmSync(join(directory, name), { force: true }))
 
-function livingClaim(directory: string, own: string, dead: (name: string) => void): number | null {
+function livingHolder(directory: string, own: string, dead: (name: string) => void): number | null {
   for (const name of readdirSync(directory)) {
     const pid = Number(/^tollgate-(\d+)-.*\.lock$/.exec(name)?.[1] ?? 0)
     if (pid === 0 || name === own) continue
     const start = startOf(pid)
-    if (start !== null && name === claimName(pid, start)) return pid
+    if (start !== null && name === lockName(pid, start)) return pid
     dead(name)
   }
   return null

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import t from 'tap'
-import { ServiceClock, settleClock } from '../../src/engine/clock.js'
+import { ServiceClock, testClockTarget } from '../../src/engine/clock.js'
 
 const hour = 3_600_000
 const wallMs = Date.UTC(2026, 0, 1)
@@ -16,8 +16,8 @@ function store(fails = () => false): Sql {
 t.test(
   'decision 11 a wish comes to a clock that ticks or stands still, never before the present',
   async t => {
-    const instant = (atMs: number, frozen = false) => settleClock({ atMs, frozen }, wallMs, wallMs)
-    const offset = (offsetMs: number, frozen = false) => settleClock({ offsetMs, frozen }, wallMs, wallMs)
+    const instant = (atMs: number, frozen = false) => testClockTarget({ atMs, frozen }, wallMs, wallMs)
+    const offset = (offsetMs: number, frozen = false) => testClockTarget({ offsetMs, frozen }, wallMs, wallMs)
     t.same(instant(wallMs + hour), { kind: 'ticking', offsetMs: hour })
     t.same(instant(wallMs + hour, true), { kind: 'frozen', atMs: wallMs + hour })
     t.same(offset(hour), { kind: 'ticking', offsetMs: hour })
@@ -26,7 +26,7 @@ t.test(
     t.equal(instant(wallMs - 1), 'earlier')
     t.equal(offset(-1), 'earlier')
     t.equal(
-      settleClock({ offsetMs: hour, frozen: false }, wallMs + 2 * hour, wallMs),
+      testClockTarget({ offsetMs: hour, frozen: false }, wallMs + 2 * hour, wallMs),
       'earlier',
       'of a test clock too',
     )

@@ -4,7 +4,7 @@ import t from 'tap'
 import { ServiceError } from '../../src/errors.js'
 import { Unparsable } from '../../src/events/formats.js'
 import { judge } from '../../src/events/judge.js'
-import { eventsPerSlice, JudgedReading } from '../../src/events/judged.js'
+import { eventsPerSubBatch, JudgedReading } from '../../src/events/judged.js'
 import {
   type JudgedGroup,
   type ParseJob,
@@ -71,10 +71,10 @@ function there(reply: ParseReply): readonly Fate[] {
   return reply.groups.flatMap(fatesOf)
 }
 
-function fatesOf({ slices, count, keyed }: JudgedGroup): readonly Fate[] {
+function fatesOf({ subBatches, count, keyed }: JudgedGroup): readonly Fate[] {
   const fates: Fate[] = []
   const reading = new JudgedReading(laterMs)
-  for (const slice of slices)
+  for (const slice of subBatches)
     reading.read(slice, {
       failed: (type, body, reason) => void fates.push(['failed', type, body, reason]),
       judged: (judged, body, whole) => void fates.push(passed(judged, body, whole)),
@@ -159,9 +159,9 @@ t.test('EV-7…10 every event, in order, comes to the same on either thread', as
     const count = random.pick([
       0,
       1,
-      eventsPerSlice - 1,
-      eventsPerSlice,
-      eventsPerSlice + 1,
+      eventsPerSubBatch - 1,
+      eventsPerSubBatch,
+      eventsPerSubBatch + 1,
       random.below(900),
     ])
     const format = random.pick(['events', 'lines', 'cloud_events'] as const)

@@ -9,7 +9,7 @@ import type { Company } from '../../src/core/company/company-state.js'
 import type { CompanyMessage, Effect } from '../../src/core/company/message.js'
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
 import type { HeldVersion } from '../../src/core/plans/messages.js'
-import { standing } from '../../src/core/plans/plan.js'
+import { plansInForce } from '../../src/core/plans/plan.js'
 import { settlePlans } from '../../src/core/plans/plan-change.js'
 import { dayMs } from '../../src/core/usage/period.js'
 import { catalogData, company, holding, plan, planVersion } from '../core/make.js'
@@ -96,7 +96,7 @@ const paying = (): Company =>
   })
 
 const named = (of: Company, atMs: number): string => {
-  const { plan: base, addOns } = standing(of, catalog, atMs)
+  const { plan: base, addOns } = plansInForce(of, catalog, atMs)
   return [base, ...addOns].map(held => held && `${held.planId} ${held.versionId}`).join(', ')
 }
 

@@ -148,14 +148,14 @@ t.test('every reply arrives as it was given', async t => {
   replies.refused(3, 'not_found')
   replies.refused(4, 'spend_cap', 'why')
   replies.failed(5, 'overloaded', 'full')
-  replies.told(6, '{"b":"東京"}', 1_700_000_060_000, false)
-  replies.told(7, '{"c":1}', 1_700_000_060_000, true)
+  replies.cacheable(6, '{"b":"東京"}', 1_700_000_060_000, false)
+  replies.cacheable(7, '{"c":1}', 1_700_000_060_000, true)
   const cells = structuredClone(replies.take())
   t.ok(replies.isEmpty)
   const heard: unknown[] = []
   const hearing = {
     answered: (...what: unknown[]) => heard.push(['answered', ...what]),
-    told: (...what: unknown[]) => heard.push(['told', ...what]),
+    cacheable: (...what: unknown[]) => heard.push(['cacheable', ...what]),
     refused: (...what: unknown[]) => heard.push(['refused', ...what]),
     failed: (...what: unknown[]) => heard.push(['failed', ...what]),
   }
@@ -166,8 +166,8 @@ t.test('every reply arrives as it was given', async t => {
     ['refused', 3, 'not_found', undefined],
     ['refused', 4, 'spend_cap', 'why'],
     ['failed', 5, 'overloaded', 'full'],
-    ['told', 6, '{"b":"東京"}', 1_700_000_060_000, false],
-    ['told', 7, '{"c":1}', 1_700_000_060_000, true],
+    ['cacheable', 6, '{"b":"東京"}', 1_700_000_060_000, false],
+    ['cacheable', 7, '{"c":1}', 1_700_000_060_000, true],
   ])
   heard.length = 0
   decodeReplies(allFailed(cells, 'starting', 'gone'), hearing)

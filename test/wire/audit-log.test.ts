@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import t from 'tap'
 import { AuditLog } from '../../src/engine/audit/audit.js'
 import { redactBody } from '../../src/engine/audit/redact.js'
-import { type AskedChange, resourceOf } from '../../src/engine/audit/row.js'
+import { type RequestedChange, resourceOf } from '../../src/engine/audit/row.js'
 import { createLogger } from '../../src/log.js'
 import { type Client, startHere } from '../harness.js'
 
@@ -110,7 +110,7 @@ t.test('while Postgres is away rows are kept up to a bound, then the oldest are 
     { json: (rows: unknown) => rows, begin: async () => 0 },
   ) as unknown as Sql
   const audit = new AuditLog(fake, createLogger({ logLevel: 'silent' }), 'acct_1', 20_000)
-  const change = (url: string): AskedChange => ({
+  const change = (url: string): RequestedChange => ({
     id: url,
     kind: 'change',
     remoteIp: '127.0.0.1',

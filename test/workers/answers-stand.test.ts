@@ -16,7 +16,7 @@ import { minuteMs } from '../../src/core/usage/period.js'
 import { Encoder, unpack } from '../../src/protocol/message-codec.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { companyActor } from '../../workers/company/actors.js'
-import { answerOf, rememberTold, standsUntil, tellChanged } from '../../workers/company/answer.js'
+import { answerExpiresAt, answerOf, raiseChanged, rememberAnswer } from '../../workers/company/answer.js'
 import { FlagChecks } from '../../workers/company/checks.js'
 import { flagsOf, leavesTimeAlone } from '../../workers/company/kinds.js'
 import { PlainUses } from '../../workers/company/uses.js'
@@ -196,7 +196,7 @@ t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now',
     const { state } = actor
     const place = changes.placeOf(state.id)
     const record = (fx: readonly Effect[]) => {
-      tellChanged(actor, changes)
+      raiseChanged(actor, changes)
       for (const effect of fx) apply(state, effect, now)
       if (!leavesTimeAlone(state, fx, flagsOf(fx))) actor.settledUntilMs = 0
     }
@@ -226,8 +226,8 @@ t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now',
         const question = anyQuestion(random)
         const [change, uses] = [changes.at(place), changes.usageVersion(place)]
         const text = answerOf(checks, catalog, actor, question, now)
-        const untilMs = standsUntil(actor, now)
-        rememberTold(actor, checks.reads, now)
+        const untilMs = answerExpiresAt(actor, now)
+        rememberAnswer(actor, checks.reads, now)
         const { figures } = checks.reads
         // of some the shard has heard more than who keeps answers
         if (random.chance(0.9)) kept.push({ question, text, change, uses, figures, sinceMs: now, untilMs })

@@ -77,6 +77,6 @@ t.test('a table that is full counts on what it has', async t => {
 t.test('a shard’s counts are reported when it ends', async t => {
   const checks = new FlagChecks('run', 0)
   const told: unknown[] = []
-  checks.tell(0, true, one => told.push(one))
+  checks.report(0, true, one => told.push(one))
   t.same(told, [], 'nothing gathered')
 })

@@ -75,7 +75,7 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
     if (Array.isArray(message))
       decodeReplies(message as unknown as Packet, {
         answered: n => replies.push([n, 'answered']),
-        told: n => replies.push([n, 'answered']),
+        cacheable: n => replies.push([n, 'answered']),
         refused: (n, reason) => replies.push([n, 'refused', reason]),
         failed: (n, reason) => replies.push([n, 'failed', reason]),
       })

@@ -24,8 +24,8 @@ export type Actor =
       /**
        * Read set of the cacheable answers: whether they show usage figures, and their comparisons; null: no answers.
        */
-      figuresTold: boolean
-      testsTold: CachedPredicates | null
+      answeredFigures: boolean
+      answeredTests: CachedPredicates | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
 
@@ -56,8 +56,8 @@ export function companyActor(state: Company, tick: number): CompanyActor {
     settledUntilMs: 0,
     settledUnder: 0,
     drawing: null,
-    figuresTold: true,
-    testsTold: CachedPredicates.unknown,
+    answeredFigures: true,
+    answeredTests: CachedPredicates.unknown,
   }
 }
 

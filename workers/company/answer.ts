@@ -58,46 +58,46 @@ export function answerOf(
 function engineOf(catalog: Catalog, actor: Actor | null, at: number): EngineParts | null {
   if (!actor?.state.exists) return null
   if (actor.k === 'u') return partsOf(engineUser(actor.state, catalog), Number.POSITIVE_INFINITY, jsonText)
-  actor.figuresTold = true
+  actor.answeredFigures = true
   const snapshot = engineCompany(new LiveCompany(actor.state, catalog, at))
   return partsOf(snapshot, snapshotUntil(actor.state, actor.settledUntilMs, at), jsonText)
 }
 
 /** TTL of a check's answer: the instant at which time alone may change it, epoch ms; 0: unknown. */
-export function standsUntil(actor: Actor | null, at: number): number {
+export function answerExpiresAt(actor: Actor | null, at: number): number {
   if (actor === null) return cacheableUntil(null, 0, at)
   return actor.k === 'c' && actor.state.exists ? cacheableUntil(actor.state, actor.settledUntilMs, at) : 0
 }
 
 /** Remember what an answer rests on that may be kept. */
-export function rememberTold(actor: CompanyActor, { figures, tests }: ReadSet, at: number): void {
-  if (figures) actor.figuresTold = true
+export function rememberAnswer(actor: CompanyActor, { figures, tests }: ReadSet, at: number): void {
+  if (figures) actor.answeredFigures = true
   if (tests.length === 0) return
-  actor.testsTold ??= CachedPredicates.at(at)
-  actor.testsTold.add(tests, at)
+  actor.answeredTests ??= CachedPredicates.at(at)
+  actor.answeredTests.add(tests, at)
 }
 
 /** A company changes: none of the answers that were given of it is kept any longer (FE-105). */
-export function tellChanged(actor: CompanyActor, changes: Changes): void {
+export function raiseChanged(actor: CompanyActor, changes: Changes): void {
   changes.changed(actor.state.id)
-  actor.figuresTold = false
-  actor.testsTold = null
+  actor.answeredFigures = false
+  actor.answeredTests = null
 }
 
 /**
  * Raise the version counters for a record. `flags` as `flagsOf` gives them. A change of a user's last-seen time alone
  * raises none.
  */
-export function tellRecorded(actor: Actor, flags: number, changes: Changes): void {
-  if (actor.k === 'c') tellChanged(actor, changes)
+export function raiseRecorded(actor: Actor, flags: number, changes: Changes): void {
+  if (actor.k === 'c') raiseChanged(actor, changes)
   else if (flags !== 0) changes.userChanged(actor.state.id)
 }
 
 /** One more use of a name is counted, and may have drawn credits: answers that it makes others are not kept any longer. */
 export function tellUsed(actor: CompanyActor, name: string, at: number, changes: Changes): void {
-  const { state, figuresTold, testsTold } = actor
-  if (testsTold !== null && !testsTold.standAfter(state, name, at)) return tellChanged(actor, changes)
-  if (!figuresTold) return
+  const { state, answeredFigures, answeredTests } = actor
+  if (answeredTests !== null && !answeredTests.holdAfter(state, name, at)) return raiseChanged(actor, changes)
+  if (!answeredFigures) return
   changes.used(state.id)
-  actor.figuresTold = false
+  actor.answeredFigures = false
 }

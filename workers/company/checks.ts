@@ -80,7 +80,7 @@ export class FlagChecks {
    * nowMs  of any clock that never goes back.
    * all    counts of just now too, before this returns: the shard may end.
    */
-  tell(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
+  report(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
     this.rowsLeft = this.rowsPerSecond
     do {
       const isDue = all || nowMs - this.toldMs >= countsMs || this.tally.isFull
@@ -95,7 +95,7 @@ export class FlagChecks {
     if (this.rest !== null && this.telling === null)
       this.telling = setImmediate(() => {
         this.telling = null
-        this.tell(nowMs, false, to)
+        this.report(nowMs, false, to)
       })
   }
 

@@ -27,8 +27,8 @@ export function describeCompany(
   const cycle = live.cycle()
   return {
     state: encodeCompany(company),
-    plan: live.standing.plan,
-    addOns: live.standing.addOns,
+    plan: live.inForce.plan,
+    addOns: live.inForce.addOns,
     metrics: latest([...company.counters], eventNamesMax).flatMap(([eventSubtype, counter]) =>
       readAll(counter, atMs, cycle).map(reading => ({ ...reading, eventSubtype })),
     ),

@@ -1,6 +1,6 @@
 // Names of events that companies of this shard use, by environment: a name that no company has used so far is one
 // more, and there is a bound on them (security 7). Only a company's first use of a name costs a lookup.
-import { quotaToldFrom } from '../../src/core/company/entity-bounds.js'
+import { quotaReportedFrom } from '../../src/core/company/entity-bounds.js'
 import type { Decision } from '../../src/core/company/message.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardFigures } from '../../src/core/company/shard-request.js'
@@ -51,7 +51,7 @@ export class EventNames {
   figures(): Pick<ShardFigures, 'eventNames' | 'eventNamesRefused'> {
     const eventNames = [...this.names]
       .map(([environmentId, { size }]) => [environmentId, size / this.max] as const)
-      .filter(([, part]) => part >= quotaToldFrom)
+      .filter(([, part]) => part >= quotaReportedFrom)
     return { eventNames, eventNamesRefused: this.refused }
   }
 

@@ -162,7 +162,7 @@ export class ClickHouseProjection implements Projection {
     return sequence
   }
 
-  // `whole`: the chunk was begun before; its bounds are settled and its content must be the same.
+  // `whole`: the chunk was begun before; its bounds are fixed and its content must be the same.
   async #gather(from: Sequence, upTo: Sequence, whole: boolean): Promise<Chunk> {
     const gathered: Gathered = { inserts: new Map(), upTo: from, lines: 0, bytes: 0 }
     this.#pieces.begin()
@@ -171,7 +171,7 @@ export class ClickHouseProjection implements Projection {
     return gathered
   }
 
-  /** Returns false where the chunk is full, unless its bounds are settled. */
+  /** Returns false where the chunk is full, unless its bounds are fixed. */
   #add(records: JournalChunk, into: Gathered, whole: boolean): boolean {
     const { recordsMax, bytesMax } = this.#options
     const { bytes, count } = records

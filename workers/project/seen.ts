@@ -34,13 +34,13 @@ export class SeenTimes {
   readonly #id = new IdReader()
 
   get times(): ReadonlyMap<string, Seen> {
-    for (let place = 0; place < this.#uses.count; place++) this.#settle(place)
+    for (let place = 0; place < this.#uses.count; place++) this.#flushUses(place)
     return this.#times
   }
 
   /** Put one in that was gathered elsewhere. */
   set(id: string, seen: Seen): void {
-    this.#settleOf(id)
+    this.#flushUsesOf(id)
     this.#times.set(id, seen)
   }
 
@@ -85,7 +85,7 @@ export class SeenTimes {
       if (effect.t === 'seen') this.#seen(fact.k, fact.id, effect.atMs)
       else if (effect.t === 'seen_set') this.set(fact.id, { kind: fact.k, atMs: effect.atMs, absolute: true })
       else if (effect.t === 'deleted') {
-        this.#settleOf(fact.id)
+        this.#flushUsesOf(fact.id)
         this.#times.delete(fact.id)
       }
   }
@@ -107,13 +107,13 @@ export class SeenTimes {
     else if (had.atMs < atMs) this.#times.set(id, { kind, atMs, absolute: had.absolute })
   }
 
-  #settleOf(id: string): void {
+  #flushUsesOf(id: string): void {
     const halves = this.#uses.count === 0 ? null : decodeId(companyPrefix, id)
-    if (halves !== null) this.#settle(this.#uses.find(0, ...halves))
+    if (halves !== null) this.#flushUses(this.#uses.find(0, ...halves))
   }
 
   /** The times gathered from a company's uses come before its new time. */
-  #settle(place: number): void {
+  #flushUses(place: number): void {
     const at = 3 * place
     const atMs = place < 0 ? 0 : this.#used[at + 2]!
     if (atMs === 0) return

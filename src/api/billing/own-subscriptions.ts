@@ -22,7 +22,7 @@ import type { ScheduledSubscription, SubscribedProduct, SubscriptionRow } from '
 import { amountOf, soldBy } from './sold-price.js'
 
 /** The part of a company's state that its subscriptions need. */
-export type Told = Pick<CompanySnapshot, 'id' | 'plan' | 'schedule' | 'subscriptions'>
+export type PlansOfCompany = Pick<CompanySnapshot, 'id' | 'plan' | 'schedule' | 'subscriptions'>
 
 /**
  * Rows of subscriptions, updated from the state of their companies. Rows of deleted companies are unchanged.
@@ -41,7 +41,7 @@ export async function currentSubscriptions(
       services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
     ),
   )
-  return asTold(
+  return withPlans(
     services.sql,
     rows,
     answers.flatMap(({ reply }) => (reply ? [reply.state] : [])),
@@ -49,10 +49,10 @@ export async function currentSubscriptions(
 }
 
 /** Rows of subscriptions, updated from these companies' state. */
-export async function asTold(
+export async function withPlans(
   sql: Sql,
   rows: readonly SubscriptionRow[],
-  companies: readonly Told[],
+  companies: readonly PlansOfCompany[],
 ): Promise<SubscriptionRow[]> {
   const told = rows.map(row => {
     const company = companies.find(({ id }) => id === row.company_id)
@@ -65,11 +65,11 @@ export async function asTold(
     for (const price of await sql<BillingPriceRow[]>`
       select * from billing_prices where id in ${among(sql, [...new Set(wanted)])}`)
       prices.set(price.id, price)
-  return rows.map((row, i) => (told[i] ? toldRow(row, told[i].company, told[i].state, prices) : row))
+  return rows.map((row, i) => (told[i] ? rowWithPlans(row, told[i].company, told[i].state, prices) : row))
 }
 
 /** Price ids of the items sold now or later, where they differ from the stored row. */
-function missing(row: SubscriptionRow, company: Told, state: SubscriptionState): string[] {
+function missing(row: SubscriptionRow, company: PlansOfCompany, state: SubscriptionState): string[] {
   const then = downgradeOf(company, row)?.subscription?.items
   const changed = [
     ...(sells(row.products, state.items) ? [] : (state.items ?? [])),
@@ -78,14 +78,14 @@ function missing(row: SubscriptionRow, company: Told, state: SubscriptionState):
   return changed.map(({ priceId }) => priceId)
 }
 
-function downgradeOf({ schedule }: Told, { id }: SubscriptionRow) {
+function downgradeOf({ schedule }: PlansOfCompany, { id }: SubscriptionRow) {
   const downgrade = schedule?.downgrade ?? null
   return downgrade?.subscription?.id === id ? downgrade : null
 }
 
-function toldRow(
+function rowWithPlans(
   row: SubscriptionRow,
-  company: Told,
+  company: PlansOfCompany,
   state: SubscriptionState,
   prices: ReadonlyMap<string, BillingPriceRow>,
 ): SubscriptionRow {
@@ -115,7 +115,7 @@ function toldRow(
 /** EN-95: the change agreed for later, from the company's state; null when it was cancelled or is done. */
 function scheduledOf(
   row: SubscriptionRow,
-  company: Told,
+  company: PlansOfCompany,
   present: readonly SubscribedProduct[],
   prices: ReadonlyMap<string, BillingPriceRow>,
 ): ScheduledSubscription | null {

@@ -228,7 +228,7 @@ export const upsertBillingPrice: Handler<Exact<BillingPriceUpsert>> = async call
     }
     const body = told(said, null, one => validExactly(validateBillingPriceWrite, one))
     const { interval, count } = intervalFrom(body.interval, body.interval_count ?? 1)
-    const tiers = had && !call.body.price_tiers ? had.price_tiers : settleTiers(body.price_tiers)
+    const tiers = had && !call.body.price_tiers ? had.price_tiers : normaliseTiers(body.price_tiers)
     const now = new Date(nowMs)
     return upsertPrice(tx, {
       id: newId('bilpp_'),
@@ -287,7 +287,7 @@ export function intervalFrom(
 }
 
 /** PB-40: tiers ascend and the last one is open. */
-function settleTiers(given: readonly Exact<BillingPriceTierWrite>[]): StoredTier[] {
+function normaliseTiers(given: readonly Exact<BillingPriceTierWrite>[]): StoredTier[] {
   const tiers = given.map(tier => ({
     up_to: storedOrNull(tier.up_to ?? null),
     flat_amount: storedQuantity(tier.flat_amount ?? 0),

@@ -26,7 +26,7 @@ import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull, parseTime } from '../kit/time.js'
 import { type BillingPriceRow, type BillingProductRow, productRows } from '../prices/rows.js'
 import { tierViews } from '../prices/view.js'
-import { asTold, type Told } from './own-subscriptions.js'
+import { type PlansOfCompany, withPlans } from './own-subscriptions.js'
 import {
   type CouponRow,
   type CustomerRow,
@@ -414,10 +414,10 @@ export const noBilling: CompanyBilling = {
 }
 
 /** The billing part of a company's state. */
-export interface CompanyStanding {
+export interface BillingState {
   /** PB-53. */
   readonly billingSubscriptionId: string | null
-  readonly told: Told
+  readonly plans: PlansOfCompany
 }
 
 /** EN-95: the change agreed for the period's end. Without a target plan it goes to the fallback plan. */
@@ -451,7 +451,7 @@ function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): Schedul
 export async function billingOfCompanies(
   { sql, reads }: Pick<Services, 'sql' | 'reads'>,
   catalog: CatalogData,
-  companies: ReadonlyMap<string, CompanyStanding>,
+  companies: ReadonlyMap<string, BillingState>,
   nowMs: number,
 ): Promise<ReadonlyMap<string, CompanyBilling>> {
   const all = [...companies.keys()]
@@ -465,7 +465,7 @@ export async function billingOfCompanies(
     nowMs,
   )
   const alone = unbilled.map((id): [string, CompanyBilling] => {
-    const trial = runningTrial(id, companies.get(id)!.told.plan, nowMs)
+    const trial = runningTrial(id, companies.get(id)!.plans.plan, nowMs)
     const shown = trial ? { billing_subscriptions: [trial], billing_subscription: trial } : {}
     return [id, { ...noBilling, ...shown }]
   })
@@ -488,7 +488,7 @@ async function billedAmong(sql: Sql, ids: readonly string[]): Promise<ReadonlyMa
 async function storedBilling(
   sql: Sql,
   catalog: CatalogData,
-  companies: ReadonlyMap<string, CompanyStanding>,
+  companies: ReadonlyMap<string, BillingState>,
   nowMs: number,
 ): Promise<ReadonlyMap<string, CompanyBilling>> {
   const companyIds = [...companies.keys()]
@@ -508,14 +508,14 @@ async function storedBilling(
     sql<CustomPlanBillingRow[]>`
       select * from custom_plan_billings where company_id in ${among_} order by created_at desc, id desc`,
   ])
-  const told = [...companies.values()].map(one => one.told)
-  const subscriptions = await asTold(sql, stored, told)
+  const told = [...companies.values()].map(one => one.plans)
+  const subscriptions = await withPlans(sql, stored, told)
   const parts = await subscriptionParts(sql, catalog.environmentId, subscriptions)
   const of = <R extends { readonly company_id: string | null }>(rows: readonly R[], id: string): R[] =>
     rows.filter(row => row.company_id === id)
   return new Map(
     companyIds.map((id): [string, CompanyBilling] => {
-      const trial = runningTrial(id, companies.get(id)?.told.plan ?? null, nowMs)
+      const trial = runningTrial(id, companies.get(id)?.plans.plan ?? null, nowMs)
       const billed = of(subscriptions, id).map(row => subscriptionView(row, parts, nowMs))
       const own = trial ? [trial, ...billed] : billed
       const ownProfiles = of(profiles, id)
@@ -527,7 +527,7 @@ async function storedBilling(
       ]
       const chosen = ownMethods.find(row => wanted.includes(row.id) || wanted.includes(row.external_id))
       const current = own.find(one => one.id === companies.get(id)?.billingSubscriptionId) ?? trial
-      const downgrade = companies.get(id)?.told.schedule?.downgrade
+      const downgrade = companies.get(id)?.plans.schedule?.downgrade
         ? of(subscriptions, id)
             .filter(row => isRunning(row, nowMs))
             .map(row => scheduledDowngrade(subscriptionNow(row, nowMs), catalog))

@@ -64,7 +64,7 @@ function answerTo<Reply>(
   const stamp = stampOf(call, subject)
   const later = new Deferred(({ reply, untilMs, figures = true }: Answered<Reply>) => {
     const given = answer(reply)
-    return stamp === null || !untilMs ? given : { ...given, standing: { stamp, untilMs, figures } }
+    return stamp === null || !untilMs ? given : { ...given, cache: { stamp, untilMs, figures } }
   })
   put(call, subject, asked, later)
   return later as Deferred

@@ -16,7 +16,7 @@ import {
   readyCreate,
   readyTrait,
   readyUpsert,
-  settled,
+  replyWhenShown,
 } from '../entities/write.js'
 import type { Answer, Call, Handler } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
@@ -163,7 +163,7 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     basePlanId: basePlan?.planId ?? null,
     basePlanPriceId: basePlan?.priceId ?? null,
   }
-  await settled(call, services.entities.ask(target, message, nowMs), refusals)
+  await replyWhenShown(call, services.entities.ask(target, message, nowMs), refusals)
   return oneCompany(call, target.id)
 }
 
@@ -200,7 +200,7 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
     basePlanId: null,
     basePlanPriceId: null,
   }))
-  await settled(call, call.services.entities.ask(target, message, call.nowMs), refusals)
+  await replyWhenShown(call, call.services.entities.ask(target, message, call.nowMs), refusals)
   return { data: await oneCompany(call, target.id) }
 }
 
@@ -220,7 +220,7 @@ export const getCompany: Handler = async call => {
 export const deleteCompany: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const id = call.params.company_id!
   if (!isRemovable(call, 'company', id)) throw entityUnknown('company')
-  await settled(call, remove(call, id), refusals)
+  await replyWhenShown(call, remove(call, id), refusals)
   return { data: { deleted: true } }
 }
 
@@ -229,7 +229,7 @@ export const deleteCompanyByKeys: Handler<KeysBody> = async (call): Promise<Answ
   const { services, environment, body } = call
   const id = services.entities.removable('company', environment.id, body.keys)
   if (id === null) throw entityUnknown('company')
-  const { was } = await settled(call, remove(call, id), refusals)
+  const { was } = await replyWhenShown(call, remove(call, id), refusals)
   if (was === null) throw entityUnknown('company')
   return { data: companyBrief(was) }
 }

@@ -4,7 +4,7 @@ import type { UserSnapshot } from '../../core/company/descriptions.js'
 import { ServiceError } from '../../errors.js'
 import { companyBriefs } from '../entities/read.js'
 import { membershipView } from '../entities/view.js'
-import { type EntityCall, entityUnknown, isKnown, type Refusals, settled } from '../entities/write.js'
+import { type EntityCall, entityUnknown, isKnown, type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Handler } from '../kit/call.js'
 import { page, type QueryOf, query, string } from '../kit/query.js'
 import { findMembership, listMemberships } from './store.js'
@@ -36,7 +36,7 @@ export const getOrCreateMembership: Handler<MembershipCreate> = async call => {
   const { company_id: companyId, user_id: userId } = call.body
   if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
   if (!isKnown(call, 'user', userId)) throw entityUnknown('user')
-  await settled(call, changeMemberships(call, userId, { type: 'join', companyId }), {
+  await replyWhenShown(call, changeMemberships(call, userId, { type: 'join', companyId }), {
     not_found: ['not_found', 'User not found'],
   })
   return { data: await membership(call, userId, companyId) }
@@ -71,7 +71,7 @@ export const deleteCompanyMembership: Handler = async call => {
   const row = await findMembership(services.sql, environment.id, params.company_membership_id!)
   if (!row || !isKnown(call, 'company', row.company_id) || !isKnown(call, 'user', row.user_id))
     throw membershipUnknown()
-  await settled(
+  await replyWhenShown(
     call,
     changeMemberships(call, row.user_id, { type: 'leave', companyId: row.company_id }),
     leaving,

@@ -103,7 +103,7 @@ async function surroundingsOf(
       state.id,
       {
         billingSubscriptionId: billingSubscription(state, nowMs)?.id ?? null,
-        told: state,
+        plans: state,
       },
     ]),
   )

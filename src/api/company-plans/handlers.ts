@@ -5,7 +5,7 @@ import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData, PlanDef } from '../../core/definitions.js'
 import { ServiceError } from '../../errors.js'
 import { companyDetails, described } from '../companies/read.js'
-import { entityUnknown, type Refusals, settled } from '../entities/write.js'
+import { entityUnknown, type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import { whole } from '../kit/unchanged.js'
 import { usageViolations, warnOverLimit } from '../manage-plan/usage-violations.js'
@@ -49,7 +49,7 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
     cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
   } as const
   const violations = usageViolations(catalog, company, message, nowMs)
-  await settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
+  await replyWhenShown(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
   warnOverLimit(call, companyId, violations)
   return { data: await oneCompany(call, companyId) }
 }

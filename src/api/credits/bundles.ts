@@ -15,7 +15,7 @@ import { among, asJson } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
 import { placeOf, visiblePlans } from '../plans/version-rows.js'
-import { mintStanding } from '../prices/mint.js'
+import { mintUnversioned } from '../prices/mint.js'
 import { priceView } from '../prices/view.js'
 import { bundlePrice, unitPrices } from './prices.js'
 import { countBundleRows, type FoundBundle, listBundleRows, requireBundle, requireCredit } from './store.js'
@@ -125,7 +125,7 @@ function countOf({ quantity }: { readonly quantity: Quantity | null }): number |
   return quantity === null ? null : Number(quantity)
 }
 
-async function settle(
+async function normaliseBundle(
   tx: Sql,
   call: Call<unknown, unknown>,
   id: string,
@@ -168,7 +168,7 @@ async function mintedPrices(
   const product = { productId: nativeProductId(environment.id, bundle.id, null), name: bundle.name }
   const wholes = units.map(unit => bundlePrice(unit, bundle.quantity))
   const now = new Date(services.clock.wall())
-  const minted = await mintStanding(tx, environment.id, product, [...units, ...wholes], now)
+  const minted = await mintUnversioned(tx, environment.id, product, [...units, ...wholes], now)
   return minted.slice(0, units.length)
 }
 
@@ -216,7 +216,7 @@ export const createBundle: Handler<Exact<CreditBundleCreate>> = async call => {
     const tx = transaction as unknown as Sql
     await call.record?.(tx)
     const credit = await requireCredit(tx, environment.id, body.credit_id, 'credit_id')
-    const terms = await settle(tx, call, id, body, defaults(credit, currency))
+    const terms = await normaliseBundle(tx, call, id, body, defaults(credit, currency))
     const [row] = await tx<CreditBundleRow[]>`
       insert into credit_bundles ${tx({
         id,
@@ -248,7 +248,7 @@ export const changeBundle: Handler<Exact<CreditBundleUpdate>> = async call => {
     const quantity = countOf(whole(body, statedBundle(former)))
     if (former.has_grants && quantity !== numberOrNull(former.quantity))
       throw new ServiceError('state_conflict', 'quantity: the bundle was bought, its quantity stays')
-    const terms = await settle(tx, call, former.id, body, former)
+    const terms = await normaliseBundle(tx, call, former.id, body, former)
     const [row] = await tx<CreditBundleRow[]>`
       update credit_bundles set ${tx({ ...terms, updated_at: new Date(services.clock.wall()) })}
       where id = ${former.id} returning *`

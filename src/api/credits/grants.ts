@@ -28,7 +28,7 @@ import { derivedId } from '../../core/id.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
 import type { Quantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
-import { isKnown, type Refusals, settled } from '../entities/write.js'
+import { isKnown, type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import { long } from '../kit/long.js'
 import { list, oneOf, page, type QueryOf, query, required, string } from '../kit/query.js'
@@ -237,7 +237,7 @@ export const grantToCompany: Handler<CompanyGrantCreate> = async call => {
     ...(body.renewal_enabled === true && { renewal: body.renewal_period ?? 'billing_period' }),
   } as const
   const asked = services.shards.ask<CreditReply>('c', environment.id, body.company_id, message, nowMs)
-  const reply = await settled(call, asked, creditRefusals)
+  const reply = await replyWhenShown(call, asked, creditRefusals)
   return { status: 201, data: await grantById(call, body.company_id, madeIn(reply)) }
 }
 
@@ -332,7 +332,7 @@ export const zeroOutGrant: Handler<GrantZeroOut> = async call => {
       reason: body.reason ?? 'manual',
     } as const
     const asked = services.shards.ask<CreditReply>('c', environment.id, row.company_id, message, nowMs)
-    await settled(call, asked, creditRefusals)
+    await replyWhenShown(call, asked, creditRefusals)
   }
   return { data: await grantById(call, row.company_id, row.id) }
 }

@@ -11,7 +11,7 @@ import type { Exact } from '../kit/long.js'
 import { list, page, type QueryOf, query, text } from '../kit/query.js'
 import { asJson } from '../kit/sql.js'
 import { whole } from '../kit/unchanged.js'
-import { mintStanding } from '../prices/mint.js'
+import { mintUnversioned } from '../prices/mint.js'
 import { unitPrices } from './prices.js'
 import { countCreditRows, listCreditRows, requireCredit, usersOfCredit } from './store.js'
 import { creditViewsOf } from './view.js'
@@ -44,9 +44,15 @@ export const getCredit: Handler = async ({ services, environment, params }) => {
 }
 
 /** Store the prices of a credit under the ids it shows; existing ones are updated in place. */
-function sold(tx: Sql, environmentId: string, id: string, settled: ReturnType<typeof settle>, now: Date) {
+function sold(
+  tx: Sql,
+  environmentId: string,
+  id: string,
+  settled: ReturnType<typeof normaliseCredit>,
+  now: Date,
+) {
   const product = { productId: nativeProductId(environmentId, id, null), name: settled.name }
-  return mintStanding(tx, environmentId, product, settled.prices, now)
+  return mintUnversioned(tx, environmentId, product, settled.prices, now)
 }
 
 /** The optional members of a body, filled from the row. Prices are handled separately (prices.ts). */
@@ -65,7 +71,7 @@ function statedCredit(row: CreditRow) {
 }
 
 /** Convert a complete body to the stored form, with defaults (CR-21, CR-34). */
-function settle(
+function normaliseCredit(
   id: string,
   body: Omit<Exact<CreditCreate>, 'currency'>,
   former: Pick<CreditRow, 'currency' | 'prices'>,
@@ -95,7 +101,7 @@ export const createCredit: Handler<Exact<CreditCreate>> = async call => {
   const now = new Date(services.clock.wall())
   const id = newId('bcrd_')
   const { currency } = body
-  const settled = settle(id, body, { currency, prices: [] })
+  const settled = normaliseCredit(id, body, { currency, prices: [] })
   const data = await services.catalogs.change(scopeOf(call), async tx => {
     const [row] = await tx<CreditRow[]>`
       insert into billing_credits ${tx({
@@ -118,7 +124,7 @@ export const changeCredit: Handler<Exact<CreditUpdate>> = async call => {
   const now = new Date(services.clock.wall())
   const data = await services.catalogs.change(scopeOf(call), async tx => {
     const former = await requireCredit(tx, environment.id, call.params.credit_id!)
-    const settled = settle(former.id, whole(body, statedCredit(former)), former)
+    const settled = normaliseCredit(former.id, whole(body, statedCredit(former)), former)
     const [row] = await tx<CreditRow[]>`
       update billing_credits set ${tx({
         ...settled,

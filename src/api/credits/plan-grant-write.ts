@@ -83,7 +83,7 @@ const noTerms: Terms = {
  * errors   400 naming the member that contradicts others; 404 for an unknown licence.
  * source   CR-32, CR-34, CR-35, CR-38, CR-40, CR-42, CR-55; interface document for `billed` and `quarterly`.
  */
-async function settleTerms(
+async function normaliseTerms(
   tx: Sql,
   place: GrantPlace,
   plan: PlanRow,
@@ -93,11 +93,11 @@ async function settleTerms(
 ): Promise<Terms> {
   const was = former ?? noTerms
   const terms: Terms = {
-    ...settleShare(body, was),
-    ...settleReset(body, was, credit, former === null),
-    ...settlePrice(body, was),
-    ...settleArrears(body, was),
-    ...settleTopup(body, was),
+    ...normaliseShare(body, was),
+    ...normaliseReset(body, was, credit, former === null),
+    ...normalisePrice(body, was),
+    ...normaliseArrears(body, was),
+    ...normaliseTopup(body, was),
     can_buy_bundles: body.can_buy_bundles ?? was.can_buy_bundles,
   }
   if (terms.billing_mode === 'billed' && plan.company_id === null)
@@ -115,7 +115,7 @@ async function requireLicense(tx: Sql, accountId: string, id: string): Promise<v
 }
 
 /** CR-35. */
-function settleShare(body: Exact<PlanGrantUpdate>, was: Terms) {
+function normaliseShare(body: Exact<PlanGrantUpdate>, was: Terms) {
   const scaling = body.scaling ?? was.scaling
   const license = kept(body.license_id, was.license_id)
   const creditAmount = body.credit_amount ?? Number(was.credit_amount)
@@ -133,7 +133,7 @@ function settleShare(body: Exact<PlanGrantUpdate>, was: Terms) {
 }
 
 /** CR-32, CR-40, CR-42, decision 30. A resetting grant has no expiry of its own. */
-function settleReset(body: Exact<PlanGrantUpdate>, was: Terms, credit: CreditRow, isNew: boolean) {
+function normaliseReset(body: Exact<PlanGrantUpdate>, was: Terms, credit: CreditRow, isNew: boolean) {
   const type = body.reset_type ?? was.reset_type
   const resets = type === 'plan_period'
   const cadence = kept(body.reset_cadence, was.reset_cadence)
@@ -175,7 +175,7 @@ function requireDuration(type: Terms['expiry_type'], count: number | null, membe
 }
 
 /** CR-38. Tiers are used before a unit price. On an update the member sent now replaces the other one. */
-function settlePrice(body: Exact<PlanGrantUpdate>, was: Terms) {
+function normalisePrice(body: Exact<PlanGrantUpdate>, was: Terms) {
   const mode = body.billing_mode ?? was.billing_mode
   const none = { unit_price: null, unit_price_decimal: null, tier_mode: null, price_tiers: [] } as const
   if (mode === 'granted') return { billing_mode: mode, ...none }
@@ -183,7 +183,7 @@ function settlePrice(body: Exact<PlanGrantUpdate>, was: Terms) {
   if (stated && stated.length > 0) {
     const tierMode = body.tier_mode ?? was.tier_mode
     if (tierMode === null) throw invalid('tier_mode: needed by price_tiers')
-    return { billing_mode: mode, ...none, tier_mode: tierMode, price_tiers: settleTiers(stated) }
+    return { billing_mode: mode, ...none, tier_mode: tierMode, price_tiers: normaliseTiers(stated) }
   }
   const { unit_price: amount, unit_price_decimal: given } = body
   if (amount != null || given != null) {
@@ -207,7 +207,7 @@ function settlePrice(body: Exact<PlanGrantUpdate>, was: Terms) {
   }
 }
 
-function settleTiers(tiers: readonly Exact<CreditGrantTierWrite>[]): readonly StoredCreditTier[] {
+function normaliseTiers(tiers: readonly Exact<CreditGrantTierWrite>[]): readonly StoredCreditTier[] {
   let below: Quantity = 0
   return tiers.map((tier, i) => {
     const last = i === tiers.length - 1
@@ -224,7 +224,7 @@ function settleTiers(tiers: readonly Exact<CreditGrantTierWrite>[]): readonly St
 }
 
 /** CR-51…53. */
-function settleArrears(body: Exact<PlanGrantUpdate>, was: Terms) {
+function normaliseArrears(body: Exact<PlanGrantUpdate>, was: Terms) {
   const cadence = kept(body.arrears_cadence, was.arrears_cadence)
   const anchor = cadence === 'monthly' ? kept(body.arrears_anchor, was.arrears_anchor) : null
   if (cadence === 'quarterly') throw invalid('arrears_cadence: quarterly is not offered')
@@ -255,7 +255,7 @@ function settleArrears(body: Exact<PlanGrantUpdate>, was: Terms) {
 }
 
 /** CR-34, CR-55. */
-function settleTopup(body: Exact<PlanGrantUpdate>, was: Terms) {
+function normaliseTopup(body: Exact<PlanGrantUpdate>, was: Terms) {
   const availability = availabilityOf(body, was)
   const amount = kept(body.auto_topup_amount, numberOrNull(was.auto_topup_amount))
   const credits = kept(body.auto_topup_threshold_credits, numberOrNull(was.auto_topup_threshold_credits))
@@ -309,7 +309,7 @@ async function creditOf(tx: Sql, place: GrantPlace, id: string): Promise<CreditR
  *
  * plan      locked; `version` is one of its versions.
  * originId  the grant it is a copy of; null for the first.
- * errors    those of settleTerms; 404 for an unknown credit.
+ * errors    those of normaliseTerms; 404 for an unknown credit.
  */
 export async function insertPlanGrant(
   tx: Sql,
@@ -320,7 +320,7 @@ export async function insertPlanGrant(
   originId: string | null = null,
 ): Promise<PlanCreditGrantRow> {
   const credit = await creditOf(tx, place, body.credit_id)
-  const terms = await settleTerms(tx, place, plan, credit, body, null)
+  const terms = await normaliseTerms(tx, place, plan, credit, body, null)
   const id = newId('pcgr_')
   const now = new Date(place.nowMs)
   const [row] = await tx<PlanCreditGrantRow[]>`
@@ -348,7 +348,7 @@ export async function updatePlanGrant(
   body: Exact<PlanGrantUpdate>,
 ): Promise<PlanCreditGrantRow> {
   const credit = await creditOf(tx, place, former.credit_id)
-  const terms = await settleTerms(tx, place, plan, credit, body, termsOf(former))
+  const terms = await normaliseTerms(tx, place, plan, credit, body, termsOf(former))
   const [row] = await tx<PlanCreditGrantRow[]>`
     update plan_credit_grants set ${tx({ ...columns(tx, terms), updated_at: new Date(place.nowMs) })}
     where id = ${former.id} returning *`

@@ -8,7 +8,7 @@ import { ServiceError } from '../../errors.js'
 import type { Exact } from '../kit/long.js'
 import { whole } from '../kit/unchanged.js'
 import { wholePrice } from '../prices/whole-price.js'
-import { settlePrices } from '../prices/write.js'
+import { normalisePrices } from '../prices/write.js'
 
 /** Prices in a request: undefined is unchanged, null is no price. */
 export interface UnitPriceWrite {
@@ -42,7 +42,7 @@ export function unitPrices(
     others === undefined ? former.filter(price => !isOwn(price)) : (others ?? []).flatMap(listedTerms)
   const twice = listed.find((price, i) => listed.findIndex(one => one.currency === price.currency) < i)
   if (twice) throw new ServiceError('value_invalid', `currency_prices: ${twice.currency} is priced twice`)
-  return settlePrices(ownerId, listed.some(isOwn) ? listed : [...own, ...listed], former)
+  return normalisePrices(ownerId, listed.some(isOwn) ? listed : [...own, ...listed], former)
 }
 
 function listedTerms(price: Exact<CreditCurrencyPriceWrite>): PriceTerms[] {

@@ -265,7 +265,7 @@ function traitPath(call: EntityCall, kind: DirectoryKind, name: string) {
  * refusals  what the caller hears of each refusal.
  * errors    those; 503 when it is not certain that the write was made.
  */
-export async function settled<Reply>(
+export async function replyWhenShown<Reply>(
   call: EntityCall,
   written: Promise<Answered<Reply>>,
   refusals: Refusals,

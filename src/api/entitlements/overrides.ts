@@ -12,7 +12,7 @@ import { quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { companyDetails } from '../companies/read.js'
-import { isKnown, type Refusals, settled } from '../entities/write.js'
+import { isKnown, type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../kit/query.js'
@@ -23,8 +23,8 @@ import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideR
 import {
   type EntitlementValue,
   exhaustible,
+  normaliseValue,
   requireFeature,
-  settleValue,
   statedValue,
   type WritePlace,
 } from './write.js'
@@ -105,7 +105,7 @@ async function ask(
 ): Promise<string | null> {
   const { services, environment, nowMs } = call
   const asked = services.shards.ask<string | null>('c', environment.id, companyId, message, nowMs)
-  return settled(call, asked, refusals)
+  return replyWhenShown(call, asked, refusals)
 }
 
 /**
@@ -120,7 +120,7 @@ export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = asyn
   if (!isKnown(call, 'company', body.company_id))
     throw new ServiceError('not_found', 'company_id: no such company')
   const feature = await requireFeature(services.sql, key.accountId, body.feature_id)
-  const value = settleValue(writePlace(call), feature, body, null)
+  const value = normaliseValue(writePlace(call), feature, body, null)
   const id = newId('cmov_')
   const override: OverrideState = {
     id,
@@ -148,7 +148,7 @@ export const changeCompanyOverride: Handler<Exact<CompanyOverrideUpdate>> = asyn
   if (!row) throw unknownOverride()
   const feature = await requireFeature(services.sql, key.accountId, row.feature_id)
   const said = whole(body, { ...statedValue(storedValue(row.entitlement)), expiration_date: undefined })
-  const value = settleValue(writePlace(call), feature, said, null)
+  const value = normaliseValue(writePlace(call), feature, said, null)
   const { ruleId, ruleIdUsageExceeded } = row.entitlement
   const override: OverrideState = {
     id,

@@ -67,7 +67,7 @@ export async function requireFeature(sql: Sql, accountId: string, id: string): P
  *         for a trait or credit the environment does not have.
  * source  EN-18, EN-30, EN-33, EN-42. The default credit rate is 1, or 0 beside quantity rates (decision 21).
  */
-export function settleValue(
+export function normaliseValue(
   place: WritePlace,
   feature: FeatureRow,
   body: ValueWrite,
@@ -134,7 +134,7 @@ function creditValue(
   const id = needed(body.value_credit_id, 'value_credit_id', 'credit')
   if (!services.catalogs.get(environmentId).credits.some(credit => credit.id === id))
     throw new ServiceError('not_found', 'value_credit_id: no such credit')
-  const rates = settleRates(feature, body.quantity_rates ?? {})
+  const rates = normaliseRates(feature, body.quantity_rates ?? {})
   return {
     value_credit_id: id,
     consumption_rate: body.credit_consumption_rate ?? (rates === null ? 1 : 0),
@@ -142,7 +142,7 @@ function creditValue(
   }
 }
 
-function settleRates(
+function normaliseRates(
   feature: FeatureRow,
   given: Readonly<Record<string, number>>,
 ): Readonly<Record<string, number>> | null {
@@ -178,7 +178,7 @@ function requireSellable(
 const anchors = { billing_cycle: 'billing_period_start', first_of_month: 'month_end' } as const
 
 /** EN-34: the anchor follows the reset of the allowance. */
-function settleOverage(
+function normaliseOverage(
   body: EntitlementTerms,
   value: EntitlementValue,
 ): {
@@ -195,7 +195,7 @@ function settleOverage(
 }
 
 /** EN-52. A tier with an unchanged key keeps its id. */
-function settleWarnings(
+function normaliseWarnings(
   body: EntitlementTerms,
   former: readonly StoredWarningTier[],
 ): readonly StoredWarningTier[] {
@@ -276,7 +276,7 @@ export async function writeEntitlement(
   if (behavior === 'pay_in_advance') await ensureUsageLimitTrait(tx, services, accountId, featureId, nowMs)
   const feature = await requireFeature(tx, accountId, featureId)
   if (!former) await requireFree(tx, draft, featureId)
-  const value = settleValue(place, feature, body, behavior)
+  const value = normaliseValue(place, feature, body, behavior)
   const id = former?.id ?? newId('pltl_')
   const row: EntitlementRow = {
     id,
@@ -291,9 +291,9 @@ export async function writeEntitlement(
     soft_limit: behavior === 'overage' ? (body.soft_limit ?? null) : null,
     usage_quantity: behavior === 'pay_in_advance' ? (body.usage_quantity ?? null) : null,
     billing_threshold: storedOrNull(body.billing_threshold ?? null),
-    ...settleOverage(body, value),
-    ...(await settleSale(tx, environmentId, id, body, former)),
-    warning_tiers: settleWarnings(body, former?.warning_tiers ?? []),
+    ...normaliseOverage(body, value),
+    ...(await normaliseSale(tx, environmentId, id, body, former)),
+    warning_tiers: normaliseWarnings(body, former?.warning_tiers ?? []),
     billing_provider: link?.provider ?? former?.billing_provider ?? null,
     external_resource_id: link?.resourceId ?? former?.external_resource_id ?? null,
     created_at: former?.created_at ?? new Date(nowMs),
@@ -326,7 +326,7 @@ async function requireFree(tx: Sql, draft: PlanVersionRow, featureId: string): P
 
 type Sale = Pick<EntitlementRow, 'billing_product_id' | 'overage_billing_product_id' | 'tier_mode' | 'prices'>
 
-async function settleSale(
+async function normaliseSale(
   tx: Sql,
   environmentId: string,
   ownerId: string,

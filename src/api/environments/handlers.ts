@@ -8,7 +8,7 @@ import type {
 } from '../../../schemas/environments.js'
 import { insertEnvironment } from '../../engine/account/bootstrap.js'
 import { environmentRecord, keyRecord } from '../../engine/account/keys.js'
-import { type ClockWish, settleClock } from '../../engine/clock.js'
+import { type ClockWish, testClockTarget } from '../../engine/clock.js'
 import { ServiceError } from '../../errors.js'
 import { reaches } from '../keys/conditions.js'
 import { apiKeyView, environmentView } from '../keys/view.js'
@@ -168,7 +168,7 @@ export const setClock: Handler<ClockUpdate> = async call => {
   const environment = named(call)
   if (environment.environmentType === 'production')
     throw new ServiceError('state_conflict', 'A production environment has no test clock')
-  const settled = settleClock(wishOf(body), clock.now(environment.id), clock.wall())
+  const settled = testClockTarget(wishOf(body), clock.now(environment.id), clock.wall())
   if (settled === 'earlier')
     throw new ServiceError(
       'value_invalid',

@@ -58,8 +58,8 @@ export class Claims {
   private readonly owners: (string | null)[] = []
   /** Promises of first events still in flight, for duplicates in this batch. */
   private readonly awaited: Promise<void>[] = []
-  private settle!: { resolve: () => void; reject: (error: unknown) => void }
-  private settled: Promise<void> | null = null
+  private outcome!: { resolve: () => void; reject: (error: unknown) => void }
+  private durable: Promise<void> | null = null
 
   constructor(private readonly sender: Sender) {}
 
@@ -89,13 +89,13 @@ export class Claims {
       metrics.events.windowFull.count++
       throw windowFull(dedupe)
     }
-    this.settled ??= this.newSettled()
-    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.settled, nowMs, print)
+    this.durable ??= this.newOutcome()
+    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.durable, nowMs, print)
     if (first === null) {
       this.keys.push(key)
       this.ids.push(high, low)
       this.owners.push(owner)
-    } else if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
+    } else if (first.durable && first.durable !== this.durable) this.awaited.push(first.durable)
     return first
   }
 
@@ -120,14 +120,14 @@ export class Claims {
    * Events that became durable as failed: those give their keys back (EV-28), and are stored once more when sent again.
    * Returns them without those that repeat a key which another node knows.
    */
-  failed(given: readonly FailedEvent[]): readonly FailedEvent[] {
+  failed(failures: readonly FailedEvent[]): readonly FailedEvent[] {
     const { metrics, dedupe } = this.sender.services
-    const events = given.filter(([, , repeats]) => repeats === undefined)
-    const repeats = given.flatMap(([, , first]) => first ?? [])
+    const events = failures.filter(([, , repeats]) => repeats === undefined)
+    const repeats = failures.flatMap(([, , first]) => first ?? [])
     metrics.events.duplicate.count += repeats.length
     metrics.events.differing.count += repeats.filter(({ other }) => other).length
     metrics.events.failed.count += events.length
-    const ids = new Set(given.map(([eventId]) => eventId))
+    const ids = new Set(events.map(([eventId]) => eventId))
     let kept = 0
     for (let i = 0; i < this.keys.length; i++) {
       const eventId = this.eventId(i)
@@ -151,8 +151,8 @@ export class Claims {
   confirm(): void {
     const { dedupe } = this.sender.services
     const { ids } = this
-    for (let i = 0; i < ids.length; i += 2) dedupe.settle(ids[i]!, ids[i + 1]!)
-    this.settle?.resolve()
+    for (let i = 0; i < ids.length; i += 2) dedupe.markDurable(ids[i]!, ids[i + 1]!)
+    this.outcome?.resolve()
   }
 
   /** Resolves when the first events of all duplicates here are durable. */
@@ -164,7 +164,7 @@ export class Claims {
   abandon(): void {
     for (const [i, key] of this.keys.entries())
       this.sender.services.dedupe.release(this.sender.environmentId, key, this.eventId(i))
-    this.settle?.reject(new ServiceError('overloaded'))
+    this.outcome?.reject(new ServiceError('overloaded'))
   }
 
   /** A caller that waits at the shard for its single event: its keys are given back before it gets the failure. */
@@ -190,16 +190,16 @@ export class Claims {
       const owner = this.owners[i]!
       const eventId = this.eventId(i)
       const shard = shards.find(({ owns }) => owner !== null && owns(owner))
-      this.settleClaim(key, eventId, owner, whole ?? identifies.get(eventId) ?? shard, whole !== null)
+      this.confirmClaim(key, eventId, owner, whole ?? identifies.get(eventId) ?? shard, whole !== null)
     }
     const [identify] = identifies.values()
     const { error } = (whole ?? shards[0] ?? identify)!
-    this.settle?.reject(error)
+    this.outcome?.reject(error)
     throw error
   }
 
   /** Confirm a durable event's key, release that of a lost one, and wait if the outcome is unknown. */
-  private settleClaim(
+  private confirmClaim(
     key: string,
     eventId: string,
     owner: string | null,
@@ -220,9 +220,9 @@ export class Claims {
     return encodeId('evt_', this.ids[2 * place]!, this.ids[2 * place + 1]!)
   }
 
-  private newSettled(): Promise<void> {
+  private newOutcome(): Promise<void> {
     const promise = new Promise<void>((resolve, reject) => {
-      this.settle = { resolve, reject }
+      this.outcome = { resolve, reject }
     })
     promise.catch(() => {})
     return promise

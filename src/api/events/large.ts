@@ -1,7 +1,7 @@
-// Large bodies: parsed and validated on another thread, then taken in slices so that other requests run in between.
+// Large bodies: parsed and validated on another thread, then taken in sub-batches so that other requests run in between.
 // Callers get the same answers as for a small body.
 import { ServiceError } from '../../errors.js'
-import { JudgedReading, type Slice, type Taking } from '../../events/judged.js'
+import { JudgedReading, type SubBatch, type Taking } from '../../events/judged.js'
 import type { JudgedGroup, KeyedSubmitter, ParseReply } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../kit/call.js'
@@ -77,7 +77,7 @@ export function collectLarge(
   return parsers.hold(group, body.byteLength, async () => {
     let found = await read()
     if (found !== null && areSecrets(found)) {
-      // awaited here, outside the slices: an unknown key costs a store lookup
+      // awaited here, outside their turns: an unknown key costs a store lookup
       groups.learn(await whoseAre(found))
       found = await read()
     }
@@ -159,7 +159,7 @@ interface Sending {
 }
 
 /**
- * Send the events of one sender, slice by slice, in order. Stops after the first slice that fails.
+ * Send the events of one sender, sub-batch by sub-batch, in order. Stops after the first sub-batch that fails.
  * Resolves when all are sent.
  */
 async function send(sender: Sender, group: JudgedGroup, report: boolean): Promise<Sending> {
@@ -177,19 +177,19 @@ async function send(sender: Sender, group: JudgedGroup, report: boolean): Promis
         failed = true
       },
     )
-  for (const slice of group.slices) {
-    // before the slice takes its turn, which others wait for
+  for (const subBatch of group.subBatches) {
+    // before the sub-batch takes its turn, which others wait for
     await sender.services.entities.paced(sender.environmentId, 0, async () => {})
-    await parsers.slices.enter()
+    await parsers.turns.enter()
     if (failed) {
-      parsers.slices.lasts(Promise.resolve())
+      parsers.turns.lasts(Promise.resolve())
       break
     }
-    const { commit, leavesAtOnce } = sendSlice(sender, reading, slice, report)
+    const { commit, leavesAtOnce } = sendSubBatch(sender, reading, subBatch, report)
     commits.push(commit)
     const fate = ended(commit)
-    parsers.slices.lasts(fate)
-    // its preludes must be durable before the next slice leaves, to keep the order
+    parsers.turns.lasts(fate)
+    // its preludes must be durable before the next sub-batch leaves, to keep the order
     if (!leavesAtOnce) await fate
   }
   const acks = Promise.allSettled(commits).then(async () => (await Promise.all(commits)).flat())
@@ -211,26 +211,26 @@ async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
       if (key !== null && dedupe.find(environmentId, nameOf(sender, key), nowMs) === null) keys.add(key)
     },
   }
-  for (const slice of group.slices) {
-    await parsers.slices.enter()
-    reading.read(slice, look)
-    parsers.slices.lasts(Promise.resolve())
+  for (const subBatch of group.subBatches) {
+    await parsers.turns.enter()
+    reading.read(subBatch, look)
+    parsers.turns.lasts(Promise.resolve())
   }
   if (keys.size <= dedupe.room(environmentId, publishable)) return
   metrics.events.windowFull.count++
   throw windowFull(dedupe)
 }
 
-/** Take and send the events of a slice. */
-function sendSlice(
+/** Take and send the events of a sub-batch. */
+function sendSubBatch(
   sender: Sender,
   reading: JudgedReading,
-  slice: Slice,
+  subBatch: SubBatch,
   report: boolean,
 ): { readonly commit: Promise<readonly string[]>; readonly leavesAtOnce: boolean } {
   const batch = new Batch(sender, report)
   try {
-    reading.read(slice, takingInto(batch))
+    reading.read(subBatch, takingInto(batch))
   } catch (error) {
     batch.abandon()
     return { commit: Promise.reject(error), leavesAtOnce: true }

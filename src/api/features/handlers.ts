@@ -234,7 +234,7 @@ async function make(
 ): Promise<string> {
   const { accountId } = call.key
   const id = newId('feat_')
-  const members = await settle(tx, call, body.feature_type, body, null, nowMs)
+  const members = await normaliseFeature(tx, call, body.feature_type, body, null, nowMs)
   await insertFeature(
     tx,
     {
@@ -288,7 +288,7 @@ async function change(
     throw new ServiceError('state_conflict', 'feature_type: fixed at creation')
   if (body.event_source != null && body.event_source !== former.event_source)
     throw new ServiceError('state_conflict', 'event_source: fixed at creation')
-  const members = await settle(
+  const members = await normaliseFeature(
     tx,
     call,
     former.feature_type,
@@ -318,7 +318,7 @@ function statedFeature(row: FeatureRow) {
 }
 
 // The feature after a complete body is applied to `former`; null: it is new.
-async function settle(
+async function normaliseFeature(
   tx: Sql,
   call: Call<unknown, unknown>,
   type: FeatureType,
@@ -336,7 +336,7 @@ async function settle(
     icon: body.icon ?? '',
     event_source: eventSource(type, body),
     event_subtype: eventSubtype(type, body),
-    ...(await settleTraits(tx, call, type, { ...body, name }, former, nowMs)),
+    ...(await normaliseTraits(tx, call, type, { ...body, name }, former, nowMs)),
     lifecycle_phase: body.lifecycle_phase ?? null,
     maintainer_account_member_id: maintainer,
     plural_name: body.plural_name ?? null,
@@ -362,7 +362,7 @@ function eventSubtype(type: FeatureType, body: FeatureUpdate): string | null {
   return type === 'event' || type === 'boolean' ? subtype : null
 }
 
-async function settleTraits(
+async function normaliseTraits(
   tx: Sql,
   call: Call<unknown, unknown>,
   type: FeatureType,

@@ -95,7 +95,7 @@ export interface Answer {
   readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   /** Set if the answer may be cached: the version stamp it depends on. */
-  readonly standing?: CacheMeta
+  readonly cache?: CacheMeta
   /** Streamed without an envelope, as fast as the caller reads. A failure cuts the connection. */
   readonly stream?: Stream
 }

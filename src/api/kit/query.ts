@@ -135,8 +135,8 @@ export const filteredOffsetMax = 100_000
  * errors  query_invalid (400) with the bound.
  * source  decision.
  */
-export function requireNear(asked: { readonly offset: number }): void {
-  if (asked.offset > filteredOffsetMax)
+export function requireNear(page: { readonly offset: number }): void {
+  if (page.offset > filteredOffsetMax)
     throw invalid(`offset: at most ${filteredOffsetMax} with a filter; narrow the filter, or export`)
 }
 

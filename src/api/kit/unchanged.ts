@@ -5,8 +5,8 @@ import type { IValidation } from 'typia'
 import { ServiceError } from '../../errors.js'
 
 /** One member of an update: absent is unchanged, null clears. */
-export function kept<T>(given: T | undefined, had: T): T {
-  return given === undefined ? had : given
+export function kept<T>(input: T | undefined, had: T): T {
+  return input === undefined ? had : input
 }
 
 /**

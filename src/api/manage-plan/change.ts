@@ -17,7 +17,7 @@ import {
   sumOf,
 } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
-import { asTold } from '../billing/own-subscriptions.js'
+import { withPlans } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
 import {
   type CouponRow,
@@ -127,7 +127,7 @@ export async function changeOf(
   const { sql } = services
   const [settings, rows, coupon, profile] = await Promise.all([
     groupSettings(sql, call.environment.id),
-    subscriptionsOf(sql, [company.state.id]).then(stored => asTold(sql, stored, [company.state])),
+    subscriptionsOf(sql, [company.state.id]).then(stored => withPlans(sql, stored, [company.state])),
     couponOf(sql, call.environment.id, body),
     defaultProfile(sql, company.state.id),
   ])

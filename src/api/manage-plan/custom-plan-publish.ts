@@ -10,12 +10,12 @@ import { migratedPlans } from '../../core/plans/plan-change.js'
 import { commitmentsOf, termsOf } from '../../engine/migrations/terms.js'
 import { ServiceError } from '../../errors.js'
 import { storeDetails } from '../billing/details.js'
-import { asTold } from '../billing/own-subscriptions.js'
+import { withPlans } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
 import { intervalMonths, type SubscriptionRow, subscriptionsOf } from '../billing/record-rows.js'
 import { isRunning } from '../billing/view.js'
 import { described } from '../companies/read.js'
-import { isKnown, settled } from '../entities/write.js'
+import { isKnown, replyWhenShown } from '../entities/write.js'
 import type { Call } from '../kit/call.js'
 import { asJson } from '../kit/sql.js'
 import { requireTime } from '../kit/time.js'
@@ -57,7 +57,7 @@ async function prepare(
   if (body.excluded_company_ids.includes(companyId) || !isKnown(call, 'company', companyId)) return null
   const { state } = await described(call, companyId)
   const onPlan = state.plan?.planId === plan.id
-  const rows = await asTold(services.sql, await subscriptionsOf(services.sql, [companyId]), [state])
+  const rows = await withPlans(services.sql, await subscriptionsOf(services.sql, [companyId]), [state])
   const own = rows.find(row => row.own !== null && isRunning(row, nowMs)) ?? null
   const starts = own === null && draft.prices.length > 0
   const only = (member: string) => conflict(`${member}: only for a publish that starts a subscription`)
@@ -220,7 +220,7 @@ async function beginUnbilled(call: PublishCall, plan: PlanRow, version: PlanVers
     commitments: await commitmentsOf(services.sql, plan.id, version.id),
     cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
   } as const
-  await settled(call, services.shards.ask('c', environment.id, plan.company_id!, message, nowMs), {
+  await replyWhenShown(call, services.shards.ask('c', environment.id, plan.company_id!, message, nowMs), {
     not_found: ['not_found', 'The company of the plan is gone'],
     plan_not_assignable: ['state_conflict', 'The company of the plan cannot be put on it'],
   })

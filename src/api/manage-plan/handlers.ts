@@ -10,13 +10,13 @@ import type { SubscriptionReply } from '../../core/plans/messages.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { storeDetails } from '../billing/details.js'
-import { asTold } from '../billing/own-subscriptions.js'
+import { withPlans } from '../billing/own-subscriptions.js'
 import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
 import { inTurn, recount, storeSubscription } from '../billing/subscription-write.js'
 import { isRunning } from '../billing/view.js'
 import { companyDetails, described } from '../companies/read.js'
 import { companyBriefs } from '../entities/read.js'
-import { type Refusals, settled } from '../entities/write.js'
+import { type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import { storedLong } from '../kit/long.js'
 import { asJson } from '../kit/sql.js'
@@ -109,7 +109,7 @@ export async function manage(
     return change
   }
   const asked = services.shards.ask<SubscriptionReply>('c', environment.id, body.company_id, message, nowMs)
-  const reply = await settled(call, asked, refusals)
+  const reply = await replyWhenShown(call, asked, refusals)
   if (row)
     await services.sql.begin(async transaction => {
       const tx = transaction as unknown as Sql
@@ -277,7 +277,9 @@ export const cancelSubscription: Handler<SubscriptionCancel> = async call => {
   const { services, body, nowMs } = call
   await companyTurn(call, body.company_id, async () => {
     const { state } = await described(call, body.company_id)
-    const rows = await asTold(services.sql, await subscriptionsOf(services.sql, [body.company_id]), [state])
+    const rows = await withPlans(services.sql, await subscriptionsOf(services.sql, [body.company_id]), [
+      state,
+    ])
     const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
     const own = running.find(row => row.own !== null)
     if (!own)

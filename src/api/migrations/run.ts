@@ -14,14 +14,18 @@ const monthsAhead = 24
  * errors  400 for an instant that is missing, past or too far ahead, and for one that the strategy does not use.
  * source  decision 28.
  */
-export function scheduledAt(strategy: MigrationStrategy, given: string | null, nowMs: number): number | null {
+export function scheduledAt(
+  strategy: MigrationStrategy,
+  requested: string | null,
+  nowMs: number,
+): number | null {
   const refuse = (why: string) => new ServiceError('value_invalid', `migration_scheduled_at: ${why}`)
   if (strategy !== 'scheduled') {
-    if (given !== null) throw refuse('only for the strategy scheduled')
+    if (requested !== null) throw refuse('only for the strategy scheduled')
     return null
   }
-  if (given === null) throw refuse('required for the strategy scheduled')
-  const atMs = requireTime(given, 'migration_scheduled_at')
+  if (requested === null) throw refuse('required for the strategy scheduled')
+  const atMs = requireTime(requested, 'migration_scheduled_at')
   if (atMs <= nowMs) throw refuse('must be in the future')
   if (atMs > addMonthsClamped(nowMs, monthsAhead)) throw refuse('at most two years ahead')
   return atMs

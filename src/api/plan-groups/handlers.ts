@@ -95,20 +95,20 @@ interface Wanted {
 function write(call: Call<unknown>, wanted: (tx: Sql) => Promise<Wanted>): Promise<PlanGroup> {
   const { services, key, environment } = call
   return services.catalogs.change({ accountId: key.accountId, environmentId: environment.id }, async tx => {
-    const row = await settle(tx, call, await wanted(tx))
+    const row = await normaliseGroup(tx, call, await wanted(tx))
     await putGroup(tx, row)
     return groupView(row)
   })
 }
 
-async function settle(tx: Sql, call: Call<unknown>, { body, former }: Wanted): Promise<PlanGroupRow> {
+async function normaliseGroup(tx: Sql, call: Call<unknown>, { body, former }: Wanted): Promise<PlanGroupRow> {
   const { environment, services } = call
   const nowMs = services.clock.wall()
   const row: PlanGroupRow = {
     id: former?.id ?? newId('plgr_'),
     environment_id: environment.id,
-    ...settleReferences(body),
-    settings: await settleSettings(tx, call, body, former?.settings ?? null, nowMs),
+    ...normaliseReferences(body),
+    settings: await normaliseSettings(tx, call, body, former?.settings ?? null, nowMs),
     created_at: former?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }
@@ -116,7 +116,7 @@ async function settle(tx: Sql, call: Call<unknown>, { body, former }: Wanted): P
   return row
 }
 
-function settleReferences(body: PlanGroupWrite): References {
+function normaliseReferences(body: PlanGroupWrite): References {
   return Object.fromEntries(references.map(member => [member, body[member] ?? null])) as unknown as References
 }
 
@@ -136,7 +136,7 @@ const optional = {
 } as const
 
 /** Settings after a request; cleared ones, and absent ones of a new group, get their defaults. */
-async function settleSettings(
+async function normaliseSettings(
   tx: Sql,
   call: Call<unknown>,
   body: PlanGroupWrite,

@@ -27,7 +27,7 @@ import {
   detailOf,
   editDraft,
   makePlan,
-  settleBilling,
+  normaliseBilling,
 } from './handlers.js'
 import { updateBilling } from './store.js'
 import {
@@ -61,7 +61,7 @@ async function applyParts(
   const place = { services, accountId: key.accountId, environmentId, nowMs: services.clock.wall() }
   const changes = await applyBundle(tx, place, plan, draft, parts.entitlements ?? [])
   await applyGrantBundle(tx, place, plan, draft, parts.credit_grants ?? [])
-  if (parts.billing_product) await settleBilling(tx, call, draft, parts.billing_product)
+  if (parts.billing_product) await normaliseBilling(tx, call, draft, parts.billing_product)
   const version = (await findVersion(tx, environmentId, draft.id))!
   const rows = await tx<EntitlementRow[]>`
     select * from plan_entitlements where plan_version_id = ${version.id} order by created_at, id`

@@ -349,7 +349,7 @@ export const listPlanIssues: Handler<undefined, QueryOf<typeof issuesShape>> = a
  * source  PB-3, PB-42, PB-43, decision 26. Default strategy: the provider's if a product is named, the service's
  *         own if there is a charge, else none: decision.
  */
-export async function settleBilling(
+export async function normaliseBilling(
   tx: Sql,
   call: Call<unknown, unknown>,
   draft: PlanVersionRow,
@@ -427,7 +427,7 @@ export const putBillingProduct: Handler<Exact<BillingProductUpdate>> = async cal
   const data = await catalogs.change(environmentScope(call), async tx => {
     const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)
     const draft = await ensureDraft(tx, plan, call.environment.id, clock.wall())
-    const view = billingView(plan, await settleBilling(tx, call, draft, call.body))
+    const view = billingView(plan, await normaliseBilling(tx, call, draft, call.body))
     await announcePlan(tx, call, 'plan.updated', plan.id)
     return view
   })

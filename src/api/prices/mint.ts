@@ -70,7 +70,7 @@ export async function mintPrices(
  * Store the prices of an object without versions, a credit or a bundle. They are on sale at once, updated in place,
  * and set inactive when removed. Without prices there is no product.
  */
-export async function mintStanding(
+export async function mintUnversioned(
   tx: Sql,
   environmentId: string,
   { productId, name }: { readonly productId: string; readonly name: string },

@@ -172,7 +172,7 @@ function changedPrices(ownerId: string, change: PriceChange, former: readonly St
   }
   for (const price of named.prices) after.set(placeOf(price), price)
   const prices = [...after.values()].filter(price => price !== null)
-  return prices.map(price => ('id' in price ? price : settlePrices(ownerId, [price], former)[0]!))
+  return prices.map(price => ('id' in price ? price : normalisePrices(ownerId, [price], former)[0]!))
 }
 
 function placeOf({ currency, cadence }: Pick<PriceTerms, 'currency' | 'cadence'>): string {
@@ -209,7 +209,8 @@ function restated(
   had: StoredPrice | PriceTerms | null,
   { mode, usageType }: PriceChange,
 ): StoredPrice | PriceTerms | null {
-  const tiers = slot.tiers === undefined ? undefined : settleTiers(slot.tiers ?? [], `${cadence}_price_tiers`)
+  const tiers =
+    slot.tiers === undefined ? undefined : normaliseTiers(slot.tiers ?? [], `${cadence}_price_tiers`)
   const isSame =
     had !== null &&
     (slot.amount === undefined || isPrice(slot.amount, had)) &&
@@ -245,7 +246,7 @@ function termsOf(
   const { currency, cadence, mode, usageType } = place
   const amount = slot.amount ?? null
   const exact = slot.exact ?? null
-  const tiers = settleTiers(slot.tiers ?? [], `${cadence}_price_tiers`)
+  const tiers = normaliseTiers(slot.tiers ?? [], `${cadence}_price_tiers`)
   if (amount === null && exact === null && tiers.length === 0) return []
   return [
     {
@@ -260,7 +261,7 @@ function termsOf(
   ]
 }
 
-function settleTiers(tiers: readonly Exact<PriceTierWrite>[], member: string): StoredTier[] {
+function normaliseTiers(tiers: readonly Exact<PriceTierWrite>[], member: string): StoredTier[] {
   let below: Quantity = 0
   return tiers.map((tier, i) => {
     const last = i === tiers.length - 1
@@ -285,7 +286,7 @@ function settleTiers(tiers: readonly Exact<PriceTierWrite>[], member: string): S
  *
  * ownerId  the draft version, or an entitlement of it.
  */
-export function settlePrices(
+export function normalisePrices(
   ownerId: string,
   terms: readonly PriceTerms[],
   former: readonly StoredPrice[],
@@ -306,7 +307,7 @@ export function settlePrices(
 /** Prices copied from another plan: the service's own get new ids, a provider's are kept. */
 export function adoptPrices(ownerId: string, prices: readonly StoredPrice[]): readonly StoredPrice[] {
   return prices.map(price =>
-    price.provider_type === 'native' ? settlePrices(ownerId, [price], [])[0]! : price,
+    price.provider_type === 'native' ? normalisePrices(ownerId, [price], [])[0]! : price,
   )
 }
 

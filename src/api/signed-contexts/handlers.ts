@@ -13,7 +13,7 @@ import { isoTime } from '../kit/time.js'
 import { rollSecret } from './store.js'
 
 /** Default validity of a context, seconds. */
-const secondsUnlessTold = 3_600
+const secondsDefault = 3_600
 
 function named({ services, key, params }: Call<unknown, unknown>): EnvironmentRecord {
   const environment = services.keys.environment(params.environment_id!)
@@ -66,7 +66,7 @@ export const createSignedContext: Handler<SignedContextCreate> = call => {
       'Make a secret first: POST /environments/{environment_id}/context-secret',
     )
   const { expires_in_seconds: seconds, ...said } = body
-  const exp = Math.floor(services.clock.wall() / 1_000) + (seconds ?? secondsUnlessTold)
+  const exp = Math.floor(services.clock.wall() / 1_000) + (seconds ?? secondsDefault)
   const signed_context = signContext(secrets.secret, environment.id, { exp, ...said })
   if (signed_context.length > contextLengthMax)
     throw new ServiceError('value_invalid', `The context is longer than ${contextLengthMax} characters`)

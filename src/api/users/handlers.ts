@@ -20,8 +20,8 @@ import {
   readyCreate,
   readyTrait,
   readyUpsert,
+  replyWhenShown,
   requireKeys,
-  settled,
   shown,
 } from '../entities/write.js'
 import type { Answer, Call, Handler } from '../kit/call.js'
@@ -196,7 +196,7 @@ export const upsertUserTrait: Handler<Exact<TraitUpsert>> = async call => {
     joins: [],
     exactly: null,
   }))
-  await settled(call, call.services.entities.ask(target, message, call.nowMs), refusals)
+  await replyWhenShown(call, call.services.entities.ask(target, message, call.nowMs), refusals)
   return { data: await oneUser(call, target.id) }
 }
 
@@ -216,7 +216,7 @@ export const getUser: Handler = async call => {
 export const deleteUser: Handler = async call => {
   const id = call.params.user_id!
   if (!isRemovable(call, 'user', id)) throw entityUnknown('user')
-  await settled(call, remove(call, id), refusals)
+  await replyWhenShown(call, remove(call, id), refusals)
   return { data: { deleted: true } }
 }
 
@@ -226,7 +226,7 @@ export const deleteUserByKeys: Handler<KeysBody> = async (call): Promise<Answer>
   const id = services.entities.removable('user', environment.id, body.keys)
   if (id === null) throw entityUnknown('user')
   const seenAtMs = services.userSeen.of(id)
-  const { was } = await settled(call, remove(call, id), refusals)
+  const { was } = await replyWhenShown(call, remove(call, id), refusals)
   if (was === null) throw entityUnknown('user')
   return { data: userBrief(was, seenAtMs) }
 }

@@ -167,7 +167,7 @@ export type MigrationTerms = Pick<
 export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions' | 'schedule'>
 
 /** The plans that count at an instant. */
-export interface Standing {
+export interface PlansInForce {
   readonly plan: PlanHolding | null
   /** By date added. */
   readonly addOns: readonly PlanHolding[]

@@ -42,4 +42,4 @@ const lengthOf = (name: string, value: string | null): number =>
   value === null ? 0 : name.length + value.length
 
 /** Part of an environment's quota from which on its use is reported. */
-export const quotaToldFrom = 0.9
+export const quotaReportedFrom = 0.9

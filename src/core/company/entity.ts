@@ -11,7 +11,7 @@ import { NamedTexts } from './text-map.js'
  * The effects of a write on an entity.
  *
  * entity   as it is; may not exist yet, then the write creates it.
- * write    keys, names and traits wanted; claims are already settled by the directory.
+ * write    keys, names and traits wanted; the directory has already decided the claims.
  * touches  true for upserts: `updated_at` moves though nothing else changes, and traits are always taken.
  *          False for events.
  * returns  effects and the pairs that become free, or a refusal that changes nothing.

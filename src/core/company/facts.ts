@@ -15,11 +15,11 @@ import {
 import type { CounterTest, ReadSet } from '../flags/read-set.js'
 import type { Overdraft, UserFacts } from '../flags/rule.js'
 import type { TraitRef } from '../flags/trait.js'
-import { billingSubscription, cycleOf, isActive, standing, trialEnd } from '../plans/plan.js'
+import { billingSubscription, cycleOf, isActive, plansInForce, trialEnd } from '../plans/plan.js'
 import { readCounter } from '../usage/counter.js'
 import { type Cycle, metricReset } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
-import type { Company, OverrideState, Standing } from './company-state.js'
+import type { Company, OverrideState, PlansInForce } from './company-state.js'
 
 const noFigures: CreditFigures = { remaining: 0n, reserved: 0n, settled: 0n, total: 0n }
 
@@ -29,7 +29,7 @@ const noFigures: CreditFigures = { remaining: 0n, reserved: 0n, settled: 0n, tot
  */
 export class LiveCompany implements EntitledFacts {
   readonly id: string
-  readonly standing: Standing
+  readonly inForce: PlansInForce
   readonly versions: readonly CompiledVersion[]
   /** undefined: not asked for yet. */
   #cycle: Cycle | null | undefined
@@ -49,21 +49,21 @@ export class LiveCompany implements EntitledFacts {
     private readonly reads: ReadSet | null = null,
   ) {
     this.id = company.id
-    this.standing = standing(company, catalog, nowMs)
-    this.versions = versionsOf(this.standing, catalog)
+    this.inForce = plansInForce(company, catalog, nowMs)
+    this.versions = versionsOf(this.inForce, catalog)
   }
 
   get basePlanId(): string | null {
-    return this.standing.plan?.planId ?? null
+    return this.inForce.plan?.planId ?? null
   }
 
   onPlan(planIds: ReadonlySet<string>): boolean {
-    const { plan, addOns } = this.standing
+    const { plan, addOns } = this.inForce
     return (plan !== null && planIds.has(plan.planId)) || addOns.some(({ planId }) => planIds.has(planId))
   }
 
   onVersion(versionIds: ReadonlySet<string>): boolean {
-    const { plan, addOns } = this.standing
+    const { plan, addOns } = this.inForce
     return (
       (plan !== null && versionIds.has(plan.versionId)) ||
       addOns.some(({ versionId }) => versionIds.has(versionId))
@@ -151,7 +151,7 @@ export class LiveCompany implements EntitledFacts {
   #configOf(credit: CreditDef): CreditConfig {
     const { company, nowMs, versions, catalog } = this
     const billing = billingSubscription(company, nowMs)
-    const trialEndMs = trialEnd(this.standing, billing, nowMs)
+    const trialEndMs = trialEnd(this.inForce, billing, nowMs)
     const cap = spendCap(catalog.data.spendPolicies, credit.id, company.id, null)
     const only = versions.length === 1 ? versions[0]! : null
     // nothing of the company's own: the same for all who are on this version
@@ -211,7 +211,7 @@ export function isPlanAlone({
   return none && schedule === null && overdraftLimit === null
 }
 
-function versionsOf({ plan, addOns }: Standing, catalog: Catalog): readonly CompiledVersion[] {
+function versionsOf({ plan, addOns }: PlansInForce, catalog: Catalog): readonly CompiledVersion[] {
   const base = plan === null ? undefined : catalog.versions.get(plan.versionId)
   const versions = base === undefined ? [] : [base]
   for (let i = 0; i < addOns.length; i++) {

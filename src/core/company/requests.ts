@@ -3,10 +3,10 @@ import type { EventType } from '../../../schemas/enums.js'
 import type { Tokens } from '../pricing/model-price.js'
 import type { Quantity } from '../usage/quantity.js'
 
-/** How an event's time was settled (EV-15, EV-16). */
+/** How an event's time was determined (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
 
-/** An event as accepted: validated, keys resolved, time settled, its id made. */
+/** An event as accepted: validated, keys resolved, time determined, its id made. */
 export interface AcceptedEvent {
   readonly id: string
   readonly type: EventType

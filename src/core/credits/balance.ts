@@ -104,7 +104,7 @@ export function arrearsCloseMs(config: CreditConfig, sinceMs: number): number {
 
 /**
  * Everything that time has done to the account up to now, in order, each with its own instant: holds end, grants end,
- * plan grants reset and grants renew (missed ones one by one), arrears are settled, grants that became valid repay.
+ * plan grants reset and grants renew (missed ones one by one), arrears are paid, grants that became valid repay.
  * Run and apply it before any operation; empty when there is nothing. source: CR-30, CR-33, CR-41…44, CR-53, CR-76, CR-82
  */
 export function due(

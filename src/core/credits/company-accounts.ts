@@ -8,7 +8,7 @@ import type { AcceptedEvent } from '../company/requests.js'
 import type { PlanCreditGrantDef } from '../definitions.js'
 import type { CompiledVersion, CreditDraw } from '../entitlements/entitlement.js'
 import { creditDraws } from '../entitlements/feature.js'
-import { standsUntil } from '../plans/plan.js'
+import { plansChangeAt } from '../plans/plan.js'
 import { inferenceCredits, type Tokens } from '../pricing/model-price.js'
 import { effectsOf } from '../usage/counter.js'
 import {
@@ -136,7 +136,7 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
   const live = new LiveCompany(company, catalog, nowMs)
   const held = heldPlanGrants(live)
   const effects: CreditEffect[] = []
-  let untilMs = standsUntil(company, nowMs) // plans bring and take their grants
+  let untilMs = plansChangeAt(company, nowMs) // plans bring and take their grants
   for (const creditId of new Set([...company.credits.keys(), ...held.keys()])) {
     const config = live.creditConfig(creditId)
     if (config === null) continue

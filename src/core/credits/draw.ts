@@ -1,4 +1,4 @@
-// Use of credits: draws, commits, settlements and refunds of one event, repayment of an overdraft, automatic top-up.
+// Use of credits: draws, commits, charged reservations and refunds of one event, repayment of an overdraft, automatic top-up.
 
 import { addMonthsClamped } from '../usage/period.js'
 import type {
@@ -37,7 +37,7 @@ export interface UseDecision {
   readonly overdrawn: Amount
   /** Cost that nothing paid for; kept on the event's record (CR-50, CR-74). */
   readonly uncovered: Amount
-  /** Unspent credits of a settled reservation (CR-81). */
+  /** Unspent credits of a charged reservation (CR-81). */
   readonly returned: Amount
 }
 
@@ -75,7 +75,7 @@ function takeCost(
     }
   } else if (use.reservationId !== null) {
     const hold = openHoldOf(account, 'reservation', use.reservationId)
-    if (hold !== undefined) return settleReservation(account, config, hold, use, nowMs)
+    if (hold !== undefined) return chargeReservation(account, config, hold, use, nowMs)
   }
   return use.cost === 0n ? nothing : drawDirectly(account, config, use.cost, use, nowMs)
 }
@@ -136,7 +136,7 @@ function linkMembers(links: UseLinks, nowMs: number) {
  * The use is taken from the hold; an unused part of the hold goes back, and any excess is an ordinary draw. source:
  * CR-81
  */
-function settleReservation(
+function chargeReservation(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
   hold: Readonly<HoldState>,

@@ -199,11 +199,11 @@ function indexOf(grants: readonly GrantState[], seq: number): number {
 function left(account: CreditAccount, slice: Slice, atMs: number): void {
   const grant = grantOf(account, slice[0])
   grant.remaining = decodeAmount(slice[2])
-  settle(account, grant, atMs)
+  putAwayIfSpent(account, grant, atMs)
 }
 
 /** A grant with nothing left anywhere is put away: dropped when it is closed, else kept for the total (CR-5). */
-function settle(account: CreditAccount, grant: GrantState, atMs: number): void {
+function putAwayIfSpent(account: CreditAccount, grant: GrantState, atMs: number): void {
   if (grant.remaining !== 0n || grant.held !== 0n || grant === account.overdraft) return
   if (grant.closed === null) {
     // A plan grant ends with its period, the refund grant may grow again, a future one has yet to begin.
@@ -286,7 +286,7 @@ function committed(account: CreditAccount, effect: Effect<'credit_commit'>): voi
     first.left -= amount
     if (first.left === 0n) hold.slices.shift()
     grant.held -= amount
-    settle(account, grant, atMs)
+    putAwayIfSpent(account, grant, atMs)
   }
 }
 
@@ -316,7 +316,7 @@ function zeroed(account: CreditAccount, seq: number, effect: Effect<'credit_zero
   const grant = grantOf(account, seq)
   grant.remaining = 0n
   grant.closed = effect.r
-  settle(account, grant, effect.at)
+  putAwayIfSpent(account, grant, effect.at)
 }
 
 function enrolled(account: CreditAccount, effect: Effect<'credit_enrol'>): void {

@@ -209,9 +209,9 @@ function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): Rul
  * overrides are its own rules (FE-14). Counters that no rule of the environment reads are left out: no check shows them.
  */
 export function engineCompany(live: LiveCompany): EngineCompany {
-  const { company, catalog, nowMs, standing } = live
+  const { company, catalog, nowMs, inForce } = live
   const scope = scopeOf(catalog)
-  const { plan, addOns } = standing
+  const { plan, addOns } = inForce
   const holdings = plan === null ? addOns : [plan, ...addOns]
   const credits = [...catalog.credits.keys()]
   const overdrafts = credits.flatMap(id => {

@@ -41,7 +41,7 @@ export interface PreflightBody {
   readonly credit_cost?: Readonly<Record<string, number>> | null
 }
 
-/** A preflight body with every member settled. */
+/** A preflight body with every default filled in. */
 function readPreflight(body: PreflightBody): Preflight {
   const used = body.event_usage
   return {

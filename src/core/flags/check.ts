@@ -75,8 +75,8 @@ export function checkAll(
   }
 }
 
-export function planOf({ standing, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
-  const { plan } = standing
+export function planOf({ inForce, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
+  const { plan } = inForce
   if (plan === null) return null
   return {
     id: plan.planId,

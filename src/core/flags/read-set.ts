@@ -91,7 +91,7 @@ export class CachedPredicates {
   }
 
   /** Whether all came out the same now that one more use of this name is counted, at this instant. */
-  standAfter(company: Company, subtype: string, atMs: number): boolean {
+  holdAfter(company: Company, subtype: string, atMs: number): boolean {
     if (this.beyond || Math.floor(atMs / minuteMs) !== this.minute) return false
     const { tests } = this
     for (let i = 0; i < tests.length; i++) {

@@ -8,7 +8,7 @@ import type {
   PlanHolding,
   PlannedCompany,
   PlanSchedule,
-  Standing,
+  PlansInForce,
   SubscriptionState,
   TrialState,
 } from '../company/company-state.js'
@@ -23,9 +23,9 @@ import { type Cycle, runningCycle } from '../usage/period.js'
  * it is stored, not here (PB-51).
  * source  EN-82, EN-91, EN-93, EN-95, EN-96, PB-56…58.
  */
-export function standing(company: PlannedCompany, catalog: Catalog, nowMs: number): Standing {
+export function plansInForce(company: PlannedCompany, catalog: Catalog, nowMs: number): PlansInForce {
   const { schedule, subscriptions } = company
-  let { plan, addOns } = company as Standing
+  let { plan, addOns } = company as PlansInForce
   if (schedule) ({ plan, addOns } = scheduled(company, schedule, nowMs))
   let ended = false
   for (let i = 0; i < subscriptions.length; i++) if (endsAt(subscriptions[i]!) <= nowMs) ended = true
@@ -46,7 +46,7 @@ export function standing(company: PlannedCompany, catalog: Catalog, nowMs: numbe
  *
  * It may be too early, never too late. For caches of the result.
  */
-export function standsUntil(company: PlannedCompany, nowMs: number): number {
+export function plansChangeAt(company: PlannedCompany, nowMs: number): number {
   const { plan, schedule, subscriptions } = company
   const instants = subscriptions.flatMap(one => [endsAt(one), renewsAt(one)])
   if (plan?.trial) instants.push(plan.trial.endMs)
@@ -81,7 +81,7 @@ function scheduled(
   { plan, addOns, subscriptions }: PlannedCompany,
   { downgrade, migrations }: PlanSchedule,
   nowMs: number,
-): Standing {
+): PlansInForce {
   if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) ({ plan, addOns } = downgrade)
   const present = (holding: PlanHolding): PlanHolding => {
     const due = migrations.find(
@@ -248,7 +248,7 @@ export function billingSubscription(
 
 /** End of the trial that runs now, of the base plan or its subscription; null without one (CR-32). */
 export function trialEnd(
-  { plan }: Standing,
+  { plan }: PlansInForce,
   subscription: SubscriptionState | null,
   nowMs: number,
 ): number | null {

@@ -50,14 +50,14 @@ const dayMs = 86_400_000
  * errors  ConfigError for a new value that is easy to guess.
  * source  decision 14 and decision.
  */
-export async function seeToFirstKey(tx: Sql, asked: FirstKeyRequest): Promise<FirstKey> {
-  const { accountId, config } = asked
+export async function seeToFirstKey(tx: Sql, request: FirstKeyRequest): Promise<FirstKey> {
+  const { accountId, config } = request
   const [had] = await tx<Row[]>`
     select id, secret_hash, created_at from api_keys where account_id = ${accountId} and bootstrap`
   const key =
     config.bootstrapKey === null
-      ? await withoutSetting(tx, asked, had ?? null)
-      : await fromSetting(tx, asked, had ?? null, config.bootstrapKey)
+      ? await withoutSetting(tx, request, had ?? null)
+      : await fromSetting(tx, request, had ?? null, config.bootstrapKey)
   const notes = [...key.notes]
   if (had !== undefined && Date.now() - had.created_at.getTime() > dayMs)
     notes.push('The first key, which may do everything, is still there: make other keys and delete it')

@@ -48,7 +48,7 @@ interface Held {
 
 interface Lookup {
   readonly promise: Promise<KeyRecord | null>
-  readonly settle: (key: KeyRecord | null) => void
+  readonly resolve: (key: KeyRecord | null) => void
   readonly fail: (error: unknown) => void
   readonly value: string
 }
@@ -157,7 +157,7 @@ export function environmentRecord(row: EnvironmentRow): EnvironmentRecord {
 }
 
 /** Default of the largest quantity of one event of a publishable key. */
-const quantityMaxUnlessTold = 10_000
+const quantityMaxDefault = 10_000
 
 /** Limits with defaults: in production a publishable key may create and name nothing (source: decision). */
 function publishableLimits(type: EnvironmentType, set: PublishableLimitsWrite | null): PublishableKeyLimits {
@@ -167,7 +167,7 @@ function publishableLimits(type: EnvironmentType, set: PublishableLimitsWrite | 
     addCompanyKeys: set?.add_company_keys ?? free,
     nameEvents: set?.name_events ?? free,
     nameTraits: set?.name_traits ?? free,
-    quantityMax: set?.quantity_max ?? quantityMaxUnlessTold,
+    quantityMax: set?.quantity_max ?? quantityMaxDefault,
     isOwn: set !== null,
   }
 }
@@ -520,13 +520,13 @@ export class KeyRing implements Keys {
     const running = this.#lookups.get(hex)
     if (running) return running.promise
     if (this.#lookups.size >= lookupsMax) throw new ServiceError('overloaded')
-    let settle: Lookup['settle'] = () => {}
+    let succeed: Lookup['resolve'] = () => {}
     let fail: Lookup['fail'] = () => {}
     const promise = new Promise<KeyRecord | null>((resolve, reject) => {
-      settle = resolve
+      succeed = resolve
       fail = reject
     })
-    this.#lookups.set(hex, { promise, settle, fail, value })
+    this.#lookups.set(hex, { promise, resolve: succeed, fail, value })
     if (!this.#looking) void this.#lookAll()
     return promise
   }
@@ -540,7 +540,7 @@ export class KeyRing implements Keys {
       this.#lookups = new Map()
       try {
         await this.#readKeys([...asked].flatMap(([hex, { value }]) => this.#hexesOf(hex, value)))
-        for (const [hex, lookup] of asked) lookup.settle(this.#hashed(lookup.value) ?? this.#remember(hex))
+        for (const [hex, lookup] of asked) lookup.resolve(this.#hashed(lookup.value) ?? this.#remember(hex))
       } catch (error) {
         const away = new ServiceError('store_away', undefined, { cause: error })
         for (const lookup of asked.values()) lookup.fail(away)

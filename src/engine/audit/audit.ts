@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { isAway } from '../../storage/away.js'
 import { type ChainHead, chainHead, extendChain } from './chain.js'
-import { type AskedChange, type Row, rowOf, rowOfEvent, type SystemEvent, writeRows } from './row.js'
+import { type RequestedChange, type Row, rowOf, rowOfEvent, type SystemEvent, writeRows } from './row.js'
 
 const flushAfterMs = 500
 const rowsPerStatement = 200
@@ -47,7 +47,7 @@ export class AuditLog {
   }
 
   /** Queue a row with its response; written within a second. An existing row gets its response. */
-  note(change: AskedChange): void {
+  note(change: RequestedChange): void {
     this.#add(rowOf(change))
   }
 
@@ -55,7 +55,7 @@ export class AuditLog {
    * Write the row of a change in the change's own transaction, so that neither exists without the other. `note`
    * adds the response; if it is never called, the row remains without one.
    */
-  async within(tx: Sql, change: AskedChange): Promise<void> {
+  async within(tx: Sql, change: RequestedChange): Promise<void> {
     await writeRows(tx, [rowOf(change)], false)
   }
 

@@ -86,8 +86,8 @@ const isSecretPart = (part: string): boolean =>
   part.length >= 16 && !uuid.test(part) && /\d/.test(part) && /[A-Za-z]/.test(part)
 
 /** A path and query, without values of secret names or shapes. */
-export function redactQuery(asked: string): string {
-  const [path = '', query] = asked.split('?', 2)
+export function redactQuery(target: string): string {
+  const [path = '', query] = target.split('?', 2)
   if (query === undefined) return path
   const pairs = query.split('&').map(pair => {
     const [name = '', value] = pair.split('=', 2)

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../account/key-types.js'
 import { parsedOrNot, redactBody, redactQuery, redactText, storable } from './redact.js'
 
 /** A request with a known key, from the HTTP front. */
-export interface AskedChange {
+export interface RequestedChange {
   /** The row's id, assigned before any work is done. */
   readonly id: string
   /** `read`: a read of secrets, exports, or the audit log itself. */
@@ -70,7 +70,7 @@ export interface Row {
   readonly ended_at: string
 }
 
-export function rowOf(change: AskedChange): Row {
+export function rowOf(change: RequestedChange): Row {
   const { key, path, parameters, requestBody, responseBody } = change
   const parsed = responseBody === '' ? undefined : parsedOrNot(responseBody)
   const shown = shownOf(responseBody, parsed)

@@ -47,7 +47,7 @@ export interface CacheKey {
 export interface CacheEntry extends CacheKey, CacheMeta {
   readonly answer: Buffer
   /** Hits since the last report. */
-  given: number
+  hits: number
   lastAtMs: number
   /** When it was given, where that is recorded (FE-100), epoch ms. */
   recorded: number[]
@@ -62,11 +62,11 @@ const bytesMax = 32 << 20
 /** Longest cached answer. */
 const answerBytesMax = 65_536
 /** Longest body whose answer is kept. */
-export const askedBytesMax = 2_048
+export const bodyBytesMax = 2_048
 /** Longest life of an entry: an active company's actor must see a check now and then (FE-103). */
 const keptMs = 5_000
 /** Bytes of answers whose hits are reported at once: each is parsed again for the report. */
-const toldBytes = 128 << 10
+const reportedBytes = 128 << 10
 
 /** Source of the number that changes when keys may resolve to another entity. */
 export interface KeyEpochSource {
@@ -79,7 +79,7 @@ export class ResponseCache {
   private readonly kept: (CacheEntry | null)[] = new Array(places).fill(null)
   private bytes = 0
   /** Entries with hits since the last report. */
-  private toTell: CacheEntry[] = []
+  private unreported: CacheEntry[] = []
   /** Records that may still be made in this second. */
   private recordsLeft: number
   private recordsMade = 0
@@ -99,14 +99,14 @@ export class ResponseCache {
   /**
    * The valid entry for a body, or null.
    *
-   * hash  hash of the name and the body, by `hashOfAsked`.
+   * hash  hash of the name and the body, by `hashOfRequest`.
    */
   find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): CacheEntry | null {
     const kept = this.kept[hash & (places - 1)]!
     if (kept === null || kept.hash !== hash || kept.name !== name) return null
     if (kept.stamp.environmentId !== environmentId || !isSame(kept.body, body)) return null
     if (nowMs >= kept.untilMs || nowMs < kept.stamp.sinceMs || !this.isFresh(kept)) return null
-    if (kept.given++ === 0) this.toTell.push(kept)
+    if (kept.hits++ === 0) this.unreported.push(kept)
     if (this.recordsLeft > 0) {
       this.recordsLeft--
       kept.recorded.push(nowMs)
@@ -141,10 +141,10 @@ export class ResponseCache {
   }
 
   /** Store an answer while it is valid. */
-  keep({ hash, name, body }: CacheKey, standing: CacheMeta, text: string): void {
-    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(standing)) return
-    const { stamp, figures } = standing
-    const untilMs = Math.min(standing.untilMs, stamp.sinceMs + keptMs)
+  keep({ hash, name, body }: CacheKey, meta: CacheMeta, text: string): void {
+    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(meta)) return
+    const { stamp, figures } = meta
+    const untilMs = Math.min(meta.untilMs, stamp.sinceMs + keptMs)
     const answer = Buffer.from(text)
     const place = hash & (places - 1)
     this.drop(place)
@@ -156,7 +156,7 @@ export class ResponseCache {
       stamp,
       untilMs,
       figures,
-      given: 0,
+      hits: 0,
       lastAtMs: stamp.sinceMs,
       recorded: [],
       second: this.second,
@@ -201,17 +201,17 @@ export class ResponseCache {
 
   /** Some of the hits since the last report; null: none. */
   takeCounts(): CheckCounts | null {
-    if (this.toTell.length === 0) return null
+    if (this.unreported.length === 0) return null
     const counts: string[] = []
     const rows: string[] = []
     const flags = new Map<string, readonly [string, string, number]>()
     const users = new Map<string, readonly [string, string, number]>()
-    for (let read = 0; read < toldBytes; ) {
-      const kept = this.toTell.pop()
+    for (let read = 0; read < reportedBytes; ) {
+      const kept = this.unreported.pop()
       if (kept === undefined) break
       read += kept.answer.length
-      const { stamp, given, lastAtMs, recorded } = kept
-      kept.given = 0
+      const { stamp, hits, lastAtMs, recorded } = kept
+      kept.hits = 0
       kept.recorded = []
       const { environmentId } = stamp
       const question = recorded.length === 0 ? null : questionIn(kept.body)
@@ -220,7 +220,7 @@ export class ResponseCache {
         const id = derivedId('evt_', this.run, ++this.recordsMade)
         rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
       }
-      counts.push(checkCountRow({ environmentId, minuteMs: stamp.sinceMs, checks: given, ...checked }))
+      counts.push(checkCountRow({ environmentId, minuteMs: stamp.sinceMs, checks: hits, ...checked }))
       const { flag, userId } = checked
       const known = flags.get(`${environmentId} ${flag}`)
       if (known === undefined || known[2] < lastAtMs)
@@ -257,7 +257,7 @@ function questionIn({ buffer, byteOffset, byteLength }: DataView): CheckQuestion
 }
 
 /** Hash of a flag's key and a body, never 0. */
-export function hashOfAsked(name: string, body: DataView): number {
+export function hashOfRequest(name: string, body: DataView): number {
   let hash = 0x811c9dc5 ^ body.byteLength
   let at = 0
   for (const end = body.byteLength - 3; at < end; at += 4) {

@@ -60,7 +60,7 @@ const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
  * Owned pairs, and pairs claimed by requests in flight. A claim counts at once, so that two simultaneous upserts with
  * one new key get the same id (CU-19). It is kept when the write is durable and released when it was refused or lost.
  *
- * Invariant: writes to one entity are settled in the order they were decided, so the last one settled decides whether
+ * Invariant: writes to one entity are confirmed in the order they were decided, so the last one confirmed decides whether
  * a pair belongs to the entity.
  */
 export class Directory {

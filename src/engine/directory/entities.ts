@@ -131,7 +131,7 @@ export class Entities {
    * Claim the keys of a write for the entity they name, or for a new one.
    *
    * id       the entity already found, or null: it is to be created.
-   * returns  the target; settle it with `confirm` or `release`.
+   * returns  the target; end it with `confirm` or `release`.
    * errors   quota_full (429) when the environment may have no more entities or key names.
    */
   target(kind: DirectoryKind, environmentId: string, id: string | null, keys: Keys): Target {
@@ -214,7 +214,7 @@ export class Entities {
   }
 
   /**
-   * Ask the actor of a target, and settle the target by the reply.
+   * Ask the actor of a target, and confirm or release the target by the reply.
    *
    * errors  Refused; 503 when the write, or a deletion it waits for, could not be made durable.
    */

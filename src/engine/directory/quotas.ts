@@ -1,6 +1,6 @@
 // Quotas of companies, users and key names per environment; shards count event names. Callers create these by naming
 // them and all are in memory, so each environment needs its own bound.
-import { quotaToldFrom } from '../../core/company/entity-bounds.js'
+import { quotaReportedFrom } from '../../core/company/entity-bounds.js'
 import type { KeyPair } from '../../core/company/entity-state.js'
 import type { ShardFigures } from '../../core/company/shard-request.js'
 import { ServiceError } from '../../errors.js'
@@ -105,7 +105,7 @@ export class Quotas {
         event_names: this.eventNames.get(environmentId) ?? 0,
       }
       return (Object.keys(parts) as Quota[])
-        .filter(quota => parts[quota] >= quotaToldFrom)
+        .filter(quota => parts[quota] >= quotaReportedFrom)
         .map(quota => ({ environmentId, quota, part: parts[quota] }))
     })
   }

@@ -92,7 +92,7 @@ export class Pacing {
 
   private hasRoom(environment: Environment): boolean {
     this.trim(environment)
-    return environment.begun + environment.behind.length < this.options.behindMax || this.standsStill()
+    return environment.begun + environment.behind.length < this.options.behindMax || this.isStalled()
   }
 
   /** Resolves when Postgres has the older half of the missing writes, or is stalled, or when writes have ended. */
@@ -113,7 +113,7 @@ export class Pacing {
     await (environment.begun > 0 ? Promise.race([Promise.all(reaching), ended]) : Promise.all(reaching))
   }
 
-  private standsStill(): boolean {
+  private isStalled(): boolean {
     if (this.stalled === null) return false
     if (this.options.position(this.stalled.shard) === this.stalled.sequence) return true
     this.stalled = null

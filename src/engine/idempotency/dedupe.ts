@@ -55,7 +55,7 @@ export interface Claim {
   /** Fingerprint of the event's content (core/usage/fingerprint.ts). */
   readonly print: number
   /** While the first event is under way: resolves when it is durable, rejects when it was lost. */
-  readonly settled: Promise<void> | null
+  readonly durable: Promise<void> | null
 }
 
 /** Memory of a key in the window, at most. */
@@ -155,14 +155,14 @@ export class Dedupe implements KeySource {
     event: {
       readonly eventId: string
       readonly capturedAtMs: number
-      readonly settled: Promise<void> | null
+      readonly durable: Promise<void> | null
       readonly print?: number
     },
     nowMs: number,
   ): Claim | null {
     const [high, low] = wordsOf(event.eventId)
-    const { capturedAtMs, settled, print = unknownPrint } = event
-    return this.claimFor(environmentId, key, high, low, capturedAtMs, settled, nowMs, print)
+    const { capturedAtMs, durable, print = unknownPrint } = event
+    return this.claimFor(environmentId, key, high, low, capturedAtMs, durable, nowMs, print)
   }
 
   /** The same for an event whose id is given as its 64 bits. */
@@ -172,7 +172,7 @@ export class Dedupe implements KeySource {
     high: number,
     low: number,
     capturedAtMs: number,
-    settled: Promise<void> | null,
+    durable: Promise<void> | null,
     nowMs: number,
     print = unknownPrint,
   ): Claim | null {
@@ -182,7 +182,7 @@ export class Dedupe implements KeySource {
     if (first !== null) return first
     this.archive?.claimed(this.shares.at(segment.partSought).code, nowMs)
     this.write(segment, at, high, low, capturedAtMs, nowMs, print)
-    if (settled !== null) this.underWay.put(high, low, settled)
+    if (durable !== null) this.underWay.put(high, low, durable)
     return null
   }
 
@@ -197,7 +197,7 @@ export class Dedupe implements KeySource {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     if (at < 0) return this.archived(segment)?.eventId === eventId
-    return segment.eventId(at) === eventId && this.settling(segment, at) === null
+    return segment.eventId(at) === eventId && this.inFlight(segment, at) === null
   }
 
   /** The event that holds a key is durable. */
@@ -209,7 +209,7 @@ export class Dedupe implements KeySource {
   }
 
   /** The event with this id is durable: its claim is final, and its duplicates may be answered. */
-  settle(high: number, low: number): void {
+  markDurable(high: number, low: number): void {
     this.underWay.delete(high, low)
   }
 
@@ -338,7 +338,7 @@ export class Dedupe implements KeySource {
       capturedAtMs: segment.capturedAtMs(at),
       receivedAtMs,
       print: segment.printOf(at),
-      settled: this.settling(segment, at),
+      durable: this.inFlight(segment, at),
     }
   }
 
@@ -353,7 +353,7 @@ export class Dedupe implements KeySource {
       capturedAtMs,
       receivedAtMs,
       print,
-      settled: null,
+      durable: null,
     }
   }
 
@@ -381,7 +381,7 @@ export class Dedupe implements KeySource {
     table.shrink()
   }
 
-  private settling(segment: Segment, at: number): Promise<void> | null {
+  private inFlight(segment: Segment, at: number): Promise<void> | null {
     return this.underWay.get(segment.idHigh(at), segment.idLow(at))
   }
 

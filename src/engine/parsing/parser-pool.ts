@@ -1,6 +1,6 @@
-// Large bodies are read on threads of their own: parsed, judged, and back as slices of numbers and text.
+// Large bodies are read on threads of their own: parsed, judged, and back as sub-batches of numbers and text.
 //
-//   body ─▶ bound on bytes ─▶ turn ─▶ thread ─▶ slices, one a turn of the event loop ─▶ shards
+//   body ─▶ bound on bytes ─▶ turn ─▶ thread ─▶ sub-batches, one a turn of the event loop ─▶ shards
 //
 // A thread starts with the first large body. One that dies costs the body it was reading (503); the next body starts
 // another.
@@ -17,7 +17,7 @@ import { TurnLimiter } from './turn-limiter.js'
 export const largeBytes = 262_144
 
 /** Chunks on their way to one shard: it works on one while the next is parsed and the disk writes the last. */
-const slicesPerShard = 2
+const subBatchesPerShard = 2
 
 export interface ParsersOptions {
   readonly workerFile: URL
@@ -44,7 +44,7 @@ interface Parser {
 }
 
 export class Parsers {
-  readonly slices: TurnLimiter
+  readonly turns: TurnLimiter
   private parsers: Parser[] = []
   private readonly jobs: Job[] = []
   private readonly shares: ByteShares
@@ -54,7 +54,7 @@ export class Parsers {
 
   constructor(private readonly options: ParsersOptions) {
     const { bytesMax, shards, threads } = options
-    this.slices = new TurnLimiter(slicesPerShard * shards)
+    this.turns = new TurnLimiter(subBatchesPerShard * shards)
     this.shares = new ByteShares(bytesMax)
     // how many wait is bounded by their bytes, and who has waited long is served all the same
     const endless = { waitingMax: Number.POSITIVE_INFINITY, patienceMs: null }

@@ -1,7 +1,7 @@
-// Long work of the HTTP thread in slices: one a turn of the event loop, whosever it is, so that other requests are
+// Long work of the HTTP thread in turns: one per turn of the event loop, for any caller, so that other requests are
 // answered in between; and not many on their way to the shards, so that those are not kept from others either.
 
-/** A slice that takes longer waits for a store, and keeps no shard busy. */
+/** A turn that lasts longer waits for a store, and keeps no shard busy. */
 const slowMs = 250
 
 export class TurnLimiter {
@@ -9,10 +9,10 @@ export class TurnLimiter {
   private inFlight = 0
   private scheduled = false
 
-  /** inFlightMax  slices that have begun and are not durable yet. */
+  /** inFlightMax  turns whose work is not durable yet. */
   constructor(private readonly inFlightMax: number) {}
 
-  /** Resolves when the next slice may begin, in the order of the calls; report each slice's end promise to `lasts`. */
+  /** Resolves when the next turn may begin, in the order of the calls; pass the promise of its work to `lasts`. */
   enter(): Promise<void> {
     return new Promise(resolve => {
       this.waiting.push(resolve)
@@ -20,7 +20,7 @@ export class TurnLimiter {
     })
   }
 
-  /** A slice that has begun is in flight until this settles, or it is slow. */
+  /** A turn is in flight until its work ends, or it is slow. */
   lasts(work: Promise<unknown>): void {
     let over = false
     const end = () => {

@@ -22,7 +22,7 @@ export interface Journals {
 }
 
 /** Receives claims that are not yet in ClickHouse. */
-export interface ClaimsHeard {
+export interface ClaimSink {
   /** Called for each, in no order; the object is reused. */
   claim(claim: FactClaim, receivedAtMs: number): void
   /** About how many will come, once that shows: further ones each time. */
@@ -46,7 +46,7 @@ const sampled = 4_096
  * errors   JournalCorrupt.
  * source   EV-25, EV-26.
  */
-export async function readTail(journals: Journals, { claim, expect, all }: ClaimsHeard): Promise<Tail> {
+export async function readTail(journals: Journals, { claim, expect, all }: ClaimSink): Promise<Tail> {
   const { directory, positions, disk = nodeDisk } = journals
   const tail = new Tail()
   const facts = new FactReader()
@@ -146,7 +146,7 @@ export class Tail {
    *
    * doubles  pairs that two entities were shown with: one of them gave it up in the tail.
    */
-  settle(directory: Directory, doubles: readonly DoublePair[]): void {
+  applyTo(directory: Directory, doubles: readonly DoublePair[]): void {
     for (const [id, { kind, environmentId, freed, deleted, exists }] of this.entities) {
       directory.free(kind, environmentId, id, freed)
       if (deleted) directory.forget(environmentId, id)

@@ -248,7 +248,7 @@ export class Projections {
     await Promise.race([this.#life, late])
     clearTimeout(timer)
     for (const waiter of [...this.#waiters])
-      this.#settle(waiter, new ServiceError('starting', 'Stopping; try again'))
+      this.#end(waiter, new ServiceError('starting', 'Stopping; try again'))
     this.#port?.close()
     await this.#thread?.destroy()
   }
@@ -312,7 +312,7 @@ export class Projections {
     await left
     for (const waiter of [...this.#waiters])
       if (waiter.shard === index)
-        this.#settle(waiter, new ServiceError('starting', 'The shard moves; try again'))
+        this.#end(waiter, new ServiceError('starting', 'The shard moves; try again'))
     for (const store of stores) this.#failing.delete(`${store} ${index}`)
     for (const store of stores) this.#away.delete(`${store} ${index}`)
   }
@@ -380,17 +380,17 @@ export class Projections {
     this.#away.add(`${store} ${shard}`)
     for (const waiter of [...this.#waiters])
       if (waiter.store === store && waiter.shard === shard && !waiter.patient)
-        this.#settle(waiter, lateError(store))
+        this.#end(waiter, lateError(store))
   }
 
   #release(store: ProjectedStore, shard: number): void {
     const position = this.#positions.get(shard, store)
     for (const waiter of [...this.#waiters])
       if (waiter.store === store && waiter.shard === shard && waiter.sequence <= position)
-        this.#settle(waiter, null)
+        this.#end(waiter, null)
   }
 
-  #settle(waiter: Waiter, error: Error | null): void {
+  #end(waiter: Waiter, error: Error | null): void {
     clearTimeout(waiter.timer)
     this.#waiters.delete(waiter)
     if (error === null) waiter.resolve()

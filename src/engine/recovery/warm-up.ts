@@ -9,7 +9,7 @@ import type { ProjectedStore } from '../../protocol/projector-messages.js'
 import type { Directory, DirectoryKind } from '../directory/directory.js'
 import { type Dedupe, windowMs } from '../idempotency/dedupe.js'
 import type { HoldKeys } from '../idempotency/hold-keys.js'
-import { type ClaimsHeard, type DoublePair, type Journals, readTail, type Tail } from './journal-tail.js'
+import { type ClaimSink, type DoublePair, type Journals, readTail, type Tail } from './journal-tail.js'
 import type { Phases } from './start-phases.js'
 
 /** Blocks of a table read by one statement, and memberships. */
@@ -179,8 +179,8 @@ export async function fillMemory(
     readonly entities: StoredEntities
     /** Keys received at or after an instant. */
     readonly claims: (sinceMs: number) => StoredClaims
-    /** ClickHouse, which has the claims, is away: the journals are read for them instead. As of `ClaimsHeard`. */
-    readonly claimsIn?: ClaimsHeard['all']
+    /** ClickHouse, which has the claims, is away: the journals are read for them instead. As of `ClaimSink`. */
+    readonly claimsIn?: ClaimSink['all']
     /** Reads the keys of holds that are stored into their memory. */
     readonly holdKeys: () => Promise<void>
   },
@@ -214,7 +214,7 @@ export async function fillMemory(
     ),
     phases.time('holds', from.holdKeys),
   ])
-  tail.settle(directory, doubles)
+  tail.applyTo(directory, doubles)
   for (const used of tail.holdKeys) holdKeys.know(used)
   for (const [environmentId, kind, { name, hierarchy, traitType }] of tail.traits())
     if (!traits.isFull(environmentId, kind)) traits.introduce(environmentId, kind, name, hierarchy, traitType)

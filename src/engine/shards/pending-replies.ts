@@ -39,8 +39,8 @@ export class PendingReplies<T> {
   }
 
   /** Take the caller under a number, once; undefined when there is none. */
-  take(given: number): T | undefined {
-    const number = this.apart === 1 ? given : (given - this.rest) / this.apart
+  take(n: number): T | undefined {
+    const number = this.apart === 1 ? n : (n - this.rest) / this.apart
     const turn = Math.floor(number / turnSize)
     const place = number - turn * turnSize
     const one = this.held[place]

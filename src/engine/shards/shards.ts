@@ -110,7 +110,7 @@ export interface Shard {
   thread: Thread | null
   port: Port | null
   readonly outbox: Encoder
-  /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
+  /** Set while the thread is dead or replaying; resolved by its next ready, or by a first start that fails. */
   starting: Starting | null
   /** Set while it is not known what of a failed write is on the disk. */
   mending: Starting | null
@@ -554,7 +554,7 @@ export function hearingOf(shard: Shard): ReplyHandler {
       if (sequence > shard.heard) shard.heard = sequence
       shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence, untilMs: 0, figures: false })
     },
-    told: (n, reply, untilMs, figures) =>
+    cacheable: (n, reply, untilMs, figures) =>
       shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence: 0, untilMs, figures }),
     refused: (n, refusal, detail) => shard.waiting.take(n)?.reject(new Refused(refusal, detail)),
     failed(n, reason, detail) {

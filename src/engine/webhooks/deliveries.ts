@@ -228,7 +228,7 @@ export class Deliveries {
     if (outcome.reason === 'stopped') return
     for (;;) {
       try {
-        await this.#settle(row, outcome)
+        await this.#recordOutcome(row, outcome)
         return
       } catch (error) {
         this.options.log.warn({ err: error, event: row.id }, 'webhook outcome not written')
@@ -238,7 +238,7 @@ export class Deliveries {
     }
   }
 
-  async #settle(row: DueRow, outcome: Outcome): Promise<void> {
+  async #recordOutcome(row: DueRow, outcome: Outcome): Promise<void> {
     const { sql, retryMs, log } = this.options
     const attempts = row.attempt_count + 1
     const success = isSuccess(outcome)

@@ -4,14 +4,14 @@ import { performance } from 'node:perf_hooks'
 import type { Sql } from 'postgres'
 import type { Services } from '../../api/kit/services.js'
 import type { AuditLog } from '../../engine/audit/audit.js'
-import type { AskedChange } from '../../engine/audit/row.js'
+import type { RequestedChange } from '../../engine/audit/row.js'
 
 /** The part of the audit log that requests use. */
 export type AuditSink = Pick<AuditLog, 'note' | 'within' | 'failed'>
 
 /** The request's data, known before its response. */
 export type ChangeRequest = Omit<
-  AskedChange,
+  RequestedChange,
   'id' | 'status' | 'responseBody' | 'startedAtMs' | 'endedAtMs'
 > & {
   /** The route's status of a success. */
@@ -66,7 +66,7 @@ export class Noting {
     this.audit.note(this.change(status, body))
   }
 
-  private change(status: number, responseBody: string): AskedChange {
+  private change(status: number, responseBody: string): RequestedChange {
     const { expectedStatus: _, startedMs, wallMs, ...asked } = this.asked
     const endedAtMs = wallMs()
     const startedAtMs = Math.round(endedAtMs - (performance.now() - startedMs))

@@ -22,7 +22,7 @@ export class NodeSockets {
   >()
   private readonly protocols = new WeakMap<IncomingMessage, string>()
   /** Whether each has been heard of since the last ping. */
-  private readonly heard = new Map<WebSocket, boolean>()
+  private readonly alive = new Map<WebSocket, boolean>()
   private readonly pings = setInterval(() => this.ping(), (socketSilentSeconds * 1_000) / 2).unref()
 
   add(path: string, route: SocketRoute): void {
@@ -46,8 +46,8 @@ export class NodeSockets {
     const { server } = [...this.routes.values()].find(one => one.route === route)!
     this.protocols.set(req, protocol)
     server.handleUpgrade(req, socket, head, ws => {
-      this.heard.set(ws, true)
-      const noted = () => this.heard.set(ws, true)
+      this.alive.set(ws, true)
+      const noted = () => this.alive.set(ws, true)
       ws.on('pong', noted)
       ws.on('ping', noted)
       ws.on('message', (data, isBinary) => {
@@ -58,7 +58,7 @@ export class NodeSockets {
       // what is wrong with a frame closes the connection, which is told below
       ws.on('error', () => {})
       ws.on('close', () => {
-        this.heard.delete(ws)
+        this.alive.delete(ws)
         listener.closed()
       })
       socket.on('drain', () => listener.drained())
@@ -68,16 +68,16 @@ export class NodeSockets {
 
   close(): void {
     clearInterval(this.pings)
-    for (const ws of this.heard.keys()) ws.terminate()
+    for (const ws of this.alive.keys()) ws.terminate()
   }
 
   private ping(): void {
-    for (const [ws, heard] of this.heard) {
+    for (const [ws, heard] of this.alive) {
       if (!heard) {
         ws.terminate()
         continue
       }
-      this.heard.set(ws, false)
+      this.alive.set(ws, false)
       ws.ping()
     }
   }

@@ -11,7 +11,7 @@ import { openApi } from './openapi.js'
 const compress = promisify(gzip)
 
 /** A file with its headers. */
-interface Page {
+interface ServedDocument {
   readonly type: string
   readonly bytes: Buffer
   readonly zipped: Buffer
@@ -64,10 +64,10 @@ const start = `window.ui = SwaggerUIBundle({
  *
  * routes  the documented routes.
  */
-export function registerPages(app: App, routes: readonly Route[]): void {
+export function registerDocuments(app: App, routes: readonly Route[]): void {
   const html = 'text/html; charset=utf-8'
   const script = 'text/javascript; charset=utf-8'
-  const files: Readonly<Record<string, () => Promise<Page>>> = {
+  const files: Readonly<Record<string, () => Promise<ServedDocument>>> = {
     '/openapi.json': kept('application/json', () => JSON.stringify(openApi(routes))),
     '/docs/': kept(html, () => index),
     '/docs/start.js': kept(script, () => start),
@@ -82,7 +82,7 @@ export function registerPages(app: App, routes: readonly Route[]): void {
   })
 }
 
-function send(res: AppResponse, req: AppRequest, made: Promise<Page>): void {
+function send(res: AppResponse, req: AppRequest, made: Promise<ServedDocument>): void {
   const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
   let gone = false
   res.onAborted(() => {
@@ -98,7 +98,7 @@ function send(res: AppResponse, req: AppRequest, made: Promise<Page>): void {
   )
 }
 
-function write(res: AppResponse, { type, bytes, zipped }: Page, zip: boolean): void {
+function write(res: AppResponse, { type, bytes, zipped }: ServedDocument, zip: boolean): void {
   res.writeHeader('Content-Type', type)
   res.writeHeader('Content-Security-Policy', policy)
   res.writeHeader('X-Content-Type-Options', 'nosniff')
@@ -110,15 +110,15 @@ function write(res: AppResponse, { type, bytes, zipped }: Page, zip: boolean): v
   res.end(zip ? zipped : bytes)
 }
 
-function kept(type: string, make: () => string | Buffer): () => Promise<Page> {
-  let page: Promise<Page> | null = null
+function kept(type: string, make: () => string | Buffer): () => Promise<ServedDocument> {
+  let page: Promise<ServedDocument> | null = null
   return () => {
-    page ??= pageOf(type, make)
+    page ??= servedDocument(type, make)
     return page
   }
 }
 
-async function pageOf(type: string, make: () => string | Buffer): Promise<Page> {
+async function servedDocument(type: string, make: () => string | Buffer): Promise<ServedDocument> {
   const bytes = Buffer.from(make())
   return { type, bytes, zipped: await compress(bytes) }
 }

@@ -13,7 +13,7 @@ import {
   type Stream,
 } from '../../api/kit/call.js'
 import type { Services } from '../../api/kit/services.js'
-import { askedBytesMax, type CacheKey, hashOfAsked } from '../../engine/cache/response-cache.js'
+import { bodyBytesMax, type CacheKey, hashOfRequest } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
 import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
@@ -30,7 +30,7 @@ import { cutOff, Misframed } from './framing.js'
 import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
 import { Outflow, sendLarge } from './outflow.js'
-import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
+import { emptyInput, none, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
   attachment,
@@ -58,7 +58,7 @@ const askNobody = { mayAsk: () => false }
 export class Exchange implements Listener, Caller {
   private readonly startedMs = performance.now()
   /** Answered or aborted: the response must not be used any more. */
-  settled = false
+  isFinished = false
   /** Inside a callback of the server, which gathers writes. */
   private corked = true
   private headOnly = false
@@ -171,7 +171,7 @@ export class Exchange implements Listener, Caller {
 
   private cut(error: Misframed): void {
     const { res, shared, compiled } = this
-    this.settle()
+    this.finish()
     shared.left()
     compiled.answered(error.status)
     cutOff(res, shared.writeHead, failure(error, this.headers), () => this.isGone)
@@ -183,7 +183,7 @@ export class Exchange implements Listener, Caller {
       const forwarded = forwardedAddress(this.forwardedFor, this.shared.options.config.trustProxy)
       if (forwarded !== '') return forwarded
     }
-    return this.settled ? '' : this.shared.app.addressOf(this.res)
+    return this.isFinished ? '' : this.shared.app.addressOf(this.res)
   }
 
   wallMs(): number {
@@ -286,7 +286,7 @@ export class Exchange implements Listener, Caller {
 
   private data(chunk: ArrayBuffer, last: boolean): void {
     // the server still delivers the rest of a body that was answered early; it is dropped
-    if (this.settled || this.isDeferred) return
+    if (this.isFinished || this.isDeferred) return
     this.corked = true
     try {
       this.received += chunk.byteLength
@@ -312,10 +312,10 @@ export class Exchange implements Listener, Caller {
   // Answer from the response cache.
   private answerAgain(body: DataView): boolean {
     const { environment } = this.admission!
-    if (environment === null || body.byteLength > askedBytesMax || !this.shared.mayAnswer()) return false
+    if (environment === null || body.byteLength > bodyBytesMax || !this.shared.mayAnswer()) return false
     const { answers, clock, metrics } = this.shared.services!
     const name = this.parameters.length === 0 ? '' : this.parameters[0]!
-    const hash = hashOfAsked(name, body)
+    const hash = hashOfRequest(name, body)
     const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
     if (kept === null) {
       this.asked = answers.admit(hash, name, body)
@@ -369,7 +369,7 @@ export class Exchange implements Listener, Caller {
   private complete(bytes: Buffer): void {
     if (this.keyless) {
       this.shared.longBodies.addLast(bytes.length, () => {
-        if (!this.settled) this.searchKeys(bytes)
+        if (!this.isFinished) this.searchKeys(bytes)
       })
       return
     }
@@ -391,7 +391,7 @@ export class Exchange implements Listener, Caller {
     if (bytes.length < longBytes) return this.read(bytes)
     if (this.reserved === 0) this.reserve(bytes.length)
     this.shared.longBodies.add(bytes.length, () => {
-      if (this.settled) return
+      if (this.isFinished) return
       try {
         this.read(bytes)
       } catch (error) {
@@ -429,7 +429,7 @@ export class Exchange implements Listener, Caller {
 
   /** Report that a key in a known caller's body is unknown. */
   notKnown(secret: string): void {
-    if (!this.settled) this.unknown(secret)
+    if (!this.isFinished) this.unknown(secret)
   }
 
   // Bodies in pieces or compressed share one bound, so that many slow ones cannot fill the memory.
@@ -448,7 +448,7 @@ export class Exchange implements Listener, Caller {
   protected handle(body: unknown, text = ''): void {
     const { route } = this.compiled
     const { key, environment, environmentUnknown } = this.admission!
-    const asked = route.query === null ? nothingAsked : route.query.read(this.rawQuery)
+    const asked = route.query === null ? emptyInput : route.query.read(this.rawQuery)
     if (environmentUnknown) throw new ServiceError('not_found', 'No such environment')
     const params = route.parameters.length === 0 ? noParameters : decodeParameters(route, this.parameters)
     this.params = params
@@ -508,7 +508,7 @@ export class Exchange implements Listener, Caller {
   private resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
     promise.then(
       value => {
-        if (this.settled && !always) return
+        if (this.isFinished && !always) return
         try {
           next(value)
         } catch (error) {
@@ -521,7 +521,7 @@ export class Exchange implements Listener, Caller {
 
   /** Called by a Later among other replies, so errors must stay within this request. */
   succeed(answer: Answer): void {
-    if (this.settled && !this.compiled.route.mutates) return
+    if (this.isFinished && !this.compiled.route.mutates) return
     try {
       this.conclude(answer)
     } catch (error) {
@@ -535,10 +535,10 @@ export class Exchange implements Listener, Caller {
     const { status, noted } = this.compiled.route
     const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     const reply = success(answer, status, echo, headers)
-    if (this.asked !== null && answer.standing !== undefined)
-      this.shared.services!.answers.keep(this.asked, answer.standing, reply.body)
+    if (this.asked !== null && answer.cache !== undefined)
+      this.shared.services!.answers.keep(this.asked, answer.cache, reply.body)
     // a completed change is audited even if the caller has disconnected
-    if (this.settled) this.note(reply)
+    if (this.isFinished) this.note(reply)
     else this.answer(reply)
   }
 
@@ -551,14 +551,14 @@ export class Exchange implements Listener, Caller {
       this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)
     const told = known ? error : internalError
     const reply = failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`)
-    if (this.settled) this.note(reply)
+    if (this.isFinished) this.note(reply)
     else this.answer(reply)
   }
 
   protected answer(reply: Reply): void {
     const { res, shared, headOnly } = this
     if (this.cuts && this.corked) return this.defer(reply)
-    this.settle()
+    this.finish()
     const length = reply.bytes?.length ?? reply.body.length
     const isLarge = reply.pieces !== undefined || length > largeLength
     if (isLarge && !headOnly && !this.cuts) res.cork(() => this.writeLarge(reply))
@@ -582,7 +582,7 @@ export class Exchange implements Listener, Caller {
     if (this.isDeferred) return
     this.isDeferred = true
     setImmediate(() => {
-      if (!this.settled) this.answer(reply)
+      if (!this.isFinished) this.answer(reply)
     })
   }
 
@@ -638,7 +638,7 @@ export class Exchange implements Listener, Caller {
     const iterator = pieces[Symbol.asyncIterator]()
     this.resume(iterator.next(), first => {
       const { res, shared, compiled } = this
-      this.settle()
+      this.finish()
       this.leaving = true
       this.note({ status: 200, headers: '', body: '' })
       compiled.answered(200)
@@ -666,14 +666,14 @@ export class Exchange implements Listener, Caller {
     this.isGone = true
     this.outflow?.abort()
     this.gone()
-    if (this.settled) return
-    this.settle()
+    if (this.isFinished) return
+    this.finish()
     this.shared.left()
     this.shared.options.metrics.http.aborted.count++
   }
 
-  private settle(): void {
-    this.settled = true
+  private finish(): void {
+    this.isFinished = true
     if (this.isChecking) this.shared.longBodies.checked()
     this.pieces = null
     this.waiting = null

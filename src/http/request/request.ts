@@ -11,7 +11,7 @@ export class Request implements Call<unknown, unknown> {
     private readonly exchange: {
       remoteIp(): string
       readonly ifNoneMatch: string
-      readonly settled: boolean
+      readonly isFinished: boolean
       readonly keeps: boolean
       record(tx: Sql): Promise<void>
       taken(): void
@@ -77,11 +77,11 @@ export class Request implements Call<unknown, unknown> {
   }
 
   get gone(): boolean {
-    return this.exchange.settled
+    return this.exchange.isFinished
   }
 }
 
 export const none: readonly string[] = []
 export const nothing: Readonly<Record<string, never>> = Object.freeze({})
 export const noParameters: Readonly<Record<string, string>> = Object.freeze({})
-export const nothingAsked = { query: nothing, echo: nothing }
+export const emptyInput = { query: nothing, echo: nothing }

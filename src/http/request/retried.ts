@@ -21,14 +21,14 @@ export async function retried(route: Route, call: Request, first: Promise<Answer
   let again = call
   for (let tries = 1; ; tries++)
     try {
-      return await (tries === 1 ? first : heardOf(route.handle(again)))
+      return await (tries === 1 ? first : awaited(route.handle(again)))
     } catch (error) {
       if (!(error instanceof PairTaken) || tries > retriesMax) throw error
       if (tries === 1 && call.body instanceof SmallBody) again = call.withBody(call.body.kept())
     }
 }
 
-function heardOf(answer: ReturnType<Handler>): Promise<Answer> | Answer {
+function awaited(answer: ReturnType<Handler>): Promise<Answer> | Answer {
   if (!(answer instanceof Deferred)) return answer
   return new Promise((resolve, reject) => answer.listen({ succeed: resolve, fail: reject }))
 }

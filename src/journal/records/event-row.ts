@@ -14,7 +14,7 @@ export interface RowExtra {
   readonly featureIds: readonly string[]
   /** When it was decided, epoch ms: processed_at and enriched_at of an event that did not fail. */
   readonly at: number
-  /** Company and user as settled by deciding; absent: the event's own. */
+  /** Company and user that deciding found; absent: the event's own. */
   readonly companyId?: string | null
   readonly userId?: string | null
   /** Set where deciding failed the event. */

@@ -17,7 +17,7 @@ export function factText(fact: Fact, withRows = false): string {
   if (fact.tell !== undefined) return storedText(withRows ? withoutSlices(fact) : fact)
   let effects = ''
   for (const effect of fact.fx) {
-    if (withRows && effect.t === 'credit_draw' && isToldByRows(effect)) continue
+    if (withRows && effect.t === 'credit_draw' && isInRows(effect)) continue
     const text = effectText(effect, withRows)
     if (text === null) return storedText(withRows ? withoutSlices(fact) : fact)
     effects += effects === '' ? text : `,${text}`
@@ -77,13 +77,13 @@ function makeExact(effect: StoredEffect): void {
 }
 
 /** Whether the rows beside a fact contain all of a draw. */
-export function isToldByRows({ s, un }: Draw): boolean {
+export function isInRows({ s, un }: Draw): boolean {
   return s.length > 0 && un === undefined
 }
 
 function withoutSlices(fact: Fact): Fact {
   const fx = fact.fx
-    .filter(effect => effect.t !== 'credit_draw' || !isToldByRows(effect))
+    .filter(effect => effect.t !== 'credit_draw' || !isInRows(effect))
     .map(effect => (effect.t === 'credit_draw' ? { ...effect, s: [] } : effect))
   return { ...fact, fx }
 }

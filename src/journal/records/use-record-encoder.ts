@@ -16,7 +16,7 @@ import {
   putDrawRows,
 } from './draw-encoder.js'
 import { rowStart } from './event-row.js'
-import { isToldByRows } from './fact-encoder.js'
+import { isInRows } from './fact-encoder.js'
 import type { Draw } from './ledger-rows.js'
 
 const companyId = new ByteTemplate('","company_id":"')
@@ -143,7 +143,7 @@ export class UseRecords {
     let told = true
     for (let d = 0; d < draws.length; d++) {
       if (draws[d]!.s.length > 0) moves = true
-      if (!isToldByRows(draws[d]!)) told = false
+      if (!isInRows(draws[d]!)) told = false
     }
     const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
 
@@ -189,7 +189,7 @@ export class UseRecords {
     else {
       at = putTemplate(view, at, kind.usedEnd)
       for (let d = 0; d < draws.length; d++)
-        if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+        if (!isInRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
       at = putTemplate(view, at, kind.seen)
       if (keyLength > 0) {
         at = putBytes(view, putTemplate(view, at, claimStart), received, keyAt, keyAt + keyLength)

@@ -25,30 +25,30 @@ t.test('comparisons differ by the quantity added and the number compared with', 
 t.test('FE-105 answers stay valid while each comparison has the same result', async t => {
   const told = CachedPredicates.at(nowMs)
   told.add([atLeast.tested(0, 5, false), atLeast.tested(2, 3, true)], nowMs)
-  t.ok(told.standAfter(called(4), 'call', nowMs))
-  t.notOk(told.standAfter(called(5), 'call', nowMs), 'the first holds now')
-  t.notOk(told.standAfter(called(0), 'call', nowMs), 'the second holds no more')
-  t.ok(told.standAfter(called(5), 'other', nowMs), 'nothing of it was used')
+  t.ok(told.holdAfter(called(4), 'call', nowMs))
+  t.notOk(told.holdAfter(called(5), 'call', nowMs), 'the first holds now')
+  t.notOk(told.holdAfter(called(0), 'call', nowMs), 'the second holds no more')
+  t.ok(told.holdAfter(called(5), 'other', nowMs), 'nothing of it was used')
 })
 
 t.test('no answer outlives its minute, even when a clock is set back', async t => {
   const told = CachedPredicates.at(nowMs)
   told.add([atLeast.tested(0, 5, false)], nowMs)
-  t.notOk(told.standAfter(called(1), 'call', nowMs + minuteMs))
-  t.ok(told.standAfter(called(1), 'call', nowMs))
+  t.notOk(told.holdAfter(called(1), 'call', nowMs + minuteMs))
+  t.ok(told.holdAfter(called(1), 'call', nowMs))
   told.add([], nowMs + minuteMs)
-  t.notOk(told.standAfter(called(1), 'call', nowMs), 'answers of two minutes')
+  t.notOk(told.holdAfter(called(1), 'call', nowMs), 'answers of two minutes')
 })
 
 t.test('more tests than are remembered, or none that is known: any use may bring another answer', async t => {
   const told = CachedPredicates.at(nowMs)
   for (let than = 100; than < 108; than++) told.add([atLeast.tested(0, than, false)], nowMs)
-  t.ok(told.standAfter(called(1), 'other', nowMs), 'eight')
+  t.ok(told.holdAfter(called(1), 'other', nowMs), 'eight')
   told.add([atLeast.tested(0, 107, false)], nowMs)
-  t.ok(told.standAfter(called(1), 'other', nowMs), 'the same again')
+  t.ok(told.holdAfter(called(1), 'other', nowMs), 'the same again')
   told.add([atLeast.tested(0, 108, false)], nowMs)
-  t.notOk(told.standAfter(called(1), 'other', nowMs), 'nine')
-  t.notOk(CachedPredicates.unknown.standAfter(called(1), 'other', 0))
+  t.notOk(told.holdAfter(called(1), 'other', nowMs), 'nine')
+  t.notOk(CachedPredicates.unknown.holdAfter(called(1), 'other', 0))
 })
 
 t.test('FE-52 counters of a billing cycle are figures', async t => {

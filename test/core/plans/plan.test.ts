@@ -7,8 +7,8 @@ import {
   cycleOf,
   endsAt,
   isActive,
-  standing,
-  standsUntil,
+  plansChangeAt,
+  plansInForce,
   trialEnd,
   trialStatus,
 } from '../../../src/core/plans/plan.js'
@@ -39,7 +39,7 @@ const catalog = compileCatalog(
 )
 const without = (some: object) => compileCatalog({ ...catalog.data, ...some })
 const planAt = (of: PlannedCompany, nowMs: number, in_ = catalog) =>
-  standing(of, in_, nowMs).plan?.versionId ?? null
+  plansInForce(of, in_, nowMs).plan?.versionId ?? null
 const trial = (some: Partial<TrialState> = {}): TrialState => ({
   endMs: now,
   endSetting: 'cancel',
@@ -104,10 +104,10 @@ t.test('PB-51 an add-on goes with its subscription, and has no fallback', async 
   const ending = subscription({ productIds: ['prod_extra'], cancelAtMs: now, periodEndMs: now + dayMs })
   const held = company({ plan: holding('pro'), addOns: [holding('extra')], subscriptions: [ending] })
   t.same(
-    standing(held, catalog, now - 1).addOns.map(({ planId }) => planId),
+    plansInForce(held, catalog, now - 1).addOns.map(({ planId }) => planId),
     ['extra'],
   )
-  t.same(standing(held, catalog, now).addOns, [])
+  t.same(plansInForce(held, catalog, now).addOns, [])
   t.equal(planAt(held, now), 'pro_v1')
 })
 
@@ -133,7 +133,7 @@ t.test('PB-58 a subscription’s trial that cancels ends it, while it is trialin
   const held = company({ plan: holding('pro'), subscriptions: [trialing] })
   t.equal(planAt(held, now - 1), 'pro_v1')
   t.equal(planAt(held, now), 'lapsed_v1', 'EN-91')
-  t.equal(trialEnd(standing(held, catalog, now - 1), trialing, now - 1), now)
+  t.equal(trialEnd(plansInForce(held, catalog, now - 1), trialing, now - 1), now)
   t.equal(endsAt({ ...trialing, status: 'active' }), Number.POSITIVE_INFINITY, 'it has gone over to paid')
   t.equal(endsAt({ ...trialing, trialEndSetting: 'subscribe' }), Number.POSITIVE_INFINITY)
 })
@@ -164,7 +164,7 @@ t.test('EN-95 a scheduled downgrade switches at its instant', async t => {
     schedule: { downgrade: { effectiveAtMs: now, plan: holding('free'), addOns: [] }, migrations: [] },
   }
   t.equal(planAt(planned, now - 1), 'pro_v1')
-  t.same(standing(planned, catalog, now), { plan: holding('free'), addOns: [] })
+  t.same(plansInForce(planned, catalog, now), { plan: holding('free'), addOns: [] })
 })
 
 t.test('EN-96 a pending migration changes the version at its instant, without a date never', async t => {
@@ -176,7 +176,7 @@ t.test('EN-96 a pending migration changes the version at its instant, without a 
   t.equal(planAt(planned(now), now - 1), 'pro_v1')
   t.equal(planAt(planned(now), now), 'pro_v2')
   t.equal(planAt(planned(null), now + 365 * dayMs), 'pro_v1')
-  t.same(standing(planned(now), catalog, now).addOns, [holding('extra')])
+  t.same(plansInForce(planned(now), catalog, now).addOns, [holding('extra')])
 })
 
 t.test('results from the plans held are valid until the next instant that may change them', async t => {
@@ -185,7 +185,7 @@ t.test('results from the plans held are valid until the next instant that may ch
     subscriptions: [subscription({ cancelAtMs: now + 3, periodEndMs: now + dayMs }), subscription()],
   })
   t.same(
-    [now, now + 3, now + 5].map(ms => standsUntil(held, ms)),
+    [now, now + 3, now + 5].map(ms => plansChangeAt(held, ms)),
     [now + 3, now + 5, Number.POSITIVE_INFINITY],
   )
   const migration = {
@@ -198,7 +198,7 @@ t.test('results from the plans held are valid until the next instant that may ch
   const downgrade = { effectiveAtMs: now + 1, plan: null, addOns: [] }
   const planned: PlannedCompany = { ...held, schedule: { downgrade, migrations: [migration] } }
   t.same(
-    [now, now + 1, now + 2].map(ms => standsUntil(planned, ms)),
+    [now, now + 1, now + 2].map(ms => plansChangeAt(planned, ms)),
     [now + 1, now + 2, now + 3],
   )
 })

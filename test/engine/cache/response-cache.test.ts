@@ -1,6 +1,6 @@
 // Answers that are kept: by whom they may be given, until when, and how many.
 import t from 'tap'
-import { type CacheKey, hashOfAsked, ResponseCache } from '../../../src/engine/cache/response-cache.js'
+import { type CacheKey, hashOfRequest, ResponseCache } from '../../../src/engine/cache/response-cache.js'
 import { Changes } from '../../../src/protocol/version-counters.js'
 
 const view = (text: string): DataView => {
@@ -19,7 +19,7 @@ function world(recordsPerSecond = 0) {
   const directory = { keyEpoch: 0 }
   const answers = new ResponseCache(changes, directory, recordsPerSecond)
   const find = (name: string, text: string, atMs = 1_000, env = 'env_1') =>
-    answers.find(hashOfAsked(name, view(text)), env, name, view(text), atMs)
+    answers.find(hashOfRequest(name, view(text)), env, name, view(text), atMs)
   /** Ask twice, and keep what the second was told. */
   const keep = (
     name: string,
@@ -28,7 +28,7 @@ function world(recordsPerSecond = 0) {
     companyId: string | null = 'comp_1',
     standing = { untilMs: 2_000, figures: false },
   ) => {
-    const ask = (): CacheKey | null => answers.admit(hashOfAsked(name, view(text)), name, view(text))
+    const ask = (): CacheKey | null => answers.admit(hashOfRequest(name, view(text)), name, view(text))
     const asked = ask() ?? ask()
     const stamp = answers.stamp('env_1', companyId, 1_000)
     if (asked && stamp) answers.keep(asked, { stamp, ...standing }, answer)
@@ -145,7 +145,7 @@ t.test('FE-100 answers given again are recorded one by one, so many a second', a
 t.test('a change while the answer is in flight keeps it from being cached', async t => {
   const { changes, answers, find } = world()
   const body = view('{}')
-  const hash = hashOfAsked('a', body)
+  const hash = hashOfRequest('a', body)
   answers.admit(hash, 'a', body)
   const asked = answers.admit(hash, 'a', body)!
   const stamp = answers.stamp('env_1', 'comp_1', 1_000)!

@@ -15,7 +15,7 @@ import { seed } from '../../random.js'
 
 /** The n-th event's id. */
 const id = (n: number) => encodeId('evt_', n, 0xffff_ffff - n)
-const event = (n: number, capturedAtMs = 1) => ({ eventId: id(n), capturedAtMs, settled: null })
+const event = (n: number, capturedAtMs = 1) => ({ eventId: id(n), capturedAtMs, durable: null })
 
 t.test('EV-25 a second event with the key of one environment finds the first', async t => {
   const window = new Dedupe(100)
@@ -55,15 +55,15 @@ t.test(
   'EV-27 a duplicate of an event under way learns when that is durable, and only until then',
   async t => {
     const window = new Dedupe(10)
-    const settled = Promise.resolve()
-    window.claim('env_1', 'k', { ...event(1), settled }, 0)
-    t.equal(window.claim('env_1', 'k', event(2), 1)?.settled, settled)
+    const durable = Promise.resolve()
+    window.claim('env_1', 'k', { ...event(1), durable }, 0)
+    t.equal(window.claim('env_1', 'k', event(2), 1)?.durable, durable)
     window.confirm('env_1', 'k')
-    t.equal(window.claim('env_1', 'k', event(2), 2)?.settled, null)
-    window.claim('env_1', 'k', { ...event(3), settled }, windowMs)
+    t.equal(window.claim('env_1', 'k', event(2), 2)?.durable, null)
+    window.claim('env_1', 'k', { ...event(3), durable }, windowMs)
     window.release('env_1', 'k', id(3))
     t.equal(window.claim('env_1', 'k', event(4), windowMs + 1), null, 'a lost event leaves nothing behind')
-    t.equal(window.claim('env_1', 'k', event(5), windowMs + 2)?.settled, null)
+    t.equal(window.claim('env_1', 'k', event(5), windowMs + 2)?.durable, null)
   },
 )
 
@@ -97,7 +97,7 @@ t.test(
         capturedAtMs: day - 3,
         receivedAtMs: day + 2 * windowMs,
         print: 0,
-        settled: null,
+        durable: null,
       })
       t.equal(window.claim('env_1', 'k', event(3), day + 3 * windowMs), null)
     }
@@ -159,7 +159,7 @@ t.test('EV-25…28 ten thousands of random claims agree with a plain map', async
       const found = window.claim(environment, key, { ...event(n, capturedAtMs), print }, nowMs)
       if (JSON.stringify(found) !== JSON.stringify(alive)) wrong++
       if (alive === null)
-        model.set(name, { eventId: id(n), capturedAtMs, receivedAtMs: nowMs, print, settled: null })
+        model.set(name, { eventId: id(n), capturedAtMs, receivedAtMs: nowMs, print, durable: null })
     } else if (choice < 90) {
       const holder = random(4) === 0 ? id(n) : (known?.eventId ?? id(n))
       window.release(environment, key, holder)
@@ -175,7 +175,7 @@ t.test('EV-25…28 ten thousands of random claims agree with a plain map', async
       if (random(2) === 0) window.load(environment, key, id(n), nowMs, nowMs, print)
       else window.loadPacked(packed, 0)
       if (!known || known.receivedAtMs < nowMs)
-        model.set(name, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs, print, settled: null })
+        model.set(name, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs, print, durable: null })
     } else {
       window.sweep(nowMs, 1 + random(400))
     }

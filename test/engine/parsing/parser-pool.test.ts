@@ -68,7 +68,7 @@ const job = (text = '{"events":[]}'): ParseJob => ({
   speaker: { secret: true, nowMs: 0 },
 })
 const soon = () => new Promise(resolve => setImmediate(resolve))
-const empty: ParseReply = { groups: [{ group: 0, count: 0, keyed: 0, at: null, slices: [] }] }
+const empty: ParseReply = { groups: [{ group: 0, count: 0, keyed: 0, at: null, subBatches: [] }] }
 
 t.test('a thread starts with the first body, and there are no more than allowed', async t => {
   const { parsers, made, metrics } = open(t, 2)

@@ -113,13 +113,13 @@ t.test('EV-26 the window is exact after a restart', async t => {
     new Phases(),
   )
   const holder = (key: string) =>
-    dedupe.claim(environmentId, key, { eventId: id(99), capturedAtMs: 0, settled: null }, now)
+    dedupe.claim(environmentId, key, { eventId: id(99), capturedAtMs: 0, durable: null }, now)
 
   t.match(holder('stored'), {
     eventId: id(1),
     capturedAtMs: now - 1_000 - 40 * windowMs,
     receivedAtMs: now - 1_000,
-    settled: null,
+    durable: null,
   })
   t.match(holder('stored, just open'), { eventId: id(2) })
   t.equal(holder('stored, just closed'), null, 'free again at 24 h 0 s')

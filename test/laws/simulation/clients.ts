@@ -1,6 +1,6 @@
 // Clients of a simulated Tollgate: they never give up, and remember what they were told.
 
-import { orRefused, readyTrait, readyUpsert, settled } from '../../../src/api/entities/write.js'
+import { orRefused, readyTrait, readyUpsert, replyWhenShown } from '../../../src/api/entities/write.js'
 import type { Sender } from '../../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../../src/api/events/ingest.js'
 import { ingestOneBytes, ingestText } from '../../../src/api/events/usual.js'
@@ -234,7 +234,7 @@ export class Clients {
         const { target, message } = readyTrait(call, 'company', body as never, () => {
           throw new Error('nothing is set')
         })
-        return settled(call, service.services.entities.ask(target, message, call.nowMs), {})
+        return replyWhenShown(call, service.services.entities.ask(target, message, call.nowMs), {})
       },
       () => told.doubtful++,
     )
@@ -394,7 +394,7 @@ export class Clients {
         basePlanId,
         basePlanPriceId: null,
       } as const
-      await settled(call, service.services.entities.ask(target, message, call.nowMs), {})
+      await replyWhenShown(call, service.services.entities.ask(target, message, call.nowMs), {})
       return target.id
     })
   }

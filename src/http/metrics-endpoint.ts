@@ -8,7 +8,7 @@ import { bearerOf } from './routing/headers.js'
 
 const keptMs = 1_000
 
-export interface MetricsPageOptions {
+export interface MetricsEndpointOptions {
   readonly metrics: Metrics
   /** Required bearer token; null: none. */
   readonly token: string | null
@@ -17,12 +17,12 @@ export interface MetricsPageOptions {
   readonly before: () => void
 }
 
-export class MetricsPage {
+export class MetricsEndpoint {
   private madeAtMs = Number.NEGATIVE_INFINITY
   private text: Promise<string> | null = null
   private readonly token: Buffer | null
 
-  constructor(private readonly options: MetricsPageOptions) {
+  constructor(private readonly options: MetricsEndpointOptions) {
     this.token = options.token === null ? null : digest(options.token)
   }
 
