@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { claimsAtOnce, eventClaims } from './analytics/history.js'
 import type { Services } from './api/kit/services.js'
-import { SharedReads } from './api/kit/shared-reads.js'
 import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
 import type { Cluster } from './cluster/open.js'
@@ -14,22 +13,15 @@ import type { CheckCounts } from './core/company/message.js'
 import type { ShardNotice } from './core/company/shard-request.js'
 import type { CatalogData } from './core/definitions.js'
 import { openDefinitions } from './engine/account/definitions.js'
-import { AccountLimits } from './engine/account/limits.js'
 import { ModelPrices } from './engine/account/model-prices.js'
-import { AuditLog } from './engine/audit/audit.js'
-import { ResponseCache } from './engine/cache/response-cache.js'
 import { Directory } from './engine/directory/directory.js'
-import { Entities } from './engine/directory/entities.js'
 import { CheckedFlags, UserSeen } from './engine/directory/last-seen.js'
-import { Quotas } from './engine/directory/quotas.js'
-import { Pacing } from './engine/fairness/pacing.js'
-import { postgresPlaces, StoreTurns } from './engine/fairness/store-turns.js'
+import type { Quotas } from './engine/directory/quotas.js'
+import { postgresPlaces } from './engine/fairness/store-turns.js'
 import { Yielding } from './engine/host/clickhouse-throttle.js'
 import { Dedupe, keyBytes, segmentsPerTurn, windowMs } from './engine/idempotency/dedupe.js'
 import { HoldKeys } from './engine/idempotency/hold-keys.js'
 import { KeyArchive } from './engine/idempotency/key-archive.js'
-import { Migrations } from './engine/migrations/migrations.js'
-import { Parsers } from './engine/parsing/parser-pool.js'
 import { Backlog } from './engine/recovery/backlog.js'
 import { type KeptPoint, keepPoint } from './engine/recovery/backup.js'
 import { ClockMark } from './engine/recovery/clock-mark.js'
@@ -49,41 +41,28 @@ import type { Phases } from './engine/recovery/start-phases.js'
 import { allOf, fillMemory, isFirstGeneration, rememberAgain, storedIn } from './engine/recovery/warm-up.js'
 import { Shards } from './engine/shards/shards.js'
 import { shardFile } from './engine/shards/thread.js'
-import { Streams } from './engine/stream/streams.js'
-import { Deliveries } from './engine/webhooks/deliveries.js'
-import { Outbox } from './engine/webhooks/outbox.js'
-import { Webhooks } from './engine/webhooks/subscriptions.js'
+import type { Outbox } from './engine/webhooks/outbox.js'
 import { collectWhenIdle } from './host/idle-gc.js'
 import { IdlePriority } from './host/thread-priority.js'
-import { Limits, limitTable } from './http/admission/limits.js'
 import { openApp } from './http/apps/open-app.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
 import { telling } from './http/telling.js'
-import { finishPublishes } from './jobs/finish-publishes.js'
-import { tellExpired } from './jobs/override-expiry.js'
-import { settleDue } from './jobs/settle-due.js'
-import { tellTrialEnds } from './jobs/trial-ends.js'
-import { composeHappened } from './jobs/webhook-payloads.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import type { Addresses, Opened, Tollgate } from './opened.js'
 import { packedClaimBytes } from './protocol/packed-claim.js'
 import type { ProjectedChunk } from './protocol/projector-messages.js'
+import { startJobs } from './serve/jobs.js'
+import { openServices } from './serve/services.js'
 import { openClickHouse } from './storage/clickhouse.js'
 import { ClickHouseGate } from './storage/clickhouse-gate.js'
 import { Holder, type Holding } from './storage/holder.js'
 import { closePostgres, openPostgres, postgresHealthy } from './storage/postgres.js'
 
-const parserFile = new URL('../workers/parse.js', import.meta.url)
 /** A node that was put out exits with this: its supervisor starts it again. */
 const outCode = 75
-/** How often what time has ended is looked for: trials, subscriptions, overrides. */
-const expiriesMs = 2_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
-/** How long writes of events wait for a stalled Postgres. Afterwards they go ahead until it moves again. */
-const pacedMs = 5_000
-
 /**
  * Serve over running stores.
  *
@@ -270,161 +249,37 @@ export async function serve(from: {
       config.journalBacklogBytesMax,
     )
   opened.add(async () => backlog.stop())
-  const audit = new AuditLog(sql, log, definitions.bootstrapped.accountId)
-  await audit.open()
-  opened.add(() => audit.flush())
-  const deliveries = new Deliveries({
-    sql,
-    log,
-    privateAddresses: config.webhookPrivateAddresses,
-    retryMs: config.webhookRetryMs,
-    ...once,
-    deactivated: ({ environmentId }) =>
-      void webhooks.load(environmentId).catch(error => log.warn({ err: error }, 'webhooks not read')),
-  })
-  const webhooks = new Webhooks({
-    sql,
-    environmentIds: accountId => keys.environments(accountId).map(({ id }) => id),
-    queued: () => deliveries.wake(),
-  })
-  await webhooks.load()
-  opened.add(() => deliveries.stop())
-  const notices = new Outbox({
-    sql,
-    log,
-    ...once,
-    webhooks,
-    pendingBytesMax: config.webhookPendingBytesMax,
-    accountOf: id => keys.environment(id)?.accountId ?? null,
-    compose: happened => composeHappened(services, happened),
-    dropped: count => {
-      metrics.notificationsDropped.count += count
-    },
-  })
-  opened.add(() => notices.stop())
-  const migrations = new Migrations({
-    sql,
-    log,
-    ...once,
-    shards,
-    projections,
-    now: id => clock.now(id),
-    knows: (id, planId, versionId) =>
-      catalogs.ids().includes(id) &&
-      catalogs
-        .get(id)
-        .plans.some(plan => plan.id === planId && plan.versions.some(version => version.id === versionId)),
-  })
-  migrations.start()
-  opened.add(() => migrations.stop())
-
-  const parsers = new Parsers({
-    workerFile: parserFile,
-    threads: config.parseThreads,
-    shards: config.shards,
-    bytesMax: config.bodiesBytesMax,
-    log,
-    metrics: metrics.largeBodies,
-  })
-  opened.add(() => parsers.close())
-  const quotas = new Quotas(directory, config)
-  const pacing = new Pacing({
-    behindMax: config.writesBehindMax,
-    position: shard =>
-      shared === undefined || shared.owns(shard)
-        ? journals.positions.get(shard, 'postgres')
-        : Number.MAX_SAFE_INTEGER,
-    reached: (shard, sequence) => projections!.reached('postgres', shard, sequence, pacedMs),
-  })
-  const pairs = cluster?.pairs(directory) ?? null
-  const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, pairs)
-  const answers = new ResponseCache(journals.changes, directory, config.flagCheckRowsPerSecond)
-  const limits = new Limits(limitTable(config.limits))
-  const accountLimits = new AccountLimits(sql, (accountId, setting) =>
-    limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
-  )
-  await accountLimits.load()
   const postgres = new PostgresWatch(() => postgresHealthy(sql))
   watch = postgres
   opened.add(() => postgres.stop())
-  const services: Services = {
+  const pairs = cluster?.pairs(directory) ?? null
+  const { services, limits } = await openServices({
+    config,
     log,
+    opened,
     sql,
+    requests,
     clickhouse,
-    turns: new StoreTurns({ sql: requests, clickhouse }),
-    keys,
-    clock,
-    catalogs,
-    traits,
+    definitions,
+    journals,
     shards,
-    parsers,
+    projections,
+    backlog,
     directory,
-    entities,
-    answers,
-    streams: new Streams({ shards, catalogs, clock, entities, changes: journals.changes, metrics }, config),
     dedupe,
     holdKeys,
-    projections,
-    postgres,
-    migrations,
     userSeen,
     checkedFlags,
-    reads: new SharedReads(),
     modelPrices,
     metrics,
-    backlog,
-    audit,
-    accountLimits,
-    quotas,
-    webhooks,
-    outbox: notices,
-    deliveries,
-    webhookPlainHttp: config.webhookPlainHttp,
-    webhookPrivateAddresses: config.webhookPrivateAddresses,
-  }
-  outbox = notices
-  keys.onEnvironmentRemoved(id => {
-    directory.forgetEnvironment(id)
-    webhooks.forgetEnvironment(id)
-    shards
-      .forgetEnvironment(id)
-      .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
+    postgres,
+    pairs,
+    ...once,
+    ...(shared && { owns: shard => shared.owns(shard) }),
   })
-  const tellAnswers = setInterval(() => {
-    answers.tick()
-    tellOne()
-  }, 1_000)
-  // in parts, so that requests are served in between
-  const tellOne = (): void => {
-    const given = answers.takeCounts()
-    if (given === null) return
-    noteChecks(given)
-    setImmediate(tellOne)
-  }
-  const flushSeen = () => Promise.all([userSeen.flush(shards, id => clock.now(id)), checkedFlags.flush(sql)])
-  const seenTimer = setInterval(() => void flushSeen(), 1_000)
-  opened.add(async () => {
-    clearInterval(seenTimer)
-    clearInterval(tellAnswers)
-    for (let given = answers.takeCounts(); given !== null; given = answers.takeCounts()) noteChecks(given)
-    await flushSeen()
-  })
-
-  const looks = [() => settleDue(services, catalogs.ids()), finishPublishes, tellTrialEnds, tellExpired]
-  let looking: Promise<void> | null = null
-  const look = async (): Promise<void> => {
-    if (isHere())
-      for (const one of looks)
-        await one(services).catch(error => log.warn({ err: error }, 'what time has ended waits for a store'))
-    looking = null
-  }
-  const expiries = setInterval(() => {
-    looking ??= look()
-  }, expiriesMs)
-  opened.add(async () => {
-    clearInterval(expiries)
-    await looking
-  })
+  const { audit, quotas } = services
+  outbox = services.outbox
+  startJobs(services, opened, { isHere, noteChecks, environmentIds: () => catalogs.ids() })
 
   const stopCollecting = collectWhenIdle()
   opened.add(async () => stopCollecting())
@@ -475,7 +330,7 @@ export async function serve(from: {
       projections: sharedProjections!,
       pairs: pairs!,
       memory,
-      reload: reloading({ keys, clock, accountLimits, webhooks, modelPrices, catalogs }),
+      reload: reloading({ ...services, keys, clock, catalogs }),
     })
   }
   const port = await server.listen(config.host, config.port)
@@ -483,8 +338,8 @@ export async function serve(from: {
   server.serve(services)
   opened.serves()
   log.info({ ms: phases.told() }, 'ready')
-  notices.start()
-  deliveries.start()
+  services.outbox.start()
+  services.deliveries.start()
   if (cluster === null)
     await listenToOperator(config, log, opened, async () => {
       // no backup that the log does not tell of

@@ -54,7 +54,7 @@ const settled: Readonly<Record<string, Members>> = {
   // a feature shows the event_source it takes (decision 12)
   Feature: { event_source: 'O inference|track' },
   FeatureDetail: { event_source: 'O inference|track' },
-  // "fields seen" in the interface document, optional elsewhere (api/README.md, Disagreements)
+  // "fields seen" in the interface document, optional elsewhere
   FlagInPlan: {
     feature: 'O Feature',
     feature_id: 'ON string',

@@ -29,7 +29,7 @@ export function isoTimeOrNull(ms: number | null | undefined): string | null {
  * An instant given by a caller: ISO 8601 with any offset, fractions beyond the millisecond cut off.
  *
  * returns  epoch ms, or null when the text is no such time or not of the years 1 to 9999. Without an offset, and for a bare date, UTC is meant.
- * source   api/README.md "Wire encodings"; UTC by default is a decision
+ * source   interface document, wire encodings; UTC by default is a decision
  */
 export function parseTime(text: string): number | null {
   const parts = rfc3339.exec(text)

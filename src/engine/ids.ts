@@ -19,7 +19,7 @@ export function drawIdsFrom(source: (pool: Buffer) => unknown): void {
  *
  * prefix   with its underscore, e.g. `flag_`.
  * returns  prefix and 11 characters that carry 64 random bits.
- * source   api/README.md, Identifiers.
+ * source   interface document, identifiers.
  */
 export function newId(prefix: string): string {
   nextRandom()

@@ -24,7 +24,7 @@ export interface FileJournalOptions {
   /**
    * Zeros written ahead of small groups, so that the next ones change no file size and their fdatasync is one
    * disk operation instead of two (measured: 0.12 ms instead of 0.20). Default 1 MiB; 0: nothing is written ahead, no
-   * segment either (spares.ts).
+   * segment either (segment-pool.ts).
    */
   readonly padBytes?: number
   /** A sequence known to be stored elsewhere: opening a journal that ends before it throws. Default 0. */

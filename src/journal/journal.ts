@@ -18,7 +18,7 @@ export interface JournalRecord {
   readonly row: Buffer
   /** Rows of the ledger as ledger-rows.ts writes them, each with its newline; empty where they follow from the fact. */
   readonly ledger: Buffer
-  /** The fact as JSON (core/message.ts, Fact). */
+  /** The fact as JSON (core/company/message.ts, Fact). */
   readonly fact: Buffer
 }
 

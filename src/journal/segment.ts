@@ -94,8 +94,8 @@ export interface SegmentEnd {
 }
 
 /**
- * Whether a group lay in its file before that became the segment beginning with `first` (spares.ts): such a file holds
- * no record that is as new as any of its segment.
+ * Whether a group is older than the segment that begins with `first`, from an earlier use of its file
+ * (segment-pool.ts): such a file holds no record that is as new as any of its segment.
  */
 export function isOfBefore(header: GroupHeader, first: Sequence): boolean {
   return header.first < first

@@ -178,6 +178,7 @@ async function refusal(sql: Sql, holding: Holding): Promise<string> {
     select application_name as name, backend_start as since, host(client_addr) as address
     from pg_locks join pg_stat_activity using (pid)
     where locktype = 'advisory' and granted and objsubid = 1
+      and database = (select oid from pg_database where datname = current_database())
       and (classid::bigint << 32 | objid::bigint) = ${lockKey}`
   const holders = rows.map(
     ({ name, since, address }) =>

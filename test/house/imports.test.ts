@@ -9,6 +9,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/cli'],
   ['src/start.ts'],
   ['src/serve.ts'],
+  ['src/serve'],
   ['src/opened.ts'],
   ['src/http'],
   ['src/jobs'],

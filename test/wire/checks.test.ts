@@ -1,5 +1,4 @@
-// Flag checks over HTTP: contexts and reasons, preflight, all flags, bulk, and what a check leaves behind
-// (flag-evaluation.md sections 6 to 9).
+// Flag checks over HTTP: contexts and reasons, preflight, all flags, bulk, and the records of a check.
 import t from 'tap'
 import { startHere } from '../harness.js'
 import { makeFlag, rule } from './flags.js'

@@ -228,7 +228,7 @@ export function statedValue(
 
 /**
  * statedValue for a plan's entitlement. The anchor follows from the rest (EN-34); prices are separate
- * (price-write.ts).
+ * (prices/write.ts).
  */
 function statedEntitlement(row: EntitlementRow) {
   return {

@@ -80,7 +80,7 @@ export function presentOf(company: Readonly<Company>, atMs: number): number {
 /**
  * Decide one message to a company. Reads no clock and no store: equal arguments, equal decision.
  *
- * company  as it is, not changed, its credits settled (company-credit.ts); may not exist yet, then an upsert or
+ * company  as it is, not changed, its credits settled (company-accounts.ts); may not exist yet, then an upsert or
  *          identify creates it.
  * nowMs    the company's present (`presentOf`), epoch ms.
  * returns  the reply and the effects to apply and journal, or a refusal that changes nothing.

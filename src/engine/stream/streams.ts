@@ -146,27 +146,27 @@ export class Streams implements Hub {
     const environment = this.environments.get(environmentId)
     if (environment === undefined) return
     for (const held of environment.held.values()) held.version = -1
-    for (const subscriber of environment.subscribers) this.sendFlags(subscriber)
+    for (const subscriber of environment.subscribers) this.tellFlags(subscriber)
   }
 
   // ── what a connection asks ───────────────────────────────────────────────────────────────────
 
   /** Send all flags. */
-  sendFlags(subscriber: Subscriber): void {
+  tellFlags(subscriber: Subscriber): void {
     const { environment } = subscriber
     this.readFlags(environment)
-    subscriber.send(flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id)))
+    subscriber.tell(flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id)))
   }
 
   /** Send one flag by its key. returns: whether there is one. */
-  sendFlag(subscriber: Subscriber, key: string): boolean {
+  tellFlag(subscriber: Subscriber, key: string): boolean {
     const { environment } = subscriber
     this.readFlags(environment)
     const { flags } = this.services.catalogs.get(environment.id)
     const id = flags.find(flag => flag.key === key)?.id
     const text = id === undefined ? undefined : environment.flags.get(id)
     if (text === undefined) return false
-    subscriber.send(flagFrame(id!, text))
+    subscriber.tell(flagFrame(id!, text))
     return true
   }
 
@@ -279,7 +279,7 @@ export class Streams implements Hub {
       {
         resolve: ({ reply }) => {
           answered()
-          this.received(held, reply as EngineParts | null)
+          this.heard(held, reply as EngineParts | null)
           this.askWanted()
         },
         reject: () => {
@@ -291,7 +291,7 @@ export class Streams implements Hub {
     )
   }
 
-  private received(held: Held, parts: EngineParts | null): void {
+  private heard(held: Held, parts: EngineParts | null): void {
     if (held.environment.held.get(held.id) !== held) return
     if (parts === null) {
       this.gone(held)
@@ -318,7 +318,7 @@ export class Streams implements Hub {
     const { environment, parts, waiting } = held
     const frame = parts && deleteFrame(held.kind, held.id, parts)
     for (const subscriber of [...held.subscribers]) {
-      if (frame !== null) subscriber.send(frame)
+      if (frame !== null) subscriber.tell(frame)
       subscriber.unsubscribe(held)
     }
     for (const { subscriber, keys, entityType } of waiting)
@@ -340,10 +340,10 @@ export class Streams implements Hub {
     if (isFirst) return
     for (const [id, text] of environment.flags)
       if (before.get(id) !== text)
-        for (const subscriber of environment.subscribers) subscriber.send(flagFrame(id, text))
+        for (const subscriber of environment.subscribers) subscriber.tell(flagFrame(id, text))
     for (const [id, text] of before)
       if (!environment.flags.has(id))
-        for (const subscriber of environment.subscribers) subscriber.send(flagDeleteFrame(id, text))
+        for (const subscriber of environment.subscribers) subscriber.tell(flagDeleteFrame(id, text))
   }
 
   // ── environments and entities ───────────────────────────────────────────────────────────────

@@ -101,7 +101,7 @@ export const slowReader = 4008
 export class Subscriber {
   readonly held = new Set<Held>()
   /** Entities not sent whole yet: a partial frame of one would mean nothing. */
-  private readonly unsent = new Set<Held>()
+  private readonly untold = new Set<Held>()
   /** Entities to be sent whole. */
   private readonly late = new Set<Held>()
   /** Since when something waits, ms of the process's clock; 0: nothing does. */
@@ -125,14 +125,14 @@ export class Subscriber {
   }
 
   private enlist(held: Held): void {
-    if (!this.held.has(held)) this.unsent.add(held)
+    if (!this.held.has(held)) this.untold.add(held)
     this.held.add(held)
     held.subscribers.add(this)
   }
 
   unsubscribe(held: Held): void {
     this.held.delete(held)
-    this.unsent.delete(held)
+    this.untold.delete(held)
     this.late.delete(held)
     held.subscribers.delete(this)
   }
@@ -140,8 +140,8 @@ export class Subscriber {
   /** A change of an entity: sent, or noted where the connection is behind. */
   push(held: Held, frame: Uint8Array): void {
     if (this.late.has(held)) return
-    if (this.unsent.has(held) || this.isFull()) this.behind(held)
-    else this.send(frame)
+    if (this.untold.has(held) || this.isFull()) this.behind(held)
+    else this.tell(frame)
   }
 
   /** Send the entity whole, now or when there is room. */
@@ -151,7 +151,7 @@ export class Subscriber {
   }
 
   /** Send a message that cannot wait and is small or was requested. */
-  send(frame: Uint8Array): void {
+  tell(frame: Uint8Array): void {
     if (this.ended) return
     this.streams.figures.messages.count++
     this.sink.send(frame)
@@ -159,7 +159,7 @@ export class Subscriber {
   }
 
   fail(error: string, keys: Readonly<Record<string, string>> | null, entityType: string | null): void {
-    this.send(errorFrame(error, keys, entityType))
+    this.tell(errorFrame(error, keys, entityType))
   }
 
   /** The peer has taken something. */
@@ -200,8 +200,8 @@ export class Subscriber {
       const frame = this.streams.frameOf(held)
       // an entity requested just now is sent when its answer comes
       if (frame === null) continue
-      this.unsent.delete(held)
-      this.send(frame)
+      this.untold.delete(held)
+      this.tell(frame)
     }
   }
 }

@@ -260,12 +260,12 @@ class Connection implements SocketListener, StreamSink {
     const subscriber = this.subscriber!
     const { streams } = this.stream.shared.services!
     if (type === 'rulesengine.Flags') {
-      if (!isStop) streams.sendFlags(subscriber)
+      if (!isStop) streams.tellFlags(subscriber)
       return
     }
     if (type === 'rulesengine.Flag') {
       const [keys = {}] = lists
-      if (!streams.sendFlag(subscriber, keys.key ?? '')) subscriber.fail('Flag not found', keys, type)
+      if (!streams.tellFlag(subscriber, keys.key ?? '')) subscriber.fail('Flag not found', keys, type)
       return
     }
     const kind = kinds.get(type)

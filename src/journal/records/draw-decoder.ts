@@ -1,4 +1,4 @@
-// Draws read back from their rows in the journal, as ledger-rows.ts and draw-bytes.ts write them.
+// Draws read back from their rows in the journal, as ledger-rows.ts and draw-encoder.ts write them.
 
 import { ascii } from '../../bytes/ascii.js'
 import type { Effect } from '../../core/company/message.js'

@@ -1,4 +1,4 @@
-// Query strings: types, spellings, bounds and echo (AL-32, AL-33, AL-50; api/README.md).
+// Query strings: types, spellings, bounds and echo (AL-32, AL-33, AL-50).
 import t from 'tap'
 import {
   boolean,

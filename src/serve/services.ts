@@ -1,0 +1,187 @@
+// Opens the services that handlers and jobs use, over the stores, the shards and the memory of the HTTP thread.
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { Services } from '../api/kit/services.js'
+import { SharedReads } from '../api/kit/shared-reads.js'
+import type { Config } from '../config.js'
+import type { Definitions } from '../engine/account/definitions.js'
+import { AccountLimits } from '../engine/account/limits.js'
+import { AuditLog } from '../engine/audit/audit.js'
+import { ResponseCache } from '../engine/cache/response-cache.js'
+import { Entities, type SharedPairs } from '../engine/directory/entities.js'
+import { Quotas } from '../engine/directory/quotas.js'
+import { Pacing } from '../engine/fairness/pacing.js'
+import { StoreTurns } from '../engine/fairness/store-turns.js'
+import { Migrations } from '../engine/migrations/migrations.js'
+import { Parsers } from '../engine/parsing/parser-pool.js'
+import type { Journals } from '../engine/recovery/journals.js'
+import { Streams } from '../engine/stream/streams.js'
+import { Deliveries } from '../engine/webhooks/deliveries.js'
+import { Outbox } from '../engine/webhooks/outbox.js'
+import { Webhooks } from '../engine/webhooks/subscriptions.js'
+import { Limits, limitTable } from '../http/admission/limits.js'
+import { composeHappened } from '../jobs/webhook-payloads.js'
+import type { Opened } from '../opened.js'
+
+const parserFile = new URL('../../workers/parse.js', import.meta.url)
+/** How long writes of events wait for a stalled Postgres. Afterwards they go ahead until it moves again. */
+const pacedMs = 5_000
+
+/** Parts that are open before the services are. */
+type Below = Pick<
+  Services,
+  | 'backlog'
+  | 'checkedFlags'
+  | 'clickhouse'
+  | 'dedupe'
+  | 'directory'
+  | 'holdKeys'
+  | 'metrics'
+  | 'modelPrices'
+  | 'postgres'
+  | 'projections'
+  | 'shards'
+  | 'sql'
+  | 'userSeen'
+> & {
+  readonly config: Config
+  readonly log: Logger
+  readonly opened: Opened
+  readonly definitions: Definitions
+  readonly journals: Journals
+  /** Postgres as requests use it. */
+  readonly requests: Sql
+  /** Whether this node runs the services that run once in a cluster; absent: it does. */
+  readonly isHere?: () => boolean
+  /** Whether this node owns a shard; absent: it owns all. */
+  readonly owns?: (shard: number) => boolean
+  /** Decides new key pairs among several nodes; null: there is one node. */
+  readonly pairs: SharedPairs | null
+}
+
+/**
+ * Open the services in order; `opened` closes them. Outbox and deliveries are not started yet.
+ *
+ * errors  those of Postgres.
+ */
+export async function openServices(below: Below): Promise<{ services: Services; limits: Limits }> {
+  const { config, log, opened, definitions, journals, directory, metrics, projections, shards, sql } = below
+  const { keys, clock, traits, catalogs } = definitions
+  const once = below.isHere === undefined ? {} : { isHere: below.isHere }
+  const audit = new AuditLog(sql, log, definitions.bootstrapped.accountId)
+  await audit.open()
+  opened.add(() => audit.flush())
+  const deliveries = new Deliveries({
+    sql,
+    log,
+    privateAddresses: config.webhookPrivateAddresses,
+    retryMs: config.webhookRetryMs,
+    ...once,
+    deactivated: ({ environmentId }) =>
+      void webhooks.load(environmentId).catch(error => log.warn({ err: error }, 'webhooks not read')),
+  })
+  const webhooks = new Webhooks({
+    sql,
+    environmentIds: accountId => keys.environments(accountId).map(({ id }) => id),
+    queued: () => deliveries.wake(),
+  })
+  await webhooks.load()
+  opened.add(() => deliveries.stop())
+  const outbox = new Outbox({
+    sql,
+    log,
+    ...once,
+    webhooks,
+    pendingBytesMax: config.webhookPendingBytesMax,
+    accountOf: id => keys.environment(id)?.accountId ?? null,
+    compose: happened => composeHappened(services, happened),
+    dropped: count => {
+      metrics.notificationsDropped.count += count
+    },
+  })
+  opened.add(() => outbox.stop())
+  const migrations = new Migrations({
+    sql,
+    log,
+    ...once,
+    shards,
+    projections,
+    now: id => clock.now(id),
+    knows: (id, planId, versionId) =>
+      catalogs.ids().includes(id) &&
+      catalogs
+        .get(id)
+        .plans.some(plan => plan.id === planId && plan.versions.some(version => version.id === versionId)),
+  })
+  migrations.start()
+  opened.add(() => migrations.stop())
+  const parsers = new Parsers({
+    workerFile: parserFile,
+    threads: config.parseThreads,
+    shards: config.shards,
+    bytesMax: config.bodiesBytesMax,
+    log,
+    metrics: metrics.largeBodies,
+  })
+  opened.add(() => parsers.close())
+  const quotas = new Quotas(directory, config)
+  const pacing = new Pacing({
+    behindMax: config.writesBehindMax,
+    position: shard =>
+      below.owns === undefined || below.owns(shard)
+        ? journals.positions.get(shard, 'postgres')
+        : Number.MAX_SAFE_INTEGER,
+    reached: (shard, sequence) => projections.reached('postgres', shard, sequence, pacedMs),
+  })
+  const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, below.pairs)
+  const answers = new ResponseCache(journals.changes, directory, config.flagCheckRowsPerSecond)
+  const limits = new Limits(limitTable(config.limits))
+  const accountLimits = new AccountLimits(sql, (accountId, setting) =>
+    limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
+  )
+  await accountLimits.load()
+  const { clickhouse, dedupe, holdKeys, userSeen, checkedFlags, modelPrices, backlog, postgres } = below
+  const services: Services = {
+    log,
+    sql,
+    clickhouse,
+    turns: new StoreTurns({ sql: below.requests, clickhouse }),
+    keys,
+    clock,
+    catalogs,
+    traits,
+    shards,
+    parsers,
+    directory,
+    entities,
+    answers,
+    streams: new Streams({ shards, catalogs, clock, entities, changes: journals.changes, metrics }, config),
+    dedupe,
+    holdKeys,
+    projections,
+    postgres,
+    migrations,
+    userSeen,
+    checkedFlags,
+    reads: new SharedReads(),
+    modelPrices,
+    metrics,
+    backlog,
+    audit,
+    accountLimits,
+    quotas,
+    webhooks,
+    outbox,
+    deliveries,
+    webhookPlainHttp: config.webhookPlainHttp,
+    webhookPrivateAddresses: config.webhookPrivateAddresses,
+  }
+  keys.onEnvironmentRemoved(id => {
+    directory.forgetEnvironment(id)
+    webhooks.forgetEnvironment(id)
+    shards
+      .forgetEnvironment(id)
+      .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
+  })
+  return { services, limits }
+}
