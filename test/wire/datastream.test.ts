@@ -266,7 +266,31 @@ t.test('subscriptions of a key survive a reconnect', async t => {
   t.notOk(second.messages.slice(before).some(one => one.entity_type === company))
 })
 
-t.test('requests are bounded', async t => {
+t.test('decision 24 a confirmation says that what was acknowledged before has been told', async t => {
+  const keys = { slug: 'confirmed' }
+  const { id } = await client.ok('POST', '/companies', { keys })
+  const stream = await open(own)
+  stream.ask(company, keys)
+  await stream.of(company, 'full')
+  for (let i = 1; i <= 20; i++) {
+    await track('call', keys)
+    stream.ask(company, { id }, { action: 'confirm' })
+    await stream.next(({ message_type, entity_id }) => message_type === 'confirmed' && entity_id === id)
+    const figures = stream.messages
+      .flatMap(({ data }) => data.metrics ?? [])
+      .filter(({ period, event_subtype }) => period === 'all_time' && event_subtype === 'call')
+    t.equal(figures.at(-1).value, i, 'the figure was told before it')
+  }
+  const other = await open(own)
+  other.ask(company, keys, { action: 'confirm' })
+  t.match((await other.next()).data, { error: /not subscribed/, keys, entity_type: company })
+  other.ask(company, { slug: 'nobody' }, { action: 'confirm' })
+  t.match((await other.next()).data, { error: /not found/ })
+  other.ask(company, keys, { action: 'wait' })
+  t.match((await other.next()).data, { error: /confirm/ })
+})
+
+t.test('what is asked is bounded', async t => {
   const stream = await open(own)
   stream.ws.send('{')
   t.match(await stream.next(), { message_type: 'error', data: { error: /JSON/ } })

@@ -68,7 +68,7 @@ export class Tollgate {
       events => this.usage.taken(events.map(one => one.idempotency_key)),
     )
     this.usage = new Usage(
-      () => this.stream?.isConnected === true,
+      companyIds => this.stream?.confirm(companyIds) === true,
       () => this.tell({ type: 'entity' }),
     )
     this.store = new Store(
@@ -162,7 +162,8 @@ export class Tollgate {
     const result = evaluateWith(flag, company, user, preflight, Date.now() + this.store.aheadMs)
     const asked = { companyGiven: companyKeys !== null, userGiven: userKeys !== null }
     const checked = { ...checkOf(inContext(result, asked)), source: 'local' as const }
-    return this.downSinceMs === null ? checked : { ...checked, stale: true }
+    const isCurrent = this.downSinceMs === null && this.store.isCurrent(company, user)
+    return isCurrent ? checked : { ...checked, stale: true }
   }
 
   private checkBy(
@@ -360,10 +361,20 @@ export class Tollgate {
       key,
       environmentId,
       open: webSocket ?? globalWebSocket,
-      held: kind => (kind === 'company' ? this.store.companies : this.store.users).allKeys(),
+      held: kind => this.store.entities(kind).ids(),
       heard: message => this.heard(message),
+      refused: (kind, keys) => {
+        const id = this.store.refuse(kind, keys)
+        if (id === null) return
+        if (kind === 'company') this.usage.confirmed(id)
+        this.tell({ type: 'entity' })
+      },
       changed: (connected, reason) => {
         this.downSinceMs = connected ? null : (this.downSinceMs ?? Date.now())
+        if (connected) {
+          this.store.reconnected()
+          this.usage.reconnected()
+        }
         this.tell(connected ? { type: 'connected' } : { type: 'disconnected', reason })
       },
     })
@@ -384,7 +395,8 @@ export class Tollgate {
   private figuresTold(companyId: string, { message_type: kind, data }: StreamMessage): void {
     const { metrics = [] } = data as { readonly metrics?: readonly EngineCompanyMetric[] }
     if (kind === 'delete') this.usage.forget(companyId)
-    else this.usage.told(companyId, metrics, kind === 'full')
+    else if (kind === 'confirmed') this.usage.confirmed(companyId)
+    else this.usage.told(companyId, metrics)
   }
 
   private tell(change: Change): void {

@@ -85,9 +85,9 @@ export class Entities<Data extends Snapshot, Prepared> {
       if (this.byKey.get(`${name}\0${value}`) === id) this.byKey.delete(`${name}\0${value}`)
   }
 
-  /** Keys of every entity held. */
-  allKeys(): Keys[] {
-    return [...this.byId.values()].map(({ data }) => data.keys)
+  /** Ids of every entity held. */
+  ids(): string[] {
+    return [...this.byId.keys()]
   }
 }
 
@@ -129,6 +129,8 @@ export class Store {
   readonly flags = new Map<string, PreparedFlag>()
   /** Whether all flags were told once. */
   isComplete = false
+  /** What was told on a former connection and not on this one yet: entities' ids, and of all flags the empty text. */
+  private readonly untold = new Set<string>()
   /** By how much the service's clock is ahead of this one, ms. */
   aheadMs = 0
   readonly companies: Entities<EngineCompany, PreparedCompany>
@@ -153,12 +155,46 @@ export class Store {
     )
   }
 
+  entities(kind: EntityKind): Entities<EngineCompany, PreparedCompany> | Entities<EngineUser, PreparedUser> {
+    return kind === 'company' ? this.companies : this.users
+  }
+
+  /** The connection is another: what is held may have changed until it is told again. */
+  reconnected(): void {
+    if (this.isComplete) this.untold.add('')
+    for (const id of [...this.companies.ids(), ...this.users.ids()]) this.untold.add(id)
+  }
+
+  /** Whether this connection has told of flags, company and user. */
+  isCurrent(company: { readonly id: string } | null, user: { readonly id: string } | null): boolean {
+    const { untold } = this
+    if (untold.size === 0) return true
+    return (
+      !untold.has('') &&
+      (company === null || !untold.has(company.id)) &&
+      (user === null || !untold.has(user.id))
+    )
+  }
+
+  /** The service tells nothing of who has these keys. returns: the id of the entity that was held with them, or null. */
+  refuse(kind: EntityKind, keys: Keys): string | null {
+    const id = this.entities(kind).find(keys)?.id ?? null
+    if (id !== null) this.drop(kind, id)
+    return id
+  }
+
+  private drop(kind: EntityKind, id: string): void {
+    this.untold.delete(id)
+    this.entities(kind).drop(id)
+  }
+
   /** Keys of the flags that a message changes; null: of none. */
   take(message: StreamMessage, nowMs: number): readonly string[] | null {
     const { entity_type: type, message_type: kind } = message
     if (message.server_time) this.aheadMs = Date.parse(message.server_time) - nowMs
     if (type === 'rulesengine.Flags' && kind === 'full') return this.takeFlags(message.data as EngineFlag[])
     if (type === 'rulesengine.Flag') return this.takeFlag(kind, message.data as EngineFlag)
+    if (kind === 'full' && message.entity_id !== undefined) this.untold.delete(message.entity_id)
     if (type === 'rulesengine.Company')
       this.takeEntity(this.companies, kind, message, message.data as EngineCompany)
     else if (type === 'rulesengine.User')
@@ -173,6 +209,7 @@ export class Store {
     for (const key of before) if (!present.has(key)) this.flags.delete(key)
     for (const flag of changed) this.flags.set(flag.key, new PreparedFlag(flag))
     this.isComplete = true
+    this.untold.delete('')
     return [...changed.map(flag => flag.key), ...before.filter(key => !present.has(key))]
   }
 
@@ -191,6 +228,9 @@ export class Store {
   ): void {
     if (kind === 'full') entities.put(data)
     else if (kind === 'partial' && id !== undefined) entities.change(id, data)
-    else if (kind === 'delete') entities.drop(data.id)
+    else if (kind === 'delete') {
+      this.untold.delete(data.id)
+      entities.drop(data.id)
+    }
   }
 }

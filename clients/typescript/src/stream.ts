@@ -19,9 +19,11 @@ export interface StreamOptions {
   readonly key: string
   readonly environmentId?: string | undefined
   readonly open: OpenSocket
-  /** Keys of every entity held. */
-  readonly held: (kind: EntityKind) => readonly Keys[]
+  /** Ids of every entity held. */
+  readonly held: (kind: EntityKind) => readonly string[]
   readonly heard: (message: StreamMessage) => void
+  /** The service tells nothing of who has these keys. */
+  readonly refused: (kind: EntityKind, keys: Keys) => void
   /** Connected or not, and why not. */
   readonly changed: (connected: boolean, reason: string) => void
 }
@@ -119,6 +121,12 @@ export class Stream {
     if (this.connected) this.send({ entity_type: wire[kind], keys, action: 'stop' })
   }
 
+  /** Ask to hear when what was acknowledged of companies until now has been told. returns: whether it could be asked. */
+  confirm(companyIds: readonly string[]): boolean {
+    if (this.connected) this.ask('company', companyIds.map(byId), 'confirm')
+    return this.connected
+  }
+
   close(): void {
     this.closing = true
     if (this.timer !== null) clearTimeout(this.timer)
@@ -132,15 +140,13 @@ export class Stream {
     this.connected = true
     this.failures = 0
     this.send({ entity_type: 'rulesengine.Flags' })
-    for (const kind of ['company', 'user'] as const) {
-      const held = this.options.held(kind)
-      for (let i = 0; i < held.length; i += listsMax) this.ask(kind, held.slice(i, i + listsMax))
-    }
+    for (const kind of ['company', 'user'] as const) this.ask(kind, this.options.held(kind).map(byId))
     this.options.changed(true, 'connected')
   }
 
-  private ask(kind: EntityKind, lists: readonly Keys[]): void {
-    this.send({ entity_type: wire[kind], keys_list: lists })
+  private ask(kind: EntityKind, lists: readonly Keys[], action: 'start' | 'confirm' = 'start'): void {
+    for (let i = 0; i < lists.length; i += listsMax)
+      this.send({ entity_type: wire[kind], keys_list: lists.slice(i, i + listsMax), action })
   }
 
   private send(data: object): void {
@@ -176,7 +182,9 @@ export class Stream {
   private failed({ data }: StreamMessage): void {
     const { keys, entity_type: type } = data as { readonly keys?: Keys; readonly entity_type?: string }
     if (!keys || !type) return
-    const name = nameOf(type === wire.user ? 'user' : 'company', keys)
+    const kind = type.startsWith(wire.user) ? 'user' : 'company'
+    this.options.refused(kind, keys)
+    const name = nameOf(kind, keys)
     if (this.asked.size > 10_000) this.asked.clear()
     this.asked.set(name, Date.now())
     const waiters = this.waiting.get(name)
@@ -208,6 +216,8 @@ export class Stream {
     unref(this.timer)
   }
 }
+
+const byId = (id: string): Keys => ({ id })
 
 /** A timer of Node that keeps no process alive. */
 export function unref(timer: unknown): void {

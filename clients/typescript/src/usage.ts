@@ -2,13 +2,14 @@
 import type { EngineCompanyMetric } from '../../../src/core/evaluator/engine-shapes.js'
 import { unref } from './stream.js'
 
-/** An event that a figure is not known to hold. */
+/** Events that a figure is not known to hold. One entry, unless those of a lost connection were put together. */
 interface Entry {
-  readonly key: string
-  readonly quantity: number
+  quantity: number
   sent: boolean
   /** The service has acknowledged it. */
   taken: boolean
+  /** The service was asked to confirm the company's figures after it had acknowledged it. */
+  asked: boolean
 }
 
 interface Counted {
@@ -18,26 +19,35 @@ interface Counted {
   entries: Entry[]
 }
 
-/** How long after an acknowledgement its figure is told at the latest, while connected, ms. */
-const toldMs = 500
+interface Event {
+  readonly companyId: string
+  readonly subtype: string
+  readonly entry: Entry
+}
+
+/** How long after an acknowledgement the service is asked for a confirmation, where no figure showed the event, ms. */
+const toldMs = 250
 
 /**
  * What was counted, by company and name of event.
  *
- * An event counts from `add` until a figure was told that is larger by it: the service tells figures before and after
- * it acknowledges. Where others count the same, theirs may stand for it for the moment until the next figure.
+ * An event counts from `add` until it is in the figures that the stream told: a figure larger by it shows that, or a
+ * confirmation that was asked for after the acknowledgement. No time says so, and no acknowledgement: figures and
+ * acknowledgements come over different connections. Where others count the same, theirs may stand for it until the
+ * next figure, as if theirs were not told yet.
  */
 export class Usage {
   private readonly counted = new Map<string, Map<string, Counted>>()
   /** The same as evaluation reads it: one map for each company. */
   private readonly totals = new Map<string, Map<string, number>>()
-  private readonly byEvent = new Map<
-    string,
-    { readonly companyId: string; readonly subtype: string; readonly entry: Entry }
-  >()
+  /** Events that are not acknowledged yet. */
+  private readonly open = new Map<string, Event>()
+  /** Companies to ask for at the next turn; a turn is one message. */
+  private readonly due = new Set<string>()
 
   constructor(
-    private readonly isConnected: () => boolean,
+    /** Asks the service to confirm companies; false: the stream is down. */
+    private readonly confirm: (companyIds: readonly string[]) => boolean,
     /** Told where a figure is another without a message of the service. */
     private readonly changed: () => void,
   ) {}
@@ -52,9 +62,10 @@ export class Usage {
     return total
   }
 
-  /** A company is not held any more. */
+  /** A company is no more. */
   forget(companyId: string): void {
-    if (!this.counted.has(companyId)) this.totals.delete(companyId)
+    this.counted.delete(companyId)
+    this.totals.delete(companyId)
   }
 
   /** metrics  of the company as it is held. */
@@ -75,72 +86,117 @@ export class Usage {
       counted = { figure: figureOf(metrics, subtype) ?? 0, entries: [] }
       counts.set(subtype, counted)
     }
-    const entry = { key, quantity, sent: false, taken: false }
+    const entry = { quantity, sent: false, taken: false, asked: false }
     counted.entries.push(entry)
-    this.byEvent.set(key, { companyId, subtype, entry })
-    this.tell(companyId, subtype, counted)
+    this.open.set(key, { companyId, subtype, entry })
+    const total = this.of(companyId)
+    const sum = (total.get(subtype) ?? 0) + quantity
+    if (sum === 0) total.delete(subtype)
+    else total.set(subtype, sum)
   }
 
   /** Events leave for the first time, or again. */
   sent(keys: readonly string[]): void {
     for (const key of keys) {
-      const event = this.byEvent.get(key)
+      const event = this.open.get(key)
       if (event !== undefined) event.entry.sent = true
     }
   }
 
-  /** The service has taken events. */
+  /** The service has taken events, or refused them for good. */
   taken(keys: readonly string[]): void {
     for (const key of keys) {
-      const event = this.byEvent.get(key)
-      if (event !== undefined) event.entry.taken = true
+      const event = this.open.get(key)
+      if (event === undefined) continue
+      this.open.delete(key)
+      event.entry.taken = true
+      this.askLater(event.companyId)
     }
-    const late = setTimeout(() => {
-      if (this.isConnected()) this.settle(keys)
-    }, toldMs)
-    unref(late)
   }
 
-  /** The service has told figures of a company; `whole`: all of them, as they are now. */
-  told(companyId: string, metrics: readonly EngineCompanyMetric[], whole: boolean): void {
+  /** The service has told figures of a company. */
+  told(companyId: string, metrics: readonly EngineCompanyMetric[]): void {
     for (const [subtype, counted] of this.counted.get(companyId) ?? []) {
       const figure = figureOf(metrics, subtype)
-      if (figure !== null) {
-        let more = figure - counted.figure
-        counted.figure = figure
-        for (const entry of counted.entries) {
-          if (!entry.sent || entry.quantity > more) break
-          more -= entry.quantity
-          this.byEvent.delete(entry.key)
-        }
+      if (figure === null) continue
+      let more = figure - counted.figure
+      counted.figure = figure
+      let shown = 0
+      for (const { sent, quantity } of counted.entries) {
+        if (!sent || (quantity < 0 ? quantity < more : quantity > more)) break
+        more -= quantity
+        shown++
       }
-      // one that was acknowledged before a whole is told is in it
-      if (whole) for (const { key, taken } of counted.entries) if (taken) this.byEvent.delete(key)
-      this.tell(companyId, subtype, counted)
+      if (shown > 0) this.keep(companyId, subtype, counted, counted.entries.slice(shown))
     }
   }
 
-  /** No figure was told that is larger by these events: others have made it smaller, or nothing reads it. */
-  private settle(keys: readonly string[]): void {
-    let isOther = false
-    for (const key of keys) {
-      const event = this.byEvent.get(key)
-      if (event === undefined) continue
-      this.byEvent.delete(key)
-      const counted = this.counted.get(event.companyId)?.get(event.subtype)
-      if (counted !== undefined) this.tell(event.companyId, event.subtype, counted)
-      isOther = true
+  /** What was asked for has been told: the company's figures hold whatever was acknowledged when they were asked for. */
+  confirmed(companyId: string): void {
+    const counts = this.counted.get(companyId)
+    if (counts === undefined) return
+    for (const [subtype, counted] of counts) {
+      const left = counted.entries.filter(({ asked }) => !asked)
+      if (left.length < counted.entries.length) this.keep(companyId, subtype, counted, left)
     }
-    if (isOther) this.changed()
+    this.askLater(companyId)
+    this.changed()
   }
 
-  private tell(companyId: string, subtype: string, counted: Counted): void {
-    counted.entries = counted.entries.filter(({ key }) => this.byEvent.has(key))
+  /** The connection is another: what was asked on the last one is not answered any more. */
+  reconnected(): void {
+    for (const counts of this.counted.values())
+      for (const { entries } of counts.values()) for (const entry of entries) entry.asked = false
+    this.ask(this.counted.keys())
+  }
+
+  private askLater(companyId: string): void {
+    if (this.due.size === 0)
+      unref(
+        setTimeout(() => {
+          const companyIds = [...this.due]
+          this.due.clear()
+          this.ask(companyIds)
+        }, toldMs),
+      )
+    this.due.add(companyId)
+  }
+
+  /** Ask for confirmations of those companies that have acknowledged events no figure showed, once each. */
+  private ask(companyIds: Iterable<string>): void {
+    const wanted: Entry[] = []
+    const named: string[] = []
+    for (const id of companyIds) {
+      const entries = [...(this.counted.get(id)?.values() ?? [])].flatMap(one => one.entries)
+      const taken = entries.filter(one => one.taken)
+      if (taken.length === 0 || taken.some(({ asked }) => asked)) continue
+      named.push(id)
+      wanted.push(...taken)
+    }
+    if (named.length === 0) return
+    if (this.confirm(named)) for (const entry of wanted) entry.asked = true
+    else for (const id of named) this.gather(id)
+  }
+
+  /** While nobody can confirm them, acknowledged events are kept as one: their number is not bounded, that of names is. */
+  private gather(companyId: string): void {
+    for (const counted of this.counted.get(companyId)?.values() ?? []) {
+      const taken = counted.entries.filter(one => one.taken)
+      const quantity = taken.reduce((sum, one) => sum + one.quantity, 0)
+      if (taken.length < 2) continue
+      counted.entries = counted.entries.filter(one => !one.taken)
+      counted.entries.unshift({ quantity, sent: true, taken: true, asked: false })
+    }
+  }
+
+  /** These events are left of a name's. */
+  private keep(companyId: string, subtype: string, counted: Counted, entries: Entry[]): void {
+    counted.entries = entries
     const total = this.of(companyId)
-    const sum = counted.entries.reduce((all, { quantity }) => all + quantity, 0)
+    const sum = entries.reduce((all, { quantity }) => all + quantity, 0)
     if (sum === 0) total.delete(subtype)
     else total.set(subtype, sum)
-    if (counted.entries.length > 0) return
+    if (entries.length > 0) return
     const counts = this.counted.get(companyId)
     counts?.delete(subtype)
     if (counts?.size === 0) this.counted.delete(companyId)

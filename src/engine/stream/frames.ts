@@ -43,6 +43,11 @@ export function deleteFrame(kind: EntityKind, id: string, parts: EngineParts): U
   return entityFrame('delete', kind, id, whole(kind, parts))
 }
 
+/** All that was acknowledged of an entity when the peer asked for this has been told. */
+export function confirmedFrame(kind: EntityKind, id: string): Uint8Array {
+  return entityFrame('confirmed', kind, id, '{}')
+}
+
 export function errorFrame(
   error: string,
   keys: Readonly<Record<string, string>> | null,
@@ -106,7 +111,7 @@ function whole(kind: EntityKind, parts: EngineParts): string {
 }
 
 function entityFrame(
-  type: 'full' | 'partial' | 'delete',
+  type: 'full' | 'partial' | 'delete' | 'confirmed',
   kind: EntityKind,
   id: string,
   data: string,

@@ -28,6 +28,7 @@ import {
   type StreamOptions,
   type StreamSink,
   Subscriber,
+  type Waiting,
 } from './subscriber.js'
 
 /** How often it is looked whether something changed, ms. */
@@ -193,14 +194,53 @@ export class Streams implements Hub {
     memory.held.add(held)
     held.keys.add(memory)
     subscriber.subscribe(held)
-    if (held.parts !== null && !this.isDue(held, this.services.clock.now(environment.id)))
-      subscriber.behind(held)
+    this.await(held, subscriber, keys, entityType, 'entity')
+    return null
+  }
+
+  /**
+   * Say that an entity has been told with all that was acknowledged until now, once that is so.
+   *
+   * returns  why not, in words, or null.
+   */
+  confirm(
+    subscriber: Subscriber,
+    kind: EntityKind,
+    entityType: string,
+    keys: Readonly<Record<string, string>>,
+  ): string | null {
+    const { environment } = subscriber
+    const id = this.services.entities.find(kind, environment.id, keys)
+    if (id === null) return `${entityTypes[kind].name} not found`
+    const held = environment.held.get(id)
+    if (held === undefined || !subscriber.held.has(held))
+      return `${entityTypes[kind].name} is not subscribed to`
+    this.await(held, subscriber, keys, entityType, 'confirmation')
+    return null
+  }
+
+  /** Tell it now where what was last told is current, else with the first answer that is. */
+  private await(
+    held: Held,
+    subscriber: Subscriber,
+    keys: Readonly<Record<string, string>>,
+    entityType: string,
+    wants: Waiting['wants'],
+  ): void {
+    const isDue = held.parts === null || this.isDue(held, this.services.clock.now(held.environment.id))
+    if (!isDue && !held.asking) this.satisfy(held, subscriber, wants)
     else {
-      held.waiting.push({ subscriber, keys, entityType })
+      // the answer on its way will do where nothing has changed since its question
+      const from = held.asking && !isDue ? held.questions : held.questions + 1
+      held.waiting.push({ subscriber, keys, entityType, wants, from })
       if (!held.asking) this.wanted.add(held)
       this.askWanted()
     }
-    return null
+  }
+
+  private satisfy(held: Held, subscriber: Subscriber, wants: Waiting['wants']): void {
+    if (wants === 'entity') subscriber.behind(held)
+    else subscriber.confirm(held)
   }
 
   /** The end of a subscription. */
@@ -260,6 +300,7 @@ export class Streams implements Hub {
     const { changes, shards, clock } = this.services
     const { environment, kind, id } = held
     held.asking = true
+    held.questions++
     this.asking++
     this.readFlags(environment)
     held.era = changes.epoch(held.shard)
@@ -299,19 +340,20 @@ export class Streams implements Hub {
     }
     const before = held.parts
     held.parts = parts
-    const waiting = held.waiting
-    held.waiting = []
+    const answered = held.waiting.filter(({ from }) => from <= held.questions)
+    held.waiting = held.waiting.filter(({ from }) => from > held.questions)
+    if (held.waiting.length > 0) this.wanted.add(held)
     const changed = before === null ? null : partialFrame(held.kind, held.id, before, parts)
     if (before === null || changed !== 'same') {
       held.frame = null
       held.changedAtMs = performance.now()
     }
-    const asked = new Set(waiting.map(one => one.subscriber))
+    const asked = new Set(answered.filter(one => one.wants === 'entity').map(one => one.subscriber))
     if (before !== null && changed !== 'same') {
       const frame = changed ?? this.frameOf(held)!
       for (const subscriber of held.subscribers) if (!asked.has(subscriber)) subscriber.push(held, frame)
     }
-    for (const subscriber of asked) subscriber.behind(held)
+    for (const { subscriber, wants } of answered) this.satisfy(held, subscriber, wants)
   }
 
   private gone(held: Held): void {
@@ -378,6 +420,7 @@ export class Streams implements Hub {
       version: -1,
       retryAtMs: 0,
       asking: false,
+      questions: 0,
       parts: null,
       frame: null,
       changedAtMs: 0,

@@ -2,7 +2,7 @@
 
 import type { EngineParts } from '../../core/evaluator/engine-shapes.js'
 import type { Metrics } from '../../metrics.js'
-import { type EntityKind, errorFrame } from './frames.js'
+import { confirmedFrame, type EntityKind, errorFrame } from './frames.js'
 
 /** Settings of the stream. */
 export interface StreamOptions {
@@ -28,7 +28,9 @@ export interface Held {
   /** Not to be asked before, epoch ms of the process's clock; 0: whenever it changes. */
   retryAtMs: number
   asking: boolean
-  /** The last state sent; null: none yet. */
+  /** Questions put to its shard. */
+  questions: number
+  /** What was last told of it; null: nothing yet. */
   parts: EngineParts | null
   /** The same as a frame, once somebody needed it. */
   frame: Uint8Array | null
@@ -41,10 +43,15 @@ export interface Held {
   waiting: Waiting[]
 }
 
-interface Waiting {
+/** Who is told with an answer of the shard. */
+export interface Waiting {
   readonly subscriber: Subscriber
   readonly keys: Readonly<Record<string, string>>
   readonly entityType: string
+  /** The entity whole, or that it has been told. */
+  readonly wants: 'entity' | 'confirmation'
+  /** The first question whose answer will do: one put before shows what was acknowledged before. */
+  readonly from: number
 }
 
 /** Subscriptions of all connections of one key. */
@@ -104,6 +111,8 @@ export class Subscriber {
   private readonly untold = new Set<Held>()
   /** Entities to be sent whole. */
   private readonly late = new Set<Held>()
+  /** Those of them of which it is to be said, once they are told, that they have been. */
+  private readonly unconfirmed = new Set<Held>()
   /** Since when something waits, ms of the process's clock; 0: nothing does. */
   private stalledSinceMs = 0
   private ended = false
@@ -134,6 +143,7 @@ export class Subscriber {
     this.held.delete(held)
     this.untold.delete(held)
     this.late.delete(held)
+    this.unconfirmed.delete(held)
     held.subscribers.delete(this)
   }
 
@@ -150,7 +160,13 @@ export class Subscriber {
     this.catchUp()
   }
 
-  /** Send a message that cannot wait and is small or was requested. */
+  /** Say that the entity has been told as it is, once that is so. */
+  confirm(held: Held): void {
+    if (this.late.has(held)) this.unconfirmed.add(held)
+    else this.tell(confirmedFrame(held.kind, held.id))
+  }
+
+  /** A message that cannot wait and is small or was asked for. */
   tell(frame: Uint8Array): void {
     if (this.ended) return
     this.streams.figures.messages.count++
@@ -186,6 +202,7 @@ export class Subscriber {
   left(): void {
     this.ended = true
     this.late.clear()
+    this.unconfirmed.clear()
     this.streams.left(this)
   }
 
@@ -202,6 +219,7 @@ export class Subscriber {
       if (frame === null) continue
       this.untold.delete(held)
       this.tell(frame)
+      if (this.unconfirmed.delete(held)) this.tell(confirmedFrame(held.kind, held.id))
     }
   }
 }

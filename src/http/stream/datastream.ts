@@ -256,11 +256,11 @@ class Connection implements SocketListener, StreamSink {
     return now.scopes.some(scope => scope === 'read' || scope === 'write' || scope === 'admin')
   }
 
-  private obey({ type, lists, isStop }: Message): void {
+  private obey({ type, lists, action }: Message): void {
     const subscriber = this.subscriber!
     const { streams } = this.stream.shared.services!
     if (type === 'rulesengine.Flags') {
-      if (!isStop) streams.tellFlags(subscriber)
+      if (action === 'start') streams.tellFlags(subscriber)
       return
     }
     if (type === 'rulesengine.Flag') {
@@ -272,10 +272,11 @@ class Connection implements SocketListener, StreamSink {
     if (kind === undefined) throw new ServiceError('body_invalid', 'entity_type is none that is streamed')
     for (const keys of lists) {
       try {
-        const problem = isStop
-          ? streams.stop(subscriber, kind, keys)
-          : streams.start(subscriber, kind, type, keys)
-        if (problem) subscriber.fail(problem, keys, type)
+        let problem: string | null = null
+        if (action === 'stop') streams.stop(subscriber, kind, keys)
+        else if (action === 'start') problem = streams.start(subscriber, kind, type, keys)
+        else problem = streams.confirm(subscriber, kind, type, keys)
+        if (problem !== null) subscriber.fail(problem, keys, type)
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         subscriber.fail(error.message, keys, type)
@@ -294,7 +295,7 @@ const kinds: ReadonlyMap<string, EntityKind> = new Map([
 interface Message {
   readonly type: string
   readonly lists: readonly Readonly<Record<string, string>>[]
-  readonly isStop: boolean
+  readonly action: 'start' | 'stop' | 'confirm'
 }
 
 /** errors: body_malformed, body_invalid (400), whose message the peer is told. */
@@ -309,13 +310,13 @@ function readMessage(text: string): Message {
   if (!isRecord(data) || typeof data.entity_type !== 'string')
     throw new ServiceError('body_invalid', 'data.entity_type is missing')
   const { action = 'start', keys = null, keys_list: several = null } = data
-  if (action !== 'start' && action !== 'stop')
-    throw new ServiceError('body_invalid', 'data.action: start or stop')
+  if (action !== 'start' && action !== 'stop' && action !== 'confirm')
+    throw new ServiceError('body_invalid', 'data.action: start, stop or confirm')
   if (several !== null && (!Array.isArray(several) || several.length > listsMax))
     throw new ServiceError('body_invalid', `data.keys_list: at most ${listsMax}`)
   const lists = [...(keys === null ? [] : [keys]), ...((several as unknown[] | null) ?? [])]
   if (!lists.every(areKeys)) throw new ServiceError('body_invalid', 'data.keys: texts by name')
-  return { type: data.entity_type, lists, isStop: action === 'stop' }
+  return { type: data.entity_type, lists, action }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
