@@ -1,5 +1,5 @@
-// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [lists [companies]]: runs the benchmarks
-// of the areas named, or of all, and keeps the results. npm run bench -- village|town|city ROW…: rows of one population.
+// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [lists [companies]]:
+// runs the benchmarks of the areas named, or of all, and keeps the results. npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { benchRefused } from './http/unauthorized.js'
 import { type Size, sizes } from './population/data.js'
 import { benchPopulation, benchServers, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
+import { benchStream, streamParts } from './stream/run.js'
 
 const areas: Readonly<Record<string, () => Promise<void>>> = {
   village: () => benchPopulation('village', []),
@@ -23,6 +24,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   lists: () => benchLists(numbers),
   outages: benchOutages,
   refused: benchRefused,
+  stream: () => benchStream(parts),
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
   },
@@ -62,7 +64,8 @@ const size = given.find((one): one is Size => one in sizes)
 const picked = given.filter(one => one !== size)
 if (size !== undefined && picked.length > 0) await ofPopulation(size, picked)
 const numbers = given.filter(one => /^\d+$/.test(one))
-const asked = given.filter(one => !numbers.includes(one))
+const parts = given.filter(one => streamParts.includes(one))
+const asked = given.filter(one => !numbers.includes(one) && !parts.includes(one))
 const unknown = asked.find(area => areas[area] === undefined)
 if (unknown !== undefined) {
   console.error(`No such benchmarks: ${unknown}. There are: ${Object.keys(areas).join(', ')}`)

@@ -5,19 +5,13 @@ import type { Question } from '../../src/core/company/message.js'
 import { briefOf, encodeUser } from '../../src/core/company/state.js'
 import { describeCredits } from '../../src/core/credits/company-accounts.js'
 import { featureUsages } from '../../src/core/entitlements/feature.js'
-import {
-  type EngineParts,
-  engineCompany,
-  engineUser,
-  partsOf,
-} from '../../src/core/evaluator/engine-shapes.js'
-import { cacheableUntil, snapshotUntil } from '../../src/core/flags/cacheable-until.js'
+import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
 import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js'
-import { jsonText } from '../../src/json.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
 import type { Actor, CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
 import { describeCompany } from './describe.js'
+import { toldOf } from './streamed.js'
 
 /** The answer, after changes by time are applied; `actor` null: a question about the environment alone. */
 export function answerOf(
@@ -48,19 +42,10 @@ export function answerOf(
     case 'credits':
       return company && describeCredits(company, catalog, at)
     case 'engine':
-      return engineOf(catalog, actor, at)
+      return actor?.state.exists ? toldOf(actor, catalog, at, question) : null
     case 'brief':
       return actor?.state.exists ? briefOf(actor.state) : null
   }
-}
-
-/** The streamed form of an actor. Any use shows in a company's snapshot: it counts as an answer that shows figures. */
-function engineOf(catalog: Catalog, actor: Actor | null, at: number): EngineParts | null {
-  if (!actor?.state.exists) return null
-  if (actor.k === 'u') return partsOf(engineUser(actor.state, catalog), Number.POSITIVE_INFINITY, jsonText)
-  actor.answeredFigures = true
-  const snapshot = engineCompany(new LiveCompany(actor.state, catalog, at))
-  return partsOf(snapshot, snapshotUntil(actor.state, actor.settledUntilMs, at), jsonText)
 }
 
 /** TTL of a check's answer: the instant at which time alone may change it, epoch ms; 0: unknown. */

@@ -225,8 +225,13 @@ export type Question =
     }
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
-  /** Data with which a client evaluates flags: EngineParts; null when the entity does not exist. */
-  | { readonly type: 'engine' }
+  /**
+   * What a client needs to evaluate flags for it, in parts (protocol/snapshot-parts.ts); null when there is none.
+   *
+   * since     the mark of the answer before: parts that are another since; '': all of them
+   * usedOnly  nothing but use has changed since then
+   */
+  | { readonly type: 'engine'; readonly since: string; readonly usedOnly: boolean }
   /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
   | { readonly type: 'credits' }
 /** A request before it has its number. */

@@ -27,7 +27,7 @@ import type { CompiledFlag } from '../flags/flag.js'
 import type { TraitRef } from '../flags/trait.js'
 import { billingSubscription, isActive } from '../plans/plan.js'
 import { instantText } from '../quoted.js'
-import { readAll } from '../usage/counter.js'
+import { type Counter, readAll } from '../usage/counter.js'
 import type { Quantity } from '../usage/quantity.js'
 
 export interface EngineTraitDefinition {
@@ -209,48 +209,46 @@ function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): Rul
  * overrides are its own rules (FE-14). Counters that no rule of the environment reads are left out: no check shows them.
  */
 export function engineCompany(live: LiveCompany): EngineCompany {
+  const { company, catalog } = live
+  const counted = countedSubtypes(catalog)
+  return {
+    ...engineRest(live),
+    ...engineBalances(live),
+    entitlements: engineEntitlements(live),
+    metrics: [...company.counters].flatMap(([subtype, counter]) =>
+      counted.has(subtype) ? engineMetrics(live, subtype, counter) : [],
+    ),
+  }
+}
+
+/** The part of a snapshot that use does not change. */
+export type EngineRest = Omit<
+  EngineCompany,
+  'credit_balances' | 'credit_balance_texts' | 'entitlements' | 'metrics'
+>
+
+/** The members of `EngineRest`. */
+export function engineRest(live: LiveCompany): EngineRest {
   const { company, catalog, nowMs, inForce } = live
-  const scope = scopeOf(catalog)
   const { plan, addOns } = inForce
   const holdings = plan === null ? addOns : [plan, ...addOns]
-  const credits = [...catalog.credits.keys()]
-  const overdrafts = credits.flatMap(id => {
+  const overdrafts = [...catalog.credits.keys()].flatMap(id => {
     const overdraft = live.overdraft(id)
     if (overdraft === null) return []
     return [[id, overdraftConfig(overdraft.limit)] as const]
   })
   const billing = billingSubscription(company, nowMs)
   const cycle = live.cycle()
-  const balances = [...company.credits.keys()].map(id => [id, live.remaining(id)] as const)
-  const inexact = balances.filter(([, amount]) => !isExact(amount))
   const policies = catalog.data.spendPolicies.filter(({ companyId }) => companyId === company.id)
-  const counted = countedSubtypes(catalog)
   return {
-    ...scope,
+    ...scopeOf(catalog),
     id: company.id,
     base_plan_id: live.basePlanId,
     billing_product_ids: [
       ...new Set(company.subscriptions.filter(one => isActive(one, nowMs)).flatMap(one => one.productIds)),
     ],
-    credit_balances: Object.fromEntries(balances.map(([id, amount]) => [id, amountToNumber(amount)])),
-    ...(inexact.length > 0 && {
-      credit_balance_texts: Object.fromEntries(inexact.map(([id, amount]) => [id, amountToDecimal(amount)])),
-    }),
     credit_postpaid: Object.fromEntries(overdrafts),
-    entitlements: engineEntitlements(live),
     keys: Object.fromEntries([...company.keys].map(([name, { value }]) => [name, value])),
-    metrics: [...company.counters].flatMap(([subtype, counter]) =>
-      (counted.has(subtype) ? readAll(counter, nowMs, cycle) : []).map(reading => ({
-        ...scope,
-        company_id: company.id,
-        event_subtype: subtype,
-        period: reading.period,
-        month_reset: reading.monthReset,
-        value: reading.value,
-        created_at: instantText(reading.createdAtMs),
-        valid_until: reading.validUntilMs === null ? null : instantText(reading.validUntilMs),
-      })),
-    ),
     plan_ids: holdings.map(({ planId }) => planId),
     plan_version_ids: holdings.map(({ versionId }) => versionId),
     rules: overrideRules(live),
@@ -267,27 +265,34 @@ export function engineCompany(live: LiveCompany): EngineCompany {
   }
 }
 
-/** A snapshot in parts, so that two of one entity can be compared part by part. */
-export interface EngineParts {
-  /** Names and JSON texts of its members by turns, `metrics` apart. */
-  readonly members: readonly string[]
-  /** JSON text of each metric; none for a user. */
-  readonly metrics: readonly string[]
-  /** The first instant at which it may change by time alone, epoch ms; Infinity: none is foreseen. */
-  readonly untilMs: number
+/** The balances of a snapshot. */
+export function engineBalances(
+  live: LiveCompany,
+): Pick<EngineCompany, 'credit_balances' | 'credit_balance_texts'> {
+  const balances = [...live.company.credits.keys()].map(id => [id, live.remaining(id)] as const)
+  const inexact = balances.filter(([, amount]) => !isExact(amount))
+  return {
+    credit_balances: Object.fromEntries(balances.map(([id, amount]) => [id, amountToNumber(amount)])),
+    ...(inexact.length > 0 && {
+      credit_balance_texts: Object.fromEntries(inexact.map(([id, amount]) => [id, amountToDecimal(amount)])),
+    }),
+  }
 }
 
-/** The parts of a snapshot. `text` writes JSON. */
-export function partsOf(
-  snapshot: EngineCompany | EngineUser,
-  untilMs: number,
-  text: (value: unknown) => string,
-): EngineParts {
-  const members: string[] = []
-  for (const [name, value] of Object.entries(snapshot))
-    if (name !== 'metrics' && value !== undefined) members.push(name, text(value))
-  const metrics = 'metrics' in snapshot ? snapshot.metrics.map(text) : []
-  return { members, metrics, untilMs }
+/** The metrics of one counter. */
+export function engineMetrics(live: LiveCompany, subtype: string, counter: Counter): EngineCompanyMetric[] {
+  const { company, catalog, nowMs } = live
+  const scope = scopeOf(catalog)
+  return readAll(counter, nowMs, live.cycle()).map(reading => ({
+    ...scope,
+    company_id: company.id,
+    event_subtype: subtype,
+    period: reading.period,
+    month_reset: reading.monthReset,
+    value: reading.value,
+    created_at: instantText(reading.createdAtMs),
+    valid_until: reading.validUntilMs === null ? null : instantText(reading.validUntilMs),
+  }))
 }
 
 /** A user as it is now. */
@@ -306,7 +311,7 @@ export function engineUser(user: User, catalog: Catalog): EngineUser {
 const counted = new WeakMap<Catalog, ReadonlySet<string>>()
 
 /** Names of events that a rule or an entitlement of the environment may read the count of. */
-function countedSubtypes(catalog: Catalog): ReadonlySet<string> {
+export function countedSubtypes(catalog: Catalog): ReadonlySet<string> {
   let found = counted.get(catalog)
   if (found === undefined) {
     const rules = catalog.data.flags.flatMap(flag => flag.rules)
@@ -340,6 +345,16 @@ function engineEntitlements(live: LiveCompany): EngineFeatureEntitlement[] {
     if (entitlement === null) return []
     return [shownEntitlement(reportEntitlement(entitlement, live))]
   })
+}
+
+/** The entitlements of a snapshot as JSON text. */
+export function entitlementsText(live: LiveCompany): string {
+  const texts: string[] = []
+  for (const feature of live.catalog.features) {
+    const entitlement = resolveEntitlement(live, feature)
+    if (entitlement !== null) texts.push(writeEntitlement(reportEntitlement(entitlement, live), instantText))
+  }
+  return `[${texts.join(',')}]`
 }
 
 /** As `writeEntitlement` spells it, but not as text; figures beyond 2^53 − 1 are exact too. */

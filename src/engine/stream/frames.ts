@@ -1,5 +1,5 @@
-// Messages of the data stream as they are sent, and what of two snapshots differs.
-import type { EngineParts } from '../../core/evaluator/engine-shapes.js'
+// Messages of the data stream as they are sent.
+import type { SnapshotParts } from '../../protocol/snapshot-parts.js'
 
 export type EntityKind = 'company' | 'user'
 
@@ -8,6 +8,12 @@ export const entityTypes = {
   company: { wire: 'rulesengine.Company', name: 'Company' },
   user: { wire: 'rulesengine.User', name: 'User' },
 } as const
+
+/** A snapshot as it is held: JSON texts of members, and of metrics by what they are of. */
+export interface HeldParts {
+  readonly members: Map<string, string>
+  readonly metrics: Map<string, string>
+}
 
 const flagType = 'rulesengine.Flag'
 
@@ -34,12 +40,12 @@ export function flagDeleteFrame(id: string, text: string): Uint8Array {
 }
 
 /** A whole entity. */
-export function fullFrame(kind: EntityKind, id: string, parts: EngineParts): Uint8Array {
+export function fullFrame(kind: EntityKind, id: string, parts: HeldParts): Uint8Array {
   return entityFrame('full', kind, id, whole(kind, parts))
 }
 
-/** A deleted entity, as it was last sent. */
-export function deleteFrame(kind: EntityKind, id: string, parts: EngineParts): Uint8Array {
+/** An entity that is no more, as it was last told. */
+export function deleteFrame(kind: EntityKind, id: string, parts: HeldParts): Uint8Array {
   return entityFrame('delete', kind, id, whole(kind, parts))
 }
 
@@ -57,57 +63,27 @@ export function errorFrame(
   return frame(JSON.stringify({ message_type: 'error', entity_type: entityType ?? '', data }))
 }
 
-/**
- * The difference from one snapshot to the next.
- *
- * returns  a partial message; `same` where nothing did; null where a partial one cannot say it: members, keys, balances
- *          or metrics that are no more.
- */
-export function partialFrame(
-  kind: EntityKind,
-  id: string,
-  before: EngineParts,
-  after: EngineParts,
-): Uint8Array | 'same' | null {
-  const was = membersOf(before)
-  const is = membersOf(after)
-  const changed: string[] = []
-  for (const [name, text] of is) {
-    const former = was.get(name)
-    if (former === text) continue
-    if (merged.has(name) && former !== undefined && losesName(former, text)) return null
-    changed.push(`${quoted(name)}:${text}`)
-  }
-  for (const name of was.keys()) if (!is.has(name)) return null
-  const named = new Set(after.metrics.map(nameOfMetric))
-  if (before.metrics.some(text => !named.has(nameOfMetric(text)))) return null
-  const known = new Set(before.metrics)
-  const metrics = after.metrics.filter(text => !known.has(text))
-  if (metrics.length > 0) changed.push(`"metrics":[${metrics.join(',')}]`)
-  return changed.length === 0 ? 'same' : entityFrame('partial', kind, id, `{${changed.join(',')}}`)
+/** What changed of an entity: members and metrics that are another. */
+export function partialFrame(kind: EntityKind, id: string, { members, metrics }: SnapshotParts): Uint8Array {
+  return entityFrame('partial', kind, id, dataOf(members, metrics))
 }
 
-/** A metric's name: its text up to the value. */
-const nameOfMetric = (text: string): string => text.slice(0, text.indexOf(',"value":'))
+/** What a metric is of: its text up to the value. */
+export const nameOfMetric = (text: string): string => text.slice(0, text.indexOf(',"value":'))
 
-/** Members that a client merges by name. */
-const merged: ReadonlySet<string> = new Set(['keys', 'credit_balances'])
-
-function losesName(before: string, after: string): boolean {
-  const is = JSON.parse(after) as object
-  return Object.keys(JSON.parse(before) as object).some(name => !Object.hasOwn(is, name))
+function whole(kind: EntityKind, { members, metrics }: HeldParts): string {
+  return dataOf(members, [...metrics.values()], kind === 'company')
 }
 
-function membersOf({ members }: EngineParts): Map<string, string> {
-  const found = new Map<string, string>()
-  for (let i = 0; i < members.length; i += 2) found.set(members[i]!, members[i + 1]!)
-  return found
-}
-
-function whole(kind: EntityKind, parts: EngineParts): string {
-  const members = [...membersOf(parts)].map(([name, text]) => `${quoted(name)}:${text}`)
-  if (kind === 'company') members.push(`"metrics":[${parts.metrics.join(',')}]`)
-  return `{${members.join(',')}}`
+function dataOf(
+  members: ReadonlyMap<string, string>,
+  metrics: readonly string[],
+  withMetrics = metrics.length > 0,
+): string {
+  let text = ''
+  for (const [name, value] of members) text += `${text === '' ? '' : ','}"${name}":${value}`
+  if (withMetrics) text += `${text === '' ? '' : ','}"metrics":[${metrics.join(',')}]`
+  return `{${text}}`
 }
 
 function entityFrame(

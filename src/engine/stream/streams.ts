@@ -1,13 +1,15 @@
 // The data stream: subscriptions to companies and users, the last state sent of each, and the next.
 //
-//   version counters ──(every tick)──▶ changed? ──▶ ask its shard ──▶ compare by parts ──▶ one frame for all subscribers
+//   version counters ──(every tick)──▶ changed? ──▶ ask its shard what is another ──▶ one frame for all subscribers
 //
 // A change costs a comparison of two numbers per tick for each subscribed entity, and nothing elsewhere: without a
 // subscriber no timer runs. Changes between two ticks are sent as one.
 import { compileCatalog } from '../../core/catalog.js'
-import { type EngineParts, engineFlags } from '../../core/evaluator/engine-shapes.js'
+import { engineFlags } from '../../core/evaluator/engine-shapes.js'
 import { jsonText } from '../../json.js'
 import type { Metrics } from '../../metrics.js'
+import { ownText } from '../../protocol/message-codec.js'
+import { readParts, type SnapshotParts } from '../../protocol/snapshot-parts.js'
 import type { Changes } from '../../protocol/version-counters.js'
 import type { Answered } from '../shards/shards.js'
 import {
@@ -18,6 +20,8 @@ import {
   flagFrame,
   flagsFrame,
   fullFrame,
+  type HeldParts,
+  nameOfMetric,
   partialFrame,
 } from './frames.js'
 import {
@@ -47,7 +51,7 @@ export interface StreamServices {
       kind: 'c' | 'u',
       environmentId: string,
       id: string,
-      message: { readonly type: 'engine' },
+      message: { readonly type: 'engine'; readonly since: string; readonly usedOnly: boolean },
       nowMs: number,
       waiting: { resolve(answered: Answered<unknown>): void; reject(error: Error): void },
     ): void
@@ -283,8 +287,7 @@ export class Streams implements Hub {
     if (held.parts === null || held.version !== held.environment.version) return true
     if (changes.at(held.place) !== held.change || changes.epoch(held.shard) !== held.era) return true
     return (
-      held.kind === 'company' &&
-      (changes.usageVersion(held.place) !== held.uses || presentMs >= held.parts.untilMs)
+      held.kind === 'company' && (changes.usageVersion(held.place) !== held.uses || presentMs >= held.untilMs)
     )
   }
 
@@ -303,10 +306,19 @@ export class Streams implements Hub {
     held.questions++
     this.asking++
     this.readFlags(environment)
+    const nowMs = clock.now(environment.id)
+    const before = [held.era, held.change, held.version]
     held.era = changes.epoch(held.shard)
     held.change = changes.at(held.place)
     if (kind === 'company') held.uses = changes.usageVersion(held.place)
     held.version = environment.version
+    const [era, change, version] = before
+    const usedOnly =
+      held.parts !== null &&
+      era === held.era &&
+      change === held.change &&
+      version === held.version &&
+      nowMs < held.untilMs
     const answered = () => {
       held.asking = false
       this.asking--
@@ -315,12 +327,12 @@ export class Streams implements Hub {
       kind === 'company' ? 'c' : 'u',
       environment.id,
       id,
-      { type: 'engine' },
-      clock.now(environment.id),
+      { type: 'engine', since: held.parts === null ? '' : held.mark, usedOnly },
+      nowMs,
       {
         resolve: ({ reply }) => {
           answered()
-          this.heard(held, reply as EngineParts | null)
+          this.heard(held, reply as string | null)
           this.askWanted()
         },
         reject: () => {
@@ -332,28 +344,48 @@ export class Streams implements Hub {
     )
   }
 
-  private heard(held: Held, parts: EngineParts | null): void {
+  private heard(held: Held, reply: string | null): void {
     if (held.environment.held.get(held.id) !== held) return
-    if (parts === null) {
+    if (reply === null) {
       this.gone(held)
       return
     }
-    const before = held.parts
-    held.parts = parts
     const answered = held.waiting.filter(({ from }) => from <= held.questions)
     held.waiting = held.waiting.filter(({ from }) => from > held.questions)
     if (held.waiting.length > 0) this.wanted.add(held)
-    const changed = before === null ? null : partialFrame(held.kind, held.id, before, parts)
-    if (before === null || changed !== 'same') {
-      held.frame = null
-      held.changedAtMs = performance.now()
-    }
-    const asked = new Set(answered.filter(one => one.wants === 'entity').map(one => one.subscriber))
-    if (before !== null && changed !== 'same') {
-      const frame = changed ?? this.frameOf(held)!
+    const frame = this.take(held, readParts(ownText(reply)))
+    if (frame !== null) {
+      const asked = new Set(answered.filter(one => one.wants === 'entity').map(one => one.subscriber))
       for (const subscriber of held.subscribers) if (!asked.has(subscriber)) subscriber.push(held, frame)
     }
     for (const { subscriber, wants } of answered) this.satisfy(held, subscriber, wants)
+  }
+
+  /** Take over what a shard told. returns: what to tell who was told before; null: nothing. */
+  private take(held: Held, told: SnapshotParts): Uint8Array | null {
+    const before = held.parts
+    held.mark = told.mark
+    held.untilMs = told.untilMs
+    if (told.isWhole || before === null) {
+      const parts = {
+        members: new Map(told.members),
+        metrics: new Map(told.metrics.map(text => [nameOfMetric(text), text])),
+      }
+      held.parts = parts
+      if (before !== null && areEqual(before, parts)) return null
+      this.changed(held)
+      return before === null ? null : this.frameOf(held)
+    }
+    if (told.members.size + told.metrics.length === 0) return null
+    for (const [name, text] of told.members) before.members.set(name, text)
+    for (const text of told.metrics) before.metrics.set(nameOfMetric(text), text)
+    this.changed(held)
+    return partialFrame(held.kind, held.id, told)
+  }
+
+  private changed(held: Held): void {
+    held.frame = null
+    held.changedAtMs = performance.now()
   }
 
   private gone(held: Held): void {
@@ -422,6 +454,8 @@ export class Streams implements Hub {
       asking: false,
       questions: 0,
       parts: null,
+      mark: '',
+      untilMs: 0,
       frame: null,
       changedAtMs: 0,
       subscribers: new Set(),
@@ -460,4 +494,13 @@ export class Streams implements Hub {
         this.environments.delete(environment.id)
     }
   }
+}
+
+/** Whether two snapshots say the same. */
+function areEqual(one: HeldParts, other: HeldParts): boolean {
+  for (const part of ['members', 'metrics'] as const) {
+    if (one[part].size !== other[part].size) return false
+    for (const [name, text] of one[part]) if (other[part].get(name) !== text) return false
+  }
+  return true
 }

@@ -1,8 +1,7 @@
 // One connection of the data stream: its subscriptions, and the frames that wait until it reads on.
 
-import type { EngineParts } from '../../core/evaluator/engine-shapes.js'
 import type { Metrics } from '../../metrics.js'
-import { confirmedFrame, type EntityKind, errorFrame } from './frames.js'
+import { confirmedFrame, type EntityKind, errorFrame, type HeldParts } from './frames.js'
 
 /** Settings of the stream. */
 export interface StreamOptions {
@@ -31,7 +30,11 @@ export interface Held {
   /** Questions put to its shard. */
   questions: number
   /** What was last told of it; null: nothing yet. */
-  parts: EngineParts | null
+  parts: HeldParts | null
+  /** What its shard calls this state. */
+  mark: string
+  /** The first instant at which it may change by time alone, epoch ms. */
+  untilMs: number
   /** The same as a frame, once somebody needed it. */
   frame: Uint8Array | null
   /** Time of the last change sent, ms of the process's clock. */

@@ -1,0 +1,185 @@
+// What the data stream is told of an actor: only what is another since it was told before. A change of one counter among
+// many costs that counter, and text is made of what leaves alone.
+import { randomBytes } from 'node:crypto'
+import type { Catalog } from '../../src/core/catalog.js'
+import { LiveCompany } from '../../src/core/company/facts.js'
+import type { Question } from '../../src/core/company/message.js'
+import {
+  countedSubtypes,
+  engineBalances,
+  engineMetrics,
+  engineRest,
+  engineUser,
+  entitlementsText,
+} from '../../src/core/evaluator/engine-shapes.js'
+import { snapshotUntil } from '../../src/core/flags/cacheable-until.js'
+import { type Counter, readAll } from '../../src/core/usage/counter.js'
+import type { Cycle } from '../../src/core/usage/period.js'
+import { jsonText } from '../../src/json.js'
+import { writeParts } from '../../src/protocol/snapshot-parts.js'
+import type { Actor, CompanyActor } from './actors.js'
+
+type EngineQuestion = Extract<Question, { readonly type: 'engine' }>
+
+/** Marks of two lives of a shard differ. */
+const life = randomBytes(9).toString('base64url')
+let made = 0
+
+interface Member {
+  text: string
+  /** With which answer it became this. */
+  since: number
+}
+
+/** A counter as it was told. */
+interface Reading {
+  readonly numbers: Counter
+  readonly cycle: Cycle | null
+  readonly atMs: number
+  /** When the first of its windows ends, epoch ms. */
+  readonly untilMs: number
+  readonly since: number
+}
+
+/** What was told of one actor, as long as nothing of it is lost: a client hears of additions and changes only. */
+class Told {
+  private readonly name = `${life}.${++made}`
+  /** Answers that told something. */
+  private count = 0
+  private readonly members = new Map<string, Member>()
+  private readonly counters = new Map<string, Reading>()
+  private untilMs = 0
+
+  /** Look at all of it. returns: false where a member, a name in one, or a counter is no more. */
+  lookAtCompany(actor: CompanyActor, catalog: Catalog, at: number, usedOnly: boolean): boolean {
+    const live = new LiveCompany(actor.state, catalog, at)
+    const next = this.count + 1
+    let isSame = true
+    let names = 0
+    const member = (name: string, text: string): boolean => {
+      const known = this.members.get(name)
+      if (known?.text === text) return true
+      if (known !== undefined && merged.has(name) && losesName(known.text, text)) return false
+      this.members.set(name, { text, since: next })
+      isSame = false
+      return true
+    }
+    if (!usedOnly)
+      for (const [name, value] of Object.entries(engineRest(live))) {
+        names++
+        if (!member(name, jsonText(value))) return false
+      }
+    const { credit_balances: balances, credit_balance_texts: texts } = engineBalances(live)
+    if (!member('credit_balances', jsonText(balances))) return false
+    if (texts && !member('credit_balance_texts', jsonText(texts))) return false
+    if (!texts && this.members.has('credit_balance_texts')) return false
+    member('entitlements', entitlementsText(live))
+    if (!usedOnly && this.members.size > names + (texts ? 3 : 2)) return false
+    const found = this.lookAtCounters(live, catalog, next)
+    if (found === null) return false
+    if (!isSame || found) this.count = next
+    this.untilMs = snapshotUntil(actor.state, actor.settledUntilMs, at)
+    return true
+  }
+
+  /** Look at a user. returns: false where a member or a key is no more. */
+  lookAtUser(actor: Extract<Actor, { readonly k: 'u' }>, catalog: Catalog): boolean {
+    const next = this.count + 1
+    const snapshot = Object.entries(engineUser(actor.state, catalog))
+    for (const [name, value] of snapshot) {
+      const text = jsonText(value)
+      const known = this.members.get(name)
+      if (known?.text === text) continue
+      if (known !== undefined && merged.has(name) && losesName(known.text, text)) return false
+      this.members.set(name, { text, since: next })
+      this.count = next
+    }
+    this.untilMs = Number.POSITIVE_INFINITY
+    return this.members.size === snapshot.length
+  }
+
+  /** Whether it is what a mark is of. */
+  has(mark: string): boolean {
+    return mark.startsWith(`${this.name}.`)
+  }
+
+  /** What is another since a mark of this; all of it where the mark is none. */
+  write(since: string, live: () => LiveCompany): string {
+    const isWhole = !this.has(since)
+    const after = isWhole ? 0 : Number(since.slice(this.name.length + 1))
+    const members = new Map<string, string>()
+    for (const [name, member] of this.members) if (member.since > after) members.set(name, member.text)
+    const metrics: string[] = []
+    let company: LiveCompany | null = null
+    for (const [subtype, reading] of this.counters) {
+      if (reading.since <= after) continue
+      company ??= live()
+      for (const metric of engineMetrics(company, subtype, company.company.counters.get(subtype)!))
+        metrics.push(jsonText(metric))
+    }
+    return writeParts({
+      mark: `${this.name}.${this.count}`,
+      isWhole,
+      untilMs: this.untilMs,
+      members,
+      metrics,
+    })
+  }
+
+  /** returns: whether one is another; null where one is no more. */
+  private lookAtCounters(live: LiveCompany, catalog: Catalog, next: number): boolean | null {
+    const { company, nowMs } = live
+    const counted = countedSubtypes(catalog)
+    const cycle = live.cycle()
+    let changed = false
+    let count = 0
+    for (const [subtype, counter] of company.counters) {
+      if (!counted.has(subtype)) continue
+      count++
+      const known = this.counters.get(subtype)
+      if (known !== undefined && stands(known, counter, cycle, nowMs)) continue
+      let untilMs = Number.POSITIVE_INFINITY
+      for (const { validUntilMs } of readAll(counter, nowMs, cycle))
+        if (validUntilMs !== null && validUntilMs < untilMs) untilMs = validUntilMs
+      this.counters.set(subtype, { numbers: counter.slice(), cycle, atMs: nowMs, untilMs, since: next })
+      changed = true
+    }
+    return count < this.counters.size ? null : changed
+  }
+}
+
+/** Whether a counter reads now as it did. */
+function stands(known: Reading, counter: Counter, cycle: Cycle | null, nowMs: number): boolean {
+  const { numbers, atMs, untilMs } = known
+  if (nowMs < atMs || nowMs >= untilMs || numbers.length !== counter.length) return false
+  if (known.cycle?.startMs !== cycle?.startMs || known.cycle?.endMs !== cycle?.endMs) return false
+  for (let i = 0; i < counter.length; i++) if (numbers[i] !== counter[i]) return false
+  return true
+}
+
+/** Members that a client merges by name. */
+const merged: ReadonlySet<string> = new Set(['keys', 'credit_balances'])
+
+function losesName(before: string, after: string): boolean {
+  const is = JSON.parse(after) as object
+  return Object.keys(JSON.parse(before) as object).some(name => !Object.hasOwn(is, name))
+}
+
+/** Kept as long as the actor is in memory. */
+const told = new WeakMap<Actor, Told>()
+
+/** What is streamed of an actor. Any use shows in a snapshot of a company: it counts as an answer that tells figures. */
+export function toldOf(actor: Actor, catalog: Catalog, at: number, question: EngineQuestion): string {
+  const { since, usedOnly } = question
+  const look = (known: Told, used: boolean) =>
+    actor.k === 'c' ? known.lookAtCompany(actor, catalog, at, used) : known.lookAtUser(actor, catalog)
+  if (actor.k === 'c') actor.figuresTold = true
+  let known = told.get(actor)
+  // without what was told before nothing is known but now
+  if (known === undefined || !look(known, usedOnly && known.has(since))) {
+    known = new Told()
+    told.set(actor, known)
+    look(known, false)
+  }
+  return known.write(since, () => new LiveCompany((actor as CompanyActor).state, catalog, at))
+}
