@@ -56,14 +56,13 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
   mkdirSync(work, { recursive: true })
   const { child, port } = await startProduct(join(work, 'data'), {
     TOLLGATE_STREAM_CONNECTIONS_PER_KEY_MAX: '4000',
-  })
+  }, process.env.CPROF ? ['--cpu-prof','--cpu-prof-dir=/tmp/Cprof'] : [])
   const rows: Measured[] = []
   const add = (name: string, value: number, unit: string, goal = '') => {
     rows.push({ name, value: rounded(value), unit, goal })
     console.log(`${name}: ${rounded(value)} ${unit}`)
   }
   const subscribers = new Subscribers(port)
-  const checks = new Pacer('/flags/flag1/check', JSON.stringify({ company: { slug: slugOf(7) } }))
   /** CPU time of the service's threads while something is done, µs. */
   const during = async <T>(done: Promise<T>) => {
     const before = cpuTimes(child.pid!)
@@ -71,11 +70,15 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
     const used = usedBetween(before, cpuTimes(child.pid!))
     return { result, http: used.get('HTTP') ?? 0, shard: used.get('shard') ?? 0 }
   }
-  const checkedWhile = async <T>(name: string, done: Promise<T>, goal = ''): Promise<T> => {
+  const checkedWhile = async <T>(name: string, done: () => Promise<T>, goal = ''): Promise<T> => {
+    const checks = new Pacer('/flags/flag1/check', JSON.stringify({ company: { slug: slugOf(7) } }))
+    await checks.open(port, 16)
     checks.start(checksPerSecond)
-    const result = await done
+    const result = await done()
     checks.stop()
     await sleep(100)
+    if (checks.wrong.size > 0) throw new Error(`checks failed: ${JSON.stringify([...checks.wrong])}`)
+    checks.close()
     add(`${name}: p50 of checks`, checks.times.quantile(0.5), 'ms')
     add(`${name}: p99 of checks`, checks.times.quantile(0.99), 'ms', goal)
     return result
@@ -87,7 +90,6 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
       rows.push(...held)
       for (const { name, value, unit } of held) console.log(`${name}: ${value} ${unit}`)
     }
-    await checks.open(port, 16)
     if (wants('delay'))
       for (const count of [1, 100, 1_000]) {
         await subscribers.ask({ do: 'open', companies: Array(count).fill(1), withFlags: false })
@@ -114,11 +116,11 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
             ms,
           }),
         )
-      await checkedWhile('nothing else', sleep(ms))
-      const alone = await checkedWhile('1,000 changes a second, nobody subscribed', changing())
+      await checkedWhile('nothing else', () => sleep(ms))
+      const alone = await checkedWhile('1,000 changes a second, nobody subscribed', changing)
       const numbers = Array.from({ length: 1_000 }, (_, i) => i)
       await subscribers.ask({ do: 'open', companies: numbers, withFlags: false })
-      const told = await checkedWhile('1,000 changes a second, 1,000 subscribers', changing())
+      const told = await checkedWhile('1,000 changes a second, 1,000 subscribers', changing)
       await subscribers.ask({ do: 'close' })
       add('changes a second meanwhile', told.result.changes / seconds, '/s')
       add('messages told meanwhile', told.result.messages, '')
@@ -136,18 +138,15 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
       const numbers = Array.from({ length: reconnecting }, (_, i) => i % companies)
       const first = await subscribers.ask<number>({ do: 'open', companies: numbers, withFlags: true })
       add(`${reconnecting} clients connect, a hundred at a time: until all are told`, first, 'ms')
-      await checkedWhile('2,000 clients connected', sleep(seconds * 1_000))
-      const { result: ms, http } = await checkedWhile(
-        '2,000 clients drop and reconnect at once',
+      await checkedWhile('2,000 clients connected', () => sleep(seconds * 1_000))
+      const { result: ms, http } = await checkedWhile('2,000 clients drop and reconnect at once', () =>
         during(subscribers.ask<number>({ do: 'reopen' })),
       )
       add(`2,000 clients drop and reconnect at once: until all are told`, ms, 'ms')
       add(`CPU of the HTTP thread a reconnect`, http / reconnecting, 'µs')
     }
-    if (checks.wrong.size > 0) throw new Error(`checks failed: ${JSON.stringify([...checks.wrong])}`)
     if (only.length === 0) record('stream', rows)
   } finally {
-    checks.close()
     await subscribers.end()
     await stop(child)
     rmSync(work, { recursive: true, force: true })

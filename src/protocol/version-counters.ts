@@ -8,6 +8,9 @@ const stride = 16
 const places = 1 << 18
 /** Users have places of their own, so that what changes one costs no company's answers their life. */
 const userPlaces = 1 << 16
+/** So many places share a block's number, which tells who watches many of them where to look. */
+const blockBits = 9
+const blocks = (2 * places + userPlaces) >> blockBits
 
 /**
  * An epoch of a shard for each of them, two numbers for each place where companies are (of any change, and of use that
@@ -20,11 +23,11 @@ export class Changes {
 
   constructor(readonly memory: SharedArrayBuffer) {
     this.#cells = new Int32Array(memory)
-    this.shards = (this.#cells.length - 2 * places - userPlaces) / stride
+    this.shards = (this.#cells.length - 2 * places - userPlaces - blocks) / stride
   }
 
   static make(shards: number): Changes {
-    const cells = shards * stride + 2 * places + userPlaces
+    const cells = shards * stride + 2 * places + userPlaces + blocks
     return new Changes(new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT))
   }
 
@@ -40,7 +43,7 @@ export class Changes {
 
   /** A user changes: raised before any reply about it leaves. */
   userChanged(userId: string): void {
-    Atomics.add(this.#cells, this.placeOfUser(userId), 1)
+    this.#raise(this.placeOfUser(userId), 0)
   }
 
   /** The number at a place; another one than before: the company may have changed. */
@@ -55,12 +58,32 @@ export class Changes {
 
   /** A company changes: raised before any reply about it leaves. */
   changed(companyId: string): void {
-    Atomics.add(this.#cells, this.placeOf(companyId), 1)
+    this.#raise(this.placeOf(companyId), 0)
   }
 
   /** A company uses something, and only figures in its answers change: raised before any reply about it leaves. */
   used(companyId: string): void {
-    Atomics.add(this.#cells, this.placeOf(companyId) + places, 1)
+    this.#raise(this.placeOf(companyId), places)
+  }
+
+  /** Blocks there are. */
+  get blocks(): number {
+    return blocks
+  }
+
+  /** The block that a place is in. */
+  blockOf(place: number): number {
+    return (place - this.shards * stride) >> blockBits
+  }
+
+  /** The number of a block; another one than before: something of one of its places is another. Read before the places. */
+  block(index: number): number {
+    return Atomics.load(this.#cells, this.#cells.length - blocks + index)
+  }
+
+  #raise(place: number, offset: number): void {
+    Atomics.add(this.#cells, place + offset, 1)
+    Atomics.add(this.#cells, this.#cells.length - blocks + this.blockOf(place), 1)
   }
 
   /** The epoch of a shard: answers may be cached while it is odd, and are valid only while it is the same. */

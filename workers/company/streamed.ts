@@ -7,10 +7,10 @@ import type { Question } from '../../src/core/company/message.js'
 import {
   countedSubtypes,
   engineBalances,
-  engineMetrics,
   engineRest,
   engineUser,
   entitlementsText,
+  metricTexts,
 } from '../../src/core/evaluator/engine-shapes.js'
 import { snapshotUntil } from '../../src/core/flags/cacheable-until.js'
 import { type Counter, readAll } from '../../src/core/usage/counter.js'
@@ -114,8 +114,7 @@ class Told {
     for (const [subtype, reading] of this.counters) {
       if (reading.since <= after) continue
       company ??= live()
-      for (const metric of engineMetrics(company, subtype, company.company.counters.get(subtype)!))
-        metrics.push(jsonText(metric))
+      metrics.push(...metricTexts(company, subtype, company.company.counters.get(subtype)!))
     }
     return writeParts({
       mark: `${this.name}.${this.count}`,

@@ -2,8 +2,8 @@
 //
 //   version counters ──(every tick)──▶ changed? ──▶ ask its shard what is another ──▶ one frame for all subscribers
 //
-// A change costs a comparison of two numbers per tick for each subscribed entity, and nothing elsewhere: without a
-// subscriber no timer runs. Changes between two ticks are sent as one.
+// A tick looks at the numbers of blocks, and at those of entities in a block that changed. Nothing costs anything
+// elsewhere: without a subscriber no timer runs. Changes between two looks are told as one.
 import { compileCatalog } from '../../core/catalog.js'
 import { engineFlags } from '../../core/evaluator/engine-shapes.js'
 import { jsonText } from '../../json.js'
@@ -34,10 +34,15 @@ import {
   Subscriber,
   type Waiting,
 } from './subscriber.js'
+import { Turns } from './turns.js'
 
 /** How often it is looked whether something changed, ms. */
 const tickMs = 10
-/** Requests of the stream in flight to shards, at most: few, so that checks do not queue behind them. */
+/** Every so many ticks all entities are looked at: time changes some, and raises no number. */
+const allTicks = 10
+/** Subscribers that are told a change together. */
+const toldTogether = 32
+/** Questions that may be on their way to shards for the stream: few, as checks stand behind them. */
 const askingMax = 32
 /** For how long it is remembered what a key without connections was subscribed to, ms. */
 const rememberedMs = 600_000
@@ -80,12 +85,19 @@ export class Streams implements Hub {
   private readonly wanted = new Set<Held>()
   private timer: NodeJS.Timeout | null = null
   private ticks = 0
+  /** Numbers of blocks and epochs of shards as they stood at the last look. */
+  private readonly blocks: Int32Array
+  private readonly epochs: Int32Array
+  /** What connections ask and are told, a little in each turn. */
+  readonly turns = new Turns()
 
   constructor(
     private readonly services: StreamServices,
     readonly options: StreamOptions,
   ) {
     this.figures = services.metrics.stream
+    this.blocks = new Int32Array(services.changes.blocks)
+    this.epochs = new Int32Array(services.changes.shards)
     services.clock.onJump(environmentId => this.jumped(environmentId))
   }
 
@@ -104,6 +116,8 @@ export class Streams implements Hub {
     }
     memory.connections++
     const subscriber = new Subscriber(this, environment, memory, sink, resumes)
+    // what changed while nobody was there was not looked at
+    if (environment.subscribers.size === 0) environment.lookAll = true
     environment.subscribers.add(subscriber)
     this.figures.connections.set(++this.connections)
     this.timer ??= setInterval(() => this.tick(), tickMs)
@@ -132,7 +146,7 @@ export class Streams implements Hub {
     this.figures.connections.set(--this.connections)
     memory.connections--
     memory.idleSinceMs = performance.now()
-    for (const held of subscriber.held) this.unsubscribe(held, subscriber)
+    for (const held of [...subscriber.held.keys()]) this.unsubscribe(held, subscriber)
     if (this.connections > 0 || this.timer === null) return
     clearInterval(this.timer)
     this.timer = null
@@ -151,6 +165,7 @@ export class Streams implements Hub {
     const environment = this.environments.get(environmentId)
     if (environment === undefined) return
     for (const held of environment.held.values()) held.version = -1
+    environment.lookAll = true
     for (const subscriber of environment.subscribers) this.tellFlags(subscriber)
   }
 
@@ -160,7 +175,19 @@ export class Streams implements Hub {
   tellFlags(subscriber: Subscriber): void {
     const { environment } = subscriber
     this.readFlags(environment)
-    subscriber.tell(flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id)))
+    subscriber.flagsVersion = environment.version
+    subscriber.tell(this.flagsOf(environment))
+  }
+
+  /** All flags as a frame; made again where its time is a tick old. */
+  private flagsOf(environment: Environment): Uint8Array {
+    const { version } = environment
+    const madeMs = performance.now()
+    const told = environment.flagsTold
+    if (told !== null && told.version === version && madeMs - told.madeMs < tickMs) return told.frame
+    const frame = flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id))
+    environment.flagsTold = { version, madeMs, frame }
+    return frame
   }
 
   /** Send one flag by its key. returns: whether there is one. */
@@ -242,9 +269,13 @@ export class Streams implements Hub {
     }
   }
 
+  /** Behind whatever is being told: a confirmation says that it has been. */
   private satisfy(held: Held, subscriber: Subscriber, wants: Waiting['wants']): void {
-    if (wants === 'entity') subscriber.behind(held)
-    else subscriber.confirm(held)
+    this.turns.run(() => {
+      if (!subscriber.held.has(held)) return
+      if (wants === 'entity') subscriber.behind(held)
+      else subscriber.confirm(held)
+    })
   }
 
   /** The end of a subscription. */
@@ -270,18 +301,54 @@ export class Streams implements Hub {
   private tick(): void {
     this.ticks++
     const nowMs = performance.now()
+    const blocks = this.changedBlocks()
+    const lookAll = this.ticks % allTicks === 0 || this.shardsChanged()
     for (const environment of this.environments.values()) {
       if (environment.subscribers.size === 0) continue
+      const { version } = environment
       this.readFlags(environment)
       const presentMs = this.services.clock.now(environment.id)
-      for (const held of environment.held.values())
-        if (!held.asking && held.retryAtMs <= nowMs && this.isDue(held, presentMs)) this.wanted.add(held)
+      const look = (held: Held) => {
+        if (held.retryAtMs > nowMs || !this.isDue(held, presentMs)) return
+        if (held.asking) held.again = true
+        else this.wanted.add(held)
+      }
+      if (lookAll || version !== environment.version || environment.lookAll) {
+        environment.lookAll = false
+        for (const held of environment.held.values()) look(held)
+      } else
+        for (const block of blocks) for (const held of environment.blocks.get(block) ?? noneHeld) look(held)
     }
     this.askWanted()
     if (this.ticks % 100 === 0) this.lookOver(nowMs)
   }
 
-  /** Whether an entity may differ from its last frame. */
+  /** Blocks of the version counters in which something is another than at the last look. */
+  private changedBlocks(): number[] {
+    const { changes } = this.services
+    const changed: number[] = []
+    for (let block = 0; block < this.blocks.length; block++) {
+      const number = changes.block(block)
+      if (number === this.blocks[block]) continue
+      this.blocks[block] = number
+      changed.push(block)
+    }
+    return changed
+  }
+
+  /** Whether answers of a whole shard may be others. */
+  private shardsChanged(): boolean {
+    const { changes } = this.services
+    let changed = false
+    for (let shard = 0; shard < this.epochs.length; shard++) {
+      const epoch = changes.epoch(shard)
+      changed ||= epoch !== this.epochs[shard]
+      this.epochs[shard] = epoch
+    }
+    return changed
+  }
+
+  /** Whether an entity may be another than was told. */
   private isDue(held: Held, presentMs: number): boolean {
     const { changes } = this.services
     if (held.parts === null || held.version !== held.environment.version) return true
@@ -355,10 +422,14 @@ export class Streams implements Hub {
     if (held.waiting.length > 0) this.wanted.add(held)
     const frame = this.take(held, readParts(ownText(reply)))
     if (frame !== null) {
+      const { sequence } = held
       const asked = new Set(answered.filter(one => one.wants === 'entity').map(one => one.subscriber))
-      for (const subscriber of held.subscribers) if (!asked.has(subscriber)) subscriber.push(held, frame)
+      const others = [...held.subscribers].filter(subscriber => !asked.has(subscriber))
+      this.tellAll(others, subscriber => subscriber.push(held, frame, sequence))
     }
     for (const { subscriber, wants } of answered) this.satisfy(held, subscriber, wants)
+    if (held.again && this.isDue(held, this.services.clock.now(held.environment.id))) this.wanted.add(held)
+    held.again = false
   }
 
   /** Take over what a shard told. returns: what to tell who was told before; null: nothing. */
@@ -385,11 +456,12 @@ export class Streams implements Hub {
 
   private changed(held: Held): void {
     held.frame = null
+    held.sequence++
     held.changedAtMs = performance.now()
   }
 
   private gone(held: Held): void {
-    const { environment, parts, waiting } = held
+    const { parts, waiting } = held
     const frame = parts && deleteFrame(held.kind, held.id, parts)
     for (const subscriber of [...held.subscribers]) {
       if (frame !== null) subscriber.tell(frame)
@@ -398,7 +470,16 @@ export class Streams implements Hub {
     for (const { subscriber, keys, entityType } of waiting)
       subscriber.fail(`${entityTypes[held.kind].name} not found`, keys, entityType)
     for (const memory of held.keys) memory.held.delete(held)
-    environment.held.delete(held.id)
+    this.drop(held)
+  }
+
+  private drop(held: Held): void {
+    const { environment, id, place } = held
+    if (!environment.held.delete(id)) return
+    const block = this.services.changes.blockOf(place)
+    const neighbours = environment.blocks.get(block)!
+    neighbours.delete(held)
+    if (neighbours.size === 0) environment.blocks.delete(block)
     this.figures.held.set(--this.held)
   }
 
@@ -412,12 +493,24 @@ export class Streams implements Hub {
     const flags = engineFlags(compileCatalog(data))
     environment.flags = new Map(flags.map(flag => [flag.id, jsonText(flag)]))
     if (isFirst) return
-    for (const [id, text] of environment.flags)
-      if (before.get(id) !== text)
-        for (const subscriber of environment.subscribers) subscriber.tell(flagFrame(id, text))
-    for (const [id, text] of before)
-      if (!environment.flags.has(id))
-        for (const subscriber of environment.subscribers) subscriber.tell(flagDeleteFrame(id, text))
+    const { version } = environment
+    const frames: Uint8Array[] = []
+    for (const [id, text] of environment.flags) if (before.get(id) !== text) frames.push(flagFrame(id, text))
+    for (const [id, text] of before) if (!environment.flags.has(id)) frames.push(flagDeleteFrame(id, text))
+    if (frames.length === 0) return
+    this.tellAll(environment.subscribers, subscriber => {
+      if (subscriber.flagsVersion >= version) return
+      for (const frame of frames) subscriber.tell(frame)
+    })
+  }
+
+  /** Tell many, some in each turn. */
+  private tellAll(subscribers: Iterable<Subscriber>, tell: (subscriber: Subscriber) => void): void {
+    const all = [...subscribers]
+    for (let from = 0; from < all.length; from += toldTogether)
+      this.turns.run(() => {
+        for (const subscriber of all.slice(from, from + toldTogether)) tell(subscriber)
+      })
   }
 
   // ── environments and entities ───────────────────────────────────────────────────────────────
@@ -430,8 +523,11 @@ export class Streams implements Hub {
         held: new Map(),
         subscribers: new Set(),
         memories: new Map(),
+        blocks: new Map(),
+        lookAll: false,
         version: -1,
         flags: new Map(),
+        flagsTold: null,
       }
       this.environments.set(id, environment)
     }
@@ -452,10 +548,12 @@ export class Streams implements Hub {
       version: -1,
       retryAtMs: 0,
       asking: false,
+      again: false,
       questions: 0,
       parts: null,
       mark: '',
       untilMs: 0,
+      sequence: 0,
       frame: null,
       changedAtMs: 0,
       subscribers: new Set(),
@@ -463,6 +561,10 @@ export class Streams implements Hub {
       waiting: [],
     }
     environment.held.set(id, held)
+    const block = changes.blockOf(held.place)
+    const neighbours = environment.blocks.get(block)
+    if (neighbours) neighbours.add(held)
+    else environment.blocks.set(block, new Set([held]))
     this.figures.held.set(++this.held)
     return held
   }
@@ -474,8 +576,7 @@ export class Streams implements Hub {
   }
 
   private letGo(held: Held): void {
-    if (held.subscribers.size > 0 || held.keys.size > 0) return
-    if (held.environment.held.delete(held.id)) this.figures.held.set(--this.held)
+    if (held.subscribers.size === 0 && held.keys.size === 0) this.drop(held)
   }
 
   /** Once a second: close who reads too slowly, forget what keys without connections asked for. */
@@ -495,6 +596,8 @@ export class Streams implements Hub {
     }
   }
 }
+
+const noneHeld: ReadonlySet<Held> = new Set()
 
 /** Whether two snapshots say the same. */
 function areEqual(one: HeldParts, other: HeldParts): boolean {

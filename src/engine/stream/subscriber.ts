@@ -27,6 +27,8 @@ export interface Held {
   /** Not to be asked before, epoch ms of the process's clock; 0: whenever it changes. */
   retryAtMs: number
   asking: boolean
+  /** Something changed since the question on its way was put. */
+  again: boolean
   /** Questions put to its shard. */
   questions: number
   /** What was last told of it; null: nothing yet. */
@@ -37,7 +39,9 @@ export interface Held {
   untilMs: number
   /** The same as a frame, once somebody needed it. */
   frame: Uint8Array | null
-  /** Time of the last change sent, ms of the process's clock. */
+  /** Rises with every change of it. */
+  sequence: number
+  /** When what is told of it last changed, ms of the process's clock. */
   changedAtMs: number
   readonly subscribers: Set<Subscriber>
   /** Keys that are remembered to be subscribed. */
@@ -71,10 +75,16 @@ export interface Environment {
   readonly held: Map<string, Held>
   readonly subscribers: Set<Subscriber>
   readonly memories: Map<string, KeyMemory>
-  /** Version of the catalog whose flags were sent; -1: none yet. */
+  /** Entities by the block of the version counters that their numbers are in. */
+  readonly blocks: Map<number, Set<Held>>
+  /** Look at every entity at the next tick. */
+  lookAll: boolean
+  /** Version of the catalog that its flags were told of; -1: none yet. */
   version: number
   /** JSON text of every flag by its id. */
   flags: ReadonlyMap<string, string>
+  /** All of them as a frame, and when it was made, ms of the process's clock; null: not asked for yet. */
+  flagsTold: { readonly version: number; readonly madeMs: number; readonly frame: Uint8Array } | null
 }
 
 /** Figures for metrics. */
@@ -109,10 +119,11 @@ export const slowReader = 4008
  * held.
  */
 export class Subscriber {
-  readonly held = new Set<Held>()
-  /** Entities not sent whole yet: a partial frame of one would mean nothing. */
-  private readonly untold = new Set<Held>()
-  /** Entities to be sent whole. */
+  /** What it is subscribed to, and up to which change of it was told; -1: not whole yet, and a part says nothing. */
+  readonly held = new Map<Held, number>()
+  /** The version of the catalog of which all flags were told. */
+  flagsVersion = -1
+  /** Entities to be told whole. */
   private readonly late = new Set<Held>()
   /** Those of them of which it is to be said, once they are told, that they have been. */
   private readonly unconfirmed = new Set<Held>()
@@ -137,24 +148,26 @@ export class Subscriber {
   }
 
   private enlist(held: Held): void {
-    if (!this.held.has(held)) this.untold.add(held)
-    this.held.add(held)
+    if (!this.held.has(held)) this.held.set(held, -1)
     held.subscribers.add(this)
   }
 
   unsubscribe(held: Held): void {
     this.held.delete(held)
-    this.untold.delete(held)
     this.late.delete(held)
     this.unconfirmed.delete(held)
     held.subscribers.delete(this)
   }
 
-  /** A change of an entity: sent, or noted where the connection is behind. */
-  push(held: Held, frame: Uint8Array): void {
-    if (this.late.has(held)) return
-    if (this.untold.has(held) || this.isFull()) this.behind(held)
-    else this.tell(frame)
+  /** A change of an entity: sent, or noted where the connection is behind. One that was told whole since is told. */
+  push(held: Held, frame: Uint8Array, sequence: number): void {
+    const told = this.held.get(held)
+    if (told === undefined || told >= sequence || this.late.has(held)) return
+    if (told < 0 || this.isFull()) this.behind(held)
+    else {
+      this.held.set(held, sequence)
+      this.tell(frame)
+    }
   }
 
   /** Send the entity whole, now or when there is room. */
@@ -220,7 +233,7 @@ export class Subscriber {
       const frame = this.streams.frameOf(held)
       // an entity requested just now is sent when its answer comes
       if (frame === null) continue
-      this.untold.delete(held)
+      this.held.set(held, held.sequence)
       this.tell(frame)
       if (this.unconfirmed.delete(held)) this.tell(confirmedFrame(held.kind, held.id))
     }

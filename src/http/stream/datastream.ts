@@ -22,6 +22,8 @@ const route = get(datastreamPath, { scope: 'read', handle: () => ({}) })
 const frameBytesMax = 262_144
 /** Lists of keys in one frame. */
 const listsMax = 1_000
+/** What one list of keys holds about, bytes. */
+const keysBytes = 256
 /** Messages beyond the rate that a new connection may send at once. */
 const burstSeconds = 10
 /** How often it is looked whether a connection's key still opens it, ms. */
@@ -101,9 +103,18 @@ export class Datastream implements SocketRoute {
         const connection = new Connection(this, key, environment.id, address, offered.isOwn)
         accept(connection, offered.isOwn ? ownProtocol : '')
       }
+      // many that come at once are let in a few in each turn
+      const inTurn = (key: KeyRecord | null): void =>
+        services.streams.turns.run(() => {
+          try {
+            enter(key)
+          } catch (error) {
+            refuse(error)
+          }
+        })
       const found = services.keys.find(secret, asker)
-      if (!(found instanceof Promise)) enter(found)
-      else found.then(enter).catch(refuse)
+      if (!(found instanceof Promise)) inTurn(found)
+      else found.then(inTurn).catch(refuse)
     } catch (error) {
       refuse(error)
     } finally {
@@ -206,12 +217,21 @@ class Connection implements SocketListener, StreamSink {
       return
     }
     take(budget)
-    try {
-      this.obey(readMessage(text))
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      subscriber.fail(error.message, null, null)
-    }
+    this.inTurn(() => {
+      try {
+        this.obey(readMessage(text))
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        subscriber.fail(error.message, null, null)
+      }
+    }, 2 * text.length)
+  }
+
+  /** Do it when it is its turn, unless the connection has ended. */
+  private inTurn(work: () => void, bytes = 0): void {
+    this.stream.shared.services?.streams.turns.run(() => {
+      if (this.socket !== null && this.stream.shared.services !== null) work()
+    }, bytes)
   }
 
   drained(): void {
@@ -270,18 +290,19 @@ class Connection implements SocketListener, StreamSink {
     }
     const kind = kinds.get(type)
     if (kind === undefined) throw new ServiceError('body_invalid', 'entity_type is none that is streamed')
-    for (const keys of lists) {
-      try {
-        let problem: string | null = null
-        if (action === 'stop') streams.stop(subscriber, kind, keys)
-        else if (action === 'start') problem = streams.start(subscriber, kind, type, keys)
-        else problem = streams.confirm(subscriber, kind, type, keys)
-        if (problem !== null) subscriber.fail(problem, keys, type)
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        subscriber.fail(error.message, keys, type)
-      }
-    }
+    for (const keys of lists)
+      this.inTurn(() => {
+        try {
+          let problem: string | null = null
+          if (action === 'stop') streams.stop(subscriber, kind, keys)
+          else if (action === 'start') problem = streams.start(subscriber, kind, type, keys)
+          else problem = streams.confirm(subscriber, kind, type, keys)
+          if (problem !== null) subscriber.fail(problem, keys, type)
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error
+          subscriber.fail(error.message, keys, type)
+        }
+      }, keysBytes)
   }
 }
 

@@ -1,0 +1,74 @@
+// Work of the data stream on the HTTP thread, a little of it in each turn of the loop: thousands of clients that come back
+// together wait for each other, and checks for none of them.
+
+/** How long it works in one turn, ms. */
+const turnMs = 1
+/** Bytes that waiting work may hold; beyond, it is done whatever the turn's time. */
+const waitingBytesMax = 64 << 20
+
+interface Waiting {
+  readonly work: () => void
+  readonly bytes: number
+}
+
+export class Turns {
+  private waiting: Waiting[] = []
+  /** The next of those waiting. */
+  private at = 0
+  private bytes = 0
+  private spentMs = 0
+  private scheduled = false
+
+  /** Work to be done. */
+  get size(): number {
+    return this.waiting.length - this.at
+  }
+
+  /**
+   * Do it now if this turn has time left and nobody waits, else in its order in a later turn.
+   *
+   * bytes  that it holds while it waits
+   */
+  run(work: () => void, bytes = 0): void {
+    if (this.size > 0 || this.spentMs >= turnMs) {
+      this.waiting.push({ work, bytes })
+      this.bytes += bytes
+      while (this.bytes > waitingBytesMax) this.next()
+    } else this.work(work)
+    if (this.scheduled) return
+    this.scheduled = true
+    setImmediate(() => this.turn())
+  }
+
+  private turn(): void {
+    this.scheduled = false
+    this.spentMs = 0
+    while (this.size > 0 && this.spentMs < turnMs) this.next()
+    if (this.size === 0) {
+      this.waiting = []
+      this.at = 0
+      return
+    }
+    if (this.at > 4_096) {
+      this.waiting = this.waiting.slice(this.at)
+      this.at = 0
+    }
+    this.scheduled = true
+    setImmediate(() => this.turn())
+  }
+
+  private next(): void {
+    const { work, bytes } = this.waiting[this.at++]!
+    this.bytes -= bytes
+    this.work(work)
+  }
+
+  private work(work: () => void): void {
+    const begunMs = performance.now()
+    try {
+      work()
+    } finally {
+      this.spentMs += performance.now() - begunMs
+    }
+  }
+}
