@@ -56,7 +56,7 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
   mkdirSync(work, { recursive: true })
   const { child, port } = await startProduct(join(work, 'data'), {
     TOLLGATE_STREAM_CONNECTIONS_PER_KEY_MAX: '4000',
-  }, process.env.CPROF ? ['--cpu-prof','--cpu-prof-dir=/tmp/Cprof'] : [])
+  })
   const rows: Measured[] = []
   const add = (name: string, value: number, unit: string, goal = '') => {
     rows.push({ name, value: rounded(value), unit, goal })

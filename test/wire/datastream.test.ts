@@ -290,7 +290,7 @@ t.test('decision 24 a confirmation says that what was acknowledged before has be
   t.match((await other.next()).data, { error: /confirm/ })
 })
 
-t.test('what is asked is bounded', async t => {
+t.test('requests are bounded', async t => {
   const stream = await open(own)
   stream.ws.send('{')
   t.match(await stream.next(), { message_type: 'error', data: { error: /JSON/ } })
