@@ -274,6 +274,7 @@ export async function serve(from: {
     metrics,
     postgres,
     pairs,
+    streamed: cluster?.streamed,
     ...once,
     ...(shared && { owns: shard => shared.owns(shard) }),
   })

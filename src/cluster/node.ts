@@ -10,6 +10,7 @@ import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
 import type { RedisAddress, ShardOptions } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
+import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
 import { Door, type Guest, Peer, reaches, type Visitor } from './link.js'
 import { clusterShards, Members, planOf, type View } from './members.js'
@@ -33,6 +34,8 @@ export interface NodeParts {
   readonly shards: ClusterShards
   readonly projections: ClusterProjections
   readonly pairs: PairClaims
+  /** What other nodes hear of changes here. */
+  readonly changes: ChangeReports
   /** What this thread remembers of facts. */
   readonly apply: (facts: readonly Fact[]) => void
   /** How a shard starts: its positions are read and told. */
@@ -132,6 +135,11 @@ export class ClusterNode implements Others {
     await this.members.become('serving')
     this.changed(this.members.now)
     await this.whole(60_000)
+  }
+
+  /** The ways to all other nodes. */
+  get others(): Iterable<Peer> {
+    return this.peers.values()
   }
 
   /** Whether what runs once in the cluster runs here. */
@@ -301,6 +309,8 @@ export class ClusterNode implements Others {
       }
       case 'seenBarrier':
         return parts.projections.ownSeenBarrier((given as [number])[0])
+      case 'changes':
+        return parts.changes.next(guest.node, given as number)
       case 'lags':
         return parts.projections.ownLags().map(lag => ({ ...lag, moves: this.busy.has(lag.shard) }))
       case 'drain': {

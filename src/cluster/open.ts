@@ -29,6 +29,7 @@ import { RedisClient } from '../redis/redis.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
 import { applying } from './apply.js'
+import { ChangeReports, ClusterChanges } from './changes.js'
 import { Host } from './host.js'
 import { clusterShards } from './members.js'
 import { ClusterNode } from './node.js'
@@ -60,6 +61,9 @@ export interface ClusterStart {
 export class Cluster {
   readonly positions = Positions.make(clusterShards)
   readonly changes = Changes.make(clusterShards)
+  private readonly reports = new ChangeReports(this.changes)
+  /** The same of all nodes, for the data stream. */
+  readonly streamed: ClusterChanges
   readonly window = new SharedWindow()
   private readonly host: Host
   private readonly disk: RedisDisk
@@ -78,6 +82,7 @@ export class Cluster {
     this.disk = new RedisDisk(node.redis)
     this.backlog = new SharedBacklog(node.redis)
     const { positions, changes } = this
+    this.streamed = new ClusterChanges(changes, () => node.others)
     this.journals = { directory: redisRoot, generation, positions, changes, options: [] }
   }
 
@@ -224,8 +229,9 @@ export class Cluster {
   }): Promise<void> {
     const { shards, projections, pairs, memory, reload } = parts
     const apply = applying(memory)
+    const { optionsOf, reports: changes } = this
     await this.host.warm()
-    this.node.begin({ shards, projections, pairs, apply, reload, optionsOf: this.optionsOf })
+    this.node.begin({ shards, projections, pairs, changes, apply, reload, optionsOf })
     await this.node.serve()
   }
 
@@ -252,6 +258,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.backlog.stop()
+    this.reports.close()
     await this.node.close()
   }
 

@@ -20,6 +20,8 @@ const blocks = (2 * places + userPlaces) >> blockBits
 export class Changes {
   readonly shards: number
   readonly #cells: Int32Array
+  /** Numbers at the last look; null: nobody watches. */
+  #seen: Int32Array | null = null
 
   constructor(readonly memory: SharedArrayBuffer) {
     this.#cells = new Int32Array(memory)
@@ -79,6 +81,54 @@ export class Changes {
   /** The number of a block; another one than before: something of one of its places is another. Read before the places. */
   block(index: number): number {
     return Atomics.load(this.#cells, this.#cells.length - blocks + index)
+  }
+
+  /** Remember all numbers as they are: `raised` tells which have risen since. */
+  watch(): void {
+    this.#seen = this.#cells.slice()
+  }
+
+  /** Numbers that were raised since the last look, as `raise` takes them; null: any, as the epoch of a shard is another. */
+  raised(): number[] | null {
+    const seen = this.#seen
+    const found: number[] = []
+    if (seen === null) return found
+    const cells = this.#cells
+    let isEpoch = false
+    for (let shard = 0; shard < this.shards; shard++) {
+      const epoch = this.epoch(shard)
+      isEpoch ||= epoch !== seen[shard * stride]
+      seen[shard * stride] = epoch
+    }
+    if (isEpoch) return null
+    const from = this.shards * stride
+    const look = (cell: number): void => {
+      const number = Atomics.load(cells, cell)
+      if (number === seen[cell]) return
+      seen[cell] = number
+      found.push(cell - from)
+    }
+    for (let index = 0; index < blocks; index++) {
+      const cell = cells.length - blocks + index
+      const number = Atomics.load(cells, cell)
+      if (number === seen[cell]) continue
+      seen[cell] = number
+      const first = from + (index << blockBits)
+      const isOfCompanies = index < places >> blockBits
+      for (let place = first; place < first + (1 << blockBits); place++) {
+        if (isOfCompanies) look(place + places)
+        look(place)
+      }
+    }
+    return found
+  }
+
+  /** Raise a number as it was raised in another memory. */
+  raise(number: number): void {
+    const isUse = number >= places && number < 2 * places
+    const place = this.shards * stride + number
+    if (isUse) this.#raise(place - places, places)
+    else this.#raise(place, 0)
   }
 
   #raise(place: number, offset: number): void {

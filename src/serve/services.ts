@@ -55,6 +55,8 @@ type Below = Pick<
   readonly isHere?: () => boolean
   /** Whether this node owns a shard; absent: it owns all. */
   readonly owns?: (shard: number) => boolean
+  /** Version counters of every node's companies, for the data stream; absent: those of this node are all. */
+  readonly streamed?: ConstructorParameters<typeof Streams>[0]['changes'] | undefined
   /** Decides new key pairs among several nodes; null: there is one node. */
   readonly pairs: SharedPairs | null
 }
@@ -155,7 +157,10 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     directory,
     entities,
     answers,
-    streams: new Streams({ shards, catalogs, clock, entities, changes: journals.changes, metrics }, config),
+    streams: new Streams(
+      { shards, catalogs, clock, entities, changes: below.streamed ?? journals.changes, metrics },
+      config,
+    ),
     dedupe,
     holdKeys,
     projections,

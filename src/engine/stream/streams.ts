@@ -49,6 +49,16 @@ const rememberedMs = 600_000
 /** Delay before a shard that did not answer is asked again, ms. */
 const retryMs = 100
 
+/** The version counters, of this node or of all. */
+export interface StreamChanges
+  extends Pick<
+    Changes,
+    'shards' | 'blocks' | 'placeOf' | 'placeOfUser' | 'blockOf' | 'block' | 'at' | 'usageVersion' | 'epoch'
+  > {
+  /** Hear of what other nodes raise, for as long as this is called. */
+  follow?(): void
+}
+
 /** The services that the stream needs. */
 export interface StreamServices {
   readonly shards: {
@@ -61,6 +71,8 @@ export interface StreamServices {
       waiting: { resolve(answered: Answered<unknown>): void; reject(error: Error): void },
     ): void
     indexOf(id: string): number
+    /** Whether it is this node's; absent: all are. What is raised on another node is heard a little later. */
+    owns?(index: number): boolean
   }
   readonly catalogs: { get(environmentId: string): Parameters<typeof compileCatalog>[0] }
   readonly clock: {
@@ -71,7 +83,7 @@ export interface StreamServices {
     /** The company or user with these keys; null: none. errors: ServiceError where they match two. */
     find(kind: EntityKind, environmentId: string, keys: Readonly<Record<string, string>>): string | null
   }
-  readonly changes: Changes
+  readonly changes: StreamChanges
   readonly metrics: Pick<Metrics, 'stream'>
 }
 
@@ -258,7 +270,9 @@ export class Streams implements Hub {
     entityType: string,
     wants: Waiting['wants'],
   ): void {
-    const isDue = held.parts === null || this.isDue(held, this.services.clock.now(held.environment.id))
+    const { clock, shards } = this.services
+    if (shards.owns?.(held.shard) === false) held.version = -1
+    const isDue = held.parts === null || this.isDue(held, clock.now(held.environment.id))
     if (!isDue && !held.asking) this.satisfy(held, subscriber, wants)
     else {
       // the answer on its way will do where nothing has changed since its question
@@ -300,6 +314,7 @@ export class Streams implements Hub {
 
   private tick(): void {
     this.ticks++
+    this.services.changes.follow?.()
     const nowMs = performance.now()
     const blocks = this.changedBlocks()
     const lookAll = this.ticks % allTicks === 0 || this.shardsChanged()

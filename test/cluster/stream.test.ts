@@ -1,0 +1,94 @@
+// The data stream of one node tells what is changed through another, and companies that another owns; and goes on when
+// that one is killed.
+import t from 'tap'
+import { StreamClient, type StreamMessage } from '../stream-client.js'
+import { makeFlag, rule } from '../wire/flags.js'
+import { isWhole, skipped, TestCluster, until } from './nodes.js'
+
+t.setTimeout(240_000)
+
+const company = 'rulesengine.Company'
+const slugs = Array.from({ length: 40 }, (_, index) => `streamed${index}`)
+const metric = {
+  condition_type: 'metric',
+  operator: 'gte',
+  resource_ids: [],
+  event_subtype: 'call',
+  metric_period: 'all_time',
+  metric_value: 1_000,
+}
+
+/** What a client would hold of each company: its figure, and how many keys it has. */
+class Held {
+  readonly calls = new Map<string, number>()
+  readonly keys = new Map<string, number>()
+  readonly gone = new Set<string>()
+  readonly confirmed = new Set<string>()
+
+  take({ message_type: type, entity_type: kind, entity_id: id, data }: StreamMessage): void {
+    if (kind !== company || id === undefined) return
+    if (type === 'delete') this.gone.add(id)
+    if (type === 'confirmed') this.confirmed.add(id)
+    for (const one of data.metrics ?? []) if (one.period === 'all_time') this.calls.set(id, one.value)
+    if (data.keys) this.keys.set(id, Object.keys(data.keys).length)
+  }
+}
+
+t.test('decision 24 the stream of any node', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 2)
+  const [one, other] = cluster.nodes.map(({ client }) => client)
+  await until(async () => (await Promise.all(cluster.nodes.map(isWhole))).every(Boolean), 'both are whole')
+  await makeFlag(one!, 'busy', false, [rule('busy', [metric])])
+  const made = await Promise.all(slugs.map(slug => one!.ok('POST', '/companies', { keys: { slug } })))
+  const ids = made.map(({ id }) => id as string)
+  const stream = await StreamClient.open(one!.url, { protocols: ['tollgate'] })
+  t.teardown(() => stream.ws.terminate())
+  stream.ask(company, undefined, { keys_list: ids.map(id => ({ id })) })
+  const held = new Held()
+  let read = 0
+  const sees = (holds: () => boolean, what: string) =>
+    until(() => {
+      while (read < stream.messages.length) held.take(stream.messages[read++]!)
+      return holds()
+    }, what)
+  await sees(() => held.keys.size === ids.length, 'all are told')
+
+  const call = (client: typeof one, id: string) =>
+    client!.ok('POST', '/events', { event_type: 'track', body: { event: 'call', company: { id } } })
+
+  await t.test('what is changed through the other node', async t => {
+    for (let round = 1; round <= 3; round++) {
+      await Promise.all(ids.map(id => call(other, id)))
+      await sees(() => ids.every(id => held.calls.get(id) === round), `each was used ${round} times`)
+    }
+    await Promise.all(slugs.map(slug => other!.ok('POST', '/companies', { keys: { slug, second: slug } })))
+    await sees(() => ids.every(id => held.keys.get(id) === 2), 'keys')
+    await other!.ok('DELETE', `/companies/${ids[0]}`)
+    await sees(() => held.gone.has(ids[0]!), 'a deletion')
+    const flags = stream.messages.length
+    await makeFlag(other!, 'late', false, [rule('late', [metric])])
+    await until(
+      () => stream.messages.slice(flags).some(({ data }) => data.key === 'late' && data.rules.length > 0),
+      'a definition',
+    )
+    t.pass('was told')
+  })
+
+  await t.test('a confirmation comes behind what the other node acknowledged', async t => {
+    for (const id of ids.slice(1)) {
+      await call(other, id)
+      held.confirmed.delete(id)
+      stream.ask(company, { id }, { action: 'confirm' })
+      await sees(() => held.confirmed.has(id), 'it is confirmed')
+      t.equal(held.calls.get(id), 4)
+    }
+  })
+
+  await t.test('the other node is killed', async t => {
+    await cluster.nodes[1]!.process.end('SIGKILL')
+    await until(() => isWhole(cluster.nodes[0]!), 'the first serves all shards')
+    await Promise.all(ids.slice(1).map(id => call(one, id)))
+    await sees(() => ids.slice(1).every(id => held.calls.get(id) === 5), 'changes are told as before')
+    t.pass('went on')
+  })
+})
