@@ -6,7 +6,7 @@ import { TollgateProvider } from '../../clients/typescript/src/openfeature-serve
 import { TollgateWebProvider } from '../../clients/typescript/src/openfeature-web.js'
 import { startHere } from '../harness.js'
 import { makeFlag, rule } from '../wire/flags.js'
-import { clientOf, publishableKey } from './make.js'
+import { clientOf, HeldWire, publishableKey } from './make.js'
 
 t.setTimeout(120_000)
 
@@ -75,4 +75,61 @@ t.test('the page’s provider, with a publishable key', async t => {
   await provider.look()
   t.match(await changed, { flagsChanged: ['newer'] })
   t.equal(flags.getBooleanValue('newer', false), true)
+})
+
+// What OpenFeature's appendix for providers asks of one whose flags are booleans and that hears of changes.
+t.test('a flag that is not there is not found, whatever type is asked for', async t => {
+  await Servers.setProviderAndWait(new TollgateProvider(clientOf(t, client)))
+  const flags = Servers.getClient()
+  const missing = { reason: 'ERROR', errorCode: 'FLAG_NOT_FOUND' }
+  t.match(await flags.getStringDetails('absent', 'x'), { value: 'x', ...missing })
+  t.match(await flags.getNumberDetails('absent', 1), { value: 1, ...missing })
+  t.match(await flags.getObjectDetails('absent', {}), { value: {}, ...missing })
+  await Servers.close()
+})
+
+t.test('false is a value, not its absence', async t => {
+  await Servers.setProviderAndWait(new TollgateProvider(clientOf(t, client)))
+  const off = await Servers.getClient().getBooleanDetails('chosen', true, { targetingKey: 'u1' })
+  t.match(off, { value: false, variant: 'off', errorCode: undefined, errorMessage: undefined })
+  await Servers.close()
+})
+
+t.test('a service that is not reached is an error at once, and code defaults go on', async t => {
+  const nowhere = clientOf(t, client, { url: 'http://127.0.0.1:9' })
+  const provider = new TollgateProvider(nowhere, { readyMs: 50 })
+  const flags = Servers.getClient('unreached')
+  const error = new Promise(resolve => flags.addHandler(ProviderEvents.Error, resolve))
+  await t.rejects(Servers.setProviderAndWait('unreached', provider), /not reached in 50 ms/)
+  await error
+  t.equal(flags.providerStatus, 'ERROR')
+  t.match(await flags.getBooleanDetails('plain', false), { value: false, reason: 'ERROR' })
+  await Servers.close()
+})
+
+t.test('a connection that is lost makes the provider stale, and ready once it is back', async t => {
+  const wire = new HeldWire()
+  const provider = new TollgateProvider(clientOf(t, client, { webSocket: wire.open }))
+  await Servers.setProviderAndWait('lost', provider)
+  const flags = Servers.getClient('lost')
+  const heard = (event: ProviderEvents) =>
+    new Promise<void>(resolve => flags.addHandler(event, () => resolve()))
+  const stale = heard(ProviderEvents.Stale)
+  wire.end()
+  await stale
+  t.equal(flags.providerStatus, 'STALE')
+  t.match(await flags.getBooleanDetails('plain', false), { value: true, reason: 'STALE' })
+  await heard(ProviderEvents.Ready)
+  while (flags.providerStatus !== 'READY') await heard(ProviderEvents.Ready)
+  t.equal(flags.providerStatus, 'READY')
+  await Servers.close()
+})
+
+t.test('a page whose service is not reached is in error', async t => {
+  const provider = new TollgateWebProvider(clientOf(t, client, { url: 'http://127.0.0.1:9', local: false }))
+  await t.rejects(Pages.setProviderAndWait('unreached', provider))
+  const flags = Pages.getClient('unreached')
+  t.equal(flags.providerStatus, 'ERROR')
+  t.match(flags.getBooleanDetails('plain', false), { value: false, reason: 'ERROR' })
+  await Pages.close()
 })

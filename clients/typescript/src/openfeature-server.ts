@@ -12,6 +12,14 @@ import {
 import { type Change, type Tollgate, TollgateError } from './index.js'
 import { contextOf, detailsOf } from './openfeature.js'
 
+/** How long an initialisation waits for the service at most unless told, ms. */
+const readyMs = 5_000
+
+export interface ServerProviderOptions {
+  /** How long an initialisation waits for the service, ms. Then the provider is in error until it is reached. Default 5 000. */
+  readonly readyMs?: number
+}
+
 /** Give it a client; `OpenFeature.close()` closes that too. Flags are booleans: other types are a mismatch. */
 export class TollgateProvider implements Provider {
   readonly metadata = { name: 'tollgate' }
@@ -19,12 +27,25 @@ export class TollgateProvider implements Provider {
   readonly events = new OpenFeatureEventEmitter()
   private readonly stop: () => void
 
-  constructor(private readonly client: Tollgate) {
+  constructor(
+    private readonly client: Tollgate,
+    private readonly options: ServerProviderOptions = {},
+  ) {
     this.stop = client.onChange(change => this.tell(change))
   }
 
+  /** errors: GeneralError where the service is not reached in time. */
   async initialize(): Promise<void> {
-    await this.client.ready()
+    const waitMs = this.options.readyMs ?? readyMs
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new GeneralError(`Tollgate was not reached in ${waitMs} ms`)), waitMs)
+    })
+    try {
+      await Promise.race([this.client.ready(), late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   async onClose(): Promise<void> {
@@ -48,16 +69,34 @@ export class TollgateProvider implements Provider {
     }
   }
 
-  resolveStringEvaluation(flagKey: string): Promise<ResolutionDetails<string>> {
-    return mismatch(flagKey)
+  resolveStringEvaluation(
+    flagKey: string,
+    _default: string,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<string>> {
+    return this.mismatch(flagKey, context)
   }
 
-  resolveNumberEvaluation(flagKey: string): Promise<ResolutionDetails<number>> {
-    return mismatch(flagKey)
+  resolveNumberEvaluation(
+    flagKey: string,
+    _default: number,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<number>> {
+    return this.mismatch(flagKey, context)
   }
 
-  resolveObjectEvaluation<T>(flagKey: string): Promise<ResolutionDetails<T>> {
-    return mismatch(flagKey)
+  resolveObjectEvaluation<T>(
+    flagKey: string,
+    _default: T,
+    context: EvaluationContext,
+  ): Promise<ResolutionDetails<T>> {
+    return this.mismatch(flagKey, context)
+  }
+
+  /** errors: FlagNotFoundError where there is no such flag, else TypeMismatchError. */
+  private async mismatch(flagKey: string, context: EvaluationContext): Promise<never> {
+    await this.resolveBooleanEvaluation(flagKey, false, context)
+    throw new TypeMismatchError(`${flagKey} is a boolean, as every flag is`)
   }
 
   private tell(change: Change): void {
@@ -72,14 +111,9 @@ export class TollgateProvider implements Provider {
         this.events.emit(ProviderEvents.Stale, { message: change.reason })
         return
       case 'connected':
-        this.events.emit(ProviderEvents.Ready, {})
-        return
       case 'ready':
+        this.events.emit(ProviderEvents.Ready, {})
         return
     }
   }
-}
-
-async function mismatch(flagKey: string): Promise<never> {
-  throw new TypeMismatchError(`${flagKey} is a boolean, as every flag is`)
 }

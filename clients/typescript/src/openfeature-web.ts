@@ -56,15 +56,21 @@ export class TollgateWebProvider implements Provider {
   }
 
   resolveStringEvaluation(flagKey: string): ResolutionDetails<string> {
-    return mismatch(flagKey)
+    return this.mismatch(flagKey)
   }
 
   resolveNumberEvaluation(flagKey: string): ResolutionDetails<number> {
-    return mismatch(flagKey)
+    return this.mismatch(flagKey)
   }
 
   resolveObjectEvaluation<T>(flagKey: string): ResolutionDetails<T> {
-    return mismatch(flagKey)
+    return this.mismatch(flagKey)
+  }
+
+  /** errors: FlagNotFoundError where there is no such flag, else TypeMismatchError. */
+  private mismatch(flagKey: string): never {
+    this.resolveBooleanEvaluation(flagKey)
+    throw new TypeMismatchError(`${flagKey} is a boolean, as every flag is`)
   }
 
   /** Ask again, and tell what changed. What cannot be asked stays as it was, and is told as stale. */
@@ -88,8 +94,4 @@ export class TollgateWebProvider implements Provider {
     const checked = await this.client.checkAll(contextOf(this.context))
     return new Map(checked.map(one => [one.flag, one]))
   }
-}
-
-function mismatch(flagKey: string): never {
-  throw new TypeMismatchError(`${flagKey} is a boolean, as every flag is`)
 }
