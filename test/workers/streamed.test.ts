@@ -14,7 +14,7 @@ import { unpack } from '../../src/protocol/message-codec.js'
 import { readParts } from '../../src/protocol/snapshot-parts.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { companyActor } from '../../workers/company/actors.js'
-import { answerOf, tellChanged } from '../../workers/company/answer.js'
+import { answerOf, raiseChanged } from '../../workers/company/answer.js'
 import { FlagChecks } from '../../workers/company/checks.js'
 import { flagsOf, leavesTimeAlone } from '../../workers/company/kinds.js'
 import { PlainUses } from '../../workers/company/uses.js'
@@ -81,7 +81,7 @@ t.test('decision 24 the parts that are told are the whole', async t => {
     const { state } = actor
     const place = changes.placeOf(state.id)
     const record = (fx: readonly Effect[]) => {
-      tellChanged(actor, changes)
+      raiseChanged(actor, changes)
       for (const effect of fx) apply(state, effect, now)
       if (!leavesTimeAlone(state, fx, flagsOf(fx))) actor.settledUntilMs = 0
     }

@@ -172,7 +172,7 @@ export function toldOf(actor: Actor, catalog: Catalog, at: number, question: Eng
   const { since, usedOnly } = question
   const look = (known: Told, used: boolean) =>
     actor.k === 'c' ? known.lookAtCompany(actor, catalog, at, used) : known.lookAtUser(actor, catalog)
-  if (actor.k === 'c') actor.figuresTold = true
+  if (actor.k === 'c') actor.answeredFigures = true
   let known = told.get(actor)
   // without what was told before nothing is known but now
   if (known === undefined || !look(known, usedOnly && known.has(since))) {
