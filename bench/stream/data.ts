@@ -1,4 +1,4 @@
-// What the stream's benchmark works on: companies that count ten events each, and flags that read these counts.
+// Data of the stream's benchmark: companies that count ten events each, and flags that read these counts.
 import { post } from '../product.js'
 
 export const companies = 2_000

@@ -5,7 +5,7 @@ import { secret } from '../product.js'
 import { slugOf, track } from './data.js'
 import { StreamSocket } from './socket.js'
 
-/** What this thread is asked to do, each answered by its result. */
+/** Tasks of this thread, each answered by its result. */
 export type SubscriberTask =
   /** Open subscribers, each of the company with this number. Result: ms until all were told. */
   | { readonly do: 'open'; readonly companies: readonly number[]; readonly withFlags: boolean }

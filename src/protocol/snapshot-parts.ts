@@ -1,15 +1,15 @@
 // A snapshot of a company or user on its way from its shard to the data stream: one text of lines, since texts cross
 // threads together and lists one by one. JSON as the service writes it has no line ends.
 //
-//   head                 mark, until when it stands, how many members, whether it is whole
+//   head                 mark, until when it is valid, how many members, whether it is whole
 //   name, text …         members by turns
 //   text …               metrics, each in one line
 
-/** A snapshot, or what of it is another. */
+/** A snapshot, or its changed parts. */
 export interface SnapshotParts {
-  /** What a later question calls this state. */
+  /** Mark of this state; a later request names it. */
   readonly mark: string
-  /** All parts; false: those that are another since the mark that was asked for. */
+  /** All parts; false: only parts changed since the requested mark. */
   readonly isWhole: boolean
   /** The first instant at which it may change by time alone, epoch ms; Infinity: none is foreseen. */
   readonly untilMs: number

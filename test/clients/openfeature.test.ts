@@ -77,7 +77,7 @@ t.test('the page’s provider, with a publishable key', async t => {
   t.equal(flags.getBooleanValue('newer', false), true)
 })
 
-// What OpenFeature's appendix for providers asks of one whose flags are booleans and that hears of changes.
+// Requirements of OpenFeature's appendix for providers, for one with boolean flags and change events.
 t.test('a flag that is not there is not found, whatever type is asked for', async t => {
   await Servers.setProviderAndWait(new TollgateProvider(clientOf(t, client)))
   const flags = Servers.getClient()

@@ -1,5 +1,5 @@
-// What the data stream is told of a company in parts is the company, whole, whatever changes between two looks and whoever
-// asks: use, traits, grants, plans, definitions, time, and an actor that was let go meanwhile.
+// The parts that the data stream sends of a company add up to the whole company, whatever changes in between and for any
+// reader: use, traits, grants, plans, definitions, time, and an actor that was unloaded meanwhile.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { apply, decideCompany } from '../../src/core/company/company.js'
@@ -21,7 +21,7 @@ import { PlainUses } from '../../workers/company/uses.js'
 import { Random, times } from '../random.js'
 import { begins, catalogOf, companyOf, creditId, oneUse } from './companies.js'
 
-/** Who asks: a node's stream, with the numbers as they stood when it last asked. */
+/** A node's stream as reader, with the version numbers of its last request. */
 class Asker {
   mark = ''
   change = -1
@@ -31,7 +31,7 @@ class Asker {
   members = new Map<string, string>()
   metrics = new Map<string, string>()
   wholes = 0
-  /** Of the last answer, characters. */
+  /** Length of the last answer, characters. */
   length = 0
 
   take(text: string): void {
@@ -48,7 +48,7 @@ class Asker {
     this.length = text.length
   }
 
-  /** What a client holds now. */
+  /** The client's present state. */
   get held(): unknown {
     const members = [...this.members].map(([name, text]) => [name, JSON.parse(text)] as const)
     return {

@@ -1,5 +1,5 @@
-// What the data stream is told of an actor: only what is another since it was told before. A change of one counter among
-// many costs that counter, and text is made of what leaves alone.
+// Snapshots of an actor for the data stream: only the parts changed since the last one. A change of one counter among
+// many costs that counter; text is made only for parts that are sent.
 import { randomBytes } from 'node:crypto'
 import type { Catalog } from '../../src/core/catalog.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
@@ -41,10 +41,10 @@ interface Reading {
   readonly since: number
 }
 
-/** What was told of one actor, as long as nothing of it is lost: a client hears of additions and changes only. */
+/** Parts of one actor that were sent. Clients receive additions and changes only, so a removed part starts it anew. */
 class Told {
   private readonly name = `${life}.${++made}`
-  /** Answers that told something. */
+  /** Answers with parts in them. */
   private count = 0
   private readonly members = new Map<string, Member>()
   private readonly counters = new Map<string, Reading>()
@@ -103,7 +103,7 @@ class Told {
     return mark.startsWith(`${this.name}.`)
   }
 
-  /** What is another since a mark of this; all of it where the mark is none. */
+  /** Parts changed since a mark; all parts if the mark is unknown. */
   write(since: string, live: () => LiveCompany): string {
     const isWhole = !this.has(since)
     const after = isWhole ? 0 : Number(since.slice(this.name.length + 1))
@@ -167,7 +167,7 @@ function losesName(before: string, after: string): boolean {
 /** Kept as long as the actor is in memory. */
 const told = new WeakMap<Actor, Told>()
 
-/** What is streamed of an actor. Any use shows in a snapshot of a company: it counts as an answer that tells figures. */
+/** The snapshot of an actor. Any use shows in a company's snapshot, so it counts as an answer with usage figures. */
 export function toldOf(actor: Actor, catalog: Catalog, at: number, question: EngineQuestion): string {
   const { since, usedOnly } = question
   const look = (known: Told, used: boolean) =>

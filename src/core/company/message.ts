@@ -226,9 +226,9 @@ export type Question =
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
   /**
-   * What a client needs to evaluate flags for it, in parts (protocol/snapshot-parts.ts); null when there is none.
+   * The snapshot from which a client evaluates flags, in parts (protocol/snapshot-parts.ts); null when there is none.
    *
-   * since     the mark of the answer before: parts that are another since; '': all of them
+   * since     the mark of the last answer: only parts changed since; '': all parts
    * usedOnly  nothing but use has changed since then
    */
   | { readonly type: 'engine'; readonly since: string; readonly usedOnly: boolean }

@@ -63,12 +63,12 @@ export function errorFrame(
   return frame(JSON.stringify({ message_type: 'error', entity_type: entityType ?? '', data }))
 }
 
-/** What changed of an entity: members and metrics that are another. */
+/** The changed members and metrics of an entity. */
 export function partialFrame(kind: EntityKind, id: string, { members, metrics }: SnapshotParts): Uint8Array {
   return entityFrame('partial', kind, id, dataOf(members, metrics))
 }
 
-/** What a metric is of: its text up to the value. */
+/** Identity of a metric: its text up to the value. */
 export const nameOfMetric = (text: string): string => text.slice(0, text.indexOf(',"value":'))
 
 function whole(kind: EntityKind, { members, metrics }: HeldParts): string {

@@ -71,7 +71,7 @@ export interface StreamServices {
       waiting: { resolve(answered: Answered<unknown>): void; reject(error: Error): void },
     ): void
     indexOf(id: string): number
-    /** Whether it is this node's; absent: all are. What is raised on another node is heard a little later. */
+    /** Whether this node owns it; absent: it owns all. Counters raised on another node arrive a little later. */
     owns?(index: number): boolean
   }
   readonly catalogs: { get(environmentId: string): Parameters<typeof compileCatalog>[0] }
@@ -100,7 +100,7 @@ export class Streams implements Hub {
   /** Numbers of blocks and epochs of shards as they stood at the last look. */
   private readonly blocks: Int32Array
   private readonly epochs: Int32Array
-  /** What connections ask and are told, a little in each turn. */
+  /** Requests and messages of connections; each turn of the event loop does a bounded part. */
   readonly turns = new Turns()
 
   constructor(

@@ -27,13 +27,13 @@ export interface Held {
   /** Not to be asked before, epoch ms of the process's clock; 0: whenever it changes. */
   retryAtMs: number
   asking: boolean
-  /** Something changed since the question on its way was put. */
+  /** Something changed since the request in flight left. */
   again: boolean
-  /** Questions put to its shard. */
+  /** Requests to its shard. */
   questions: number
-  /** What was last told of it; null: nothing yet. */
+  /** Its last snapshot that was sent; null: none yet. */
   parts: HeldParts | null
-  /** What its shard calls this state. */
+  /** The shard's mark of this snapshot. */
   mark: string
   /** The first instant at which it may change by time alone, epoch ms. */
   untilMs: number
@@ -41,7 +41,7 @@ export interface Held {
   frame: Uint8Array | null
   /** Rises with every change of it. */
   sequence: number
-  /** When what is told of it last changed, ms of the process's clock. */
+  /** Time of the snapshot's last change, ms of the process's clock. */
   changedAtMs: number
   readonly subscribers: Set<Subscriber>
   /** Keys that are remembered to be subscribed. */
@@ -50,7 +50,7 @@ export interface Held {
   waiting: Waiting[]
 }
 
-/** Who is told with an answer of the shard. */
+/** A subscriber that waits for the shard's answer. */
 export interface Waiting {
   readonly subscriber: Subscriber
   readonly keys: Readonly<Record<string, string>>
@@ -119,13 +119,13 @@ export const slowReader = 4008
  * held.
  */
 export class Subscriber {
-  /** What it is subscribed to, and up to which change of it was told; -1: not whole yet, and a part says nothing. */
+  /** Its subscriptions, each with the sequence of the last change sent; -1: the whole entity was not sent yet. */
   readonly held = new Map<Held, number>()
-  /** The version of the catalog of which all flags were told. */
+  /** Version of the catalog whose flags were sent. */
   flagsVersion = -1
-  /** Entities to be told whole. */
+  /** Entities to be sent whole. */
   private readonly late = new Set<Held>()
-  /** Those of them of which it is to be said, once they are told, that they have been. */
+  /** Late entities to be confirmed once they are sent. */
   private readonly unconfirmed = new Set<Held>()
   /** Since when something waits, ms of the process's clock; 0: nothing does. */
   private stalledSinceMs = 0

@@ -22,7 +22,7 @@ const route = get(datastreamPath, { scope: 'read', handle: () => ({}) })
 const frameBytesMax = 262_144
 /** Lists of keys in one frame. */
 const listsMax = 1_000
-/** What one list of keys holds about, bytes. */
+/** Approximate size of one list of keys, bytes. */
 const keysBytes = 256
 /** Messages beyond the rate that a new connection may send at once. */
 const burstSeconds = 10
