@@ -1,4 +1,4 @@
-// The subscribers of the stream's benchmark and whoever makes changes, in a thread of their own: checks are timed in
+// The subscribers of the stream's benchmark and the maker of changes, in a thread of their own: checks are timed in
 // another, which hears nothing of them.
 import { parentPort, workerData } from 'node:worker_threads'
 import { secret } from '../product.js'
