@@ -102,7 +102,7 @@ export function echoed(
   params: Readonly<Record<string, string>>,
 ): string {
   if (echo === nothing) return '{}'
-  return echo === params ? echoOf(params) : JSON.stringify(echo)
+  return echo === params ? echoOf(params) : jsonText(echo)
 }
 
 /** The echo of path parameters. Their names come from the routes and need no escapes. */
