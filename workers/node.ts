@@ -86,7 +86,9 @@ class Host {
     let failure: unknown = null
     try {
       const redis = await this.redis
-      const disk = new OwnedDisk(redis, index, task.options.redis!.mark)
+      // this thread may not be the shard's first, and the mark has risen since
+      const { mark } = task.options.redis!
+      const disk = await OwnedDisk.reopen(redis, index, mark.slice(mark.indexOf(':') + 1))
       const shared = new ShardClaims(redis, index, disk)
       const storage = { disk, snapshots: this.snapshots, shared }
       await runShard({ ...task, port: port as unknown as Port }, storage).finally(() => shared.close())

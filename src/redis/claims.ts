@@ -2,7 +2,6 @@
 // the event's shard claims a key before it decides, and the script that writes the record makes the claim hold for good.
 // So a key is spent if and only if its event is in a journal, whoever dies in between.
 import { hash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sequence } from '../journal/journal.js'
 import type { Mark, OwnedDisk } from './disk.js'
 import { Fenced } from './fenced.js'
@@ -61,14 +60,20 @@ export class ShardClaims {
     const keys = events.map(({ env, key }) => claimKey(this.redis, env, key))
     const given = events.flatMap((event, i) => [keys[i]!, payloadOf(event), event.receivedAtMs - windowMs])
     const epoch = mark.slice(0, mark.indexOf(':'))
-    const answers = await this.redis
-      .run<string[]>('claim', this.shard, mark, windowMs, ...given)
-      .catch(error => {
-        // some may be held all the same
-        if (!(error instanceof Fenced))
-          void this.freeSoon(events.map((event, i) => this.held(keys[i]!, epoch, event)))
-        throw error
-      })
+    const ask = async (): Promise<readonly string[]> => {
+      const answers = await this.redis.run<string[]>('claim', this.shard, mark, windowMs, ...given)
+      const firsts = answers.flatMap((answer, i) =>
+        answer === '' || answer === 'busy' ? [] : [[keys[i]!, answer] as const],
+      )
+      await standing(this.redis, firsts)
+      return answers
+    }
+    const answers = await ask().catch(error => {
+      // some may be held all the same
+      if (!(error instanceof Fenced))
+        void this.freeSoon(events.map((event, i) => this.held(keys[i]!, epoch, event)))
+      throw error
+    })
     return answers.map((answer, i) => {
       if (answer === 'busy') return 'busy'
       if (answer !== '') return { first: firstOf(answer) }
@@ -99,7 +104,7 @@ export class ShardClaims {
       try {
         return void (await this.redis.run('free', ...pairs))
       } catch {
-        await sleep(freeAgainMs)
+        await new Promise(resolve => setTimeout(resolve, freeAgainMs))
       }
   }
 
@@ -126,7 +131,18 @@ export type Payload = Pick<ClaimedEvent, 'eventId' | 'capturedAtMs' | 'receivedA
 /** The first event that holds a key for good, or null. */
 export async function firstWith(redis: RedisClient, env: string, key: string): Promise<FirstEvent | null> {
   const value = await redis.get(claimKey(redis, env, key))
-  return value?.startsWith('d|') ? firstOf(value) : null
+  if (!value?.startsWith('d|')) return null
+  await standing(redis, [[claimKey(redis, env, key), value]])
+  return firstOf(value)
+}
+
+/** A repeat is acknowledged only by a first event that no fail-over loses: its own node may still wait for the replicas. */
+async function standing(redis: RedisClient, firsts: readonly (readonly [key: string, value: string])[]) {
+  if (redis.address.replicas === 0 || firsts.length === 0) return
+  await redis.write('touch')
+  // another Redis may have taken over between the two
+  const now = await Promise.all(firsts.map(([key]) => redis.get(key)))
+  if (firsts.some(([, value], i) => now[i] !== value)) throw new Error('Redis failed over; try again')
 }
 
 export function claimKey(redis: RedisClient, env: string, key: string): string {

@@ -5,7 +5,12 @@ import { basename, dirname } from 'node:path'
 import type { JournalDisk, JournalFile } from '../journal/disk.js'
 import { groupHeaderBytes, readGroupHeader } from '../journal/frame.js'
 import type { Sequence } from '../journal/journal.js'
+import { Fenced } from './fenced.js'
 import type { RedisClient } from './redis.js'
+
+/** How long a write is sent again while it is not answered, and how often. */
+const patienceMs = 10_000
+const againMs = 50
 
 /** Where journals are said to lie: `<root>/shard-07`, as on a disk. */
 export const redisRoot = 'redis'
@@ -54,16 +59,26 @@ export class RedisDisk implements JournalDisk {
 export class OwnedDisk extends RedisDisk {
   /** Claims of records on their way, in the order of their sequences. */
   private marks: Mark[] = []
-  /** Claims of writes that failed: they may hold, though their records are cut. */
-  private doubtful: Mark[] = []
+  /** Those of the write that was not answered, or whose answer was an error: its record may be in this file. */
+  private sent: { readonly file: string; readonly marks: readonly Mark[] } | null = null
 
-  /** mark: as the shard was taken. */
+  /** mark: as the shard was taken, or opened again. */
   constructor(
     redis: RedisClient,
     private readonly shard: number,
     public mark: string,
   ) {
     super(redis)
+  }
+
+  /**
+   * The journal of a shard for a thread of the node that owns it, the first or a further one: what an earlier one sent
+   * is refused from now on.
+   *
+   * errors  Fenced when the shard is another node's; those of the driver.
+   */
+  static async reopen(redis: RedisClient, shard: number, node: string): Promise<OwnedDisk> {
+    return new OwnedDisk(redis, shard, await redis.run<string>('reopen', shard, node))
   }
 
   /** These claims hold for good with their records, which are appended in this tick. */
@@ -83,7 +98,9 @@ export class OwnedDisk extends RedisDisk {
   }
 
   override async remove(path: string): Promise<void> {
-    await this.redis.write('drop', this.shard, this.mark, this.keyOf(path), basename(path))
+    const key = this.keyOf(path)
+    await this.redis.write('drop', this.shard, this.mark, key, basename(path), ...this.unsure(key))
+    if (this.sent?.file === key) this.sent = null
   }
 
   async write(key: string, bytes: Buffer, position: number): Promise<void> {
@@ -91,26 +108,47 @@ export class OwnedDisk extends RedisDisk {
     const last = header === null ? 0 : header.first + header.count - 1
     const later = this.marks.findIndex(({ sequence }) => sequence > last)
     const marks = this.marks.splice(0, later < 0 ? this.marks.length : later)
-    const claims = marks.flatMap(({ key, claimed, done }) => [key, claimed, done])
-    try {
-      await this.redis.write('write', this.shard, this.mark, key, position, bytes, ...claims)
-    } catch (error) {
-      this.doubtful.push(...marks)
-      throw error
-    }
+    this.sent = { file: key, marks }
+    const { mark } = this
+    const write = () => this.redis.write('write', this.shard, mark, key, position, bytes, ...wordsOf(marks))
+    await this.answered(write)
+    this.sent = null
   }
 
   /**
-   * Cut a segment; whatever was sent before is refused from now on. Claims of writes that failed are free in the same
-   * step: a write whose answer was lost may have made them hold, and their records are cut here.
+   * Send a write again until it is answered: it may have been done, and a repeat of its event been acknowledged for that,
+   * so that it is not to be cut. Sent again it does the same again.
+   *
+   * errors  Fenced; those of the driver when Redis does not answer for long: a node of which Redis does not hear is
+   *         replaced by then, and one that was not is alone with a Redis that answered nobody.
    */
+  private async answered(write: () => Promise<void>): Promise<void> {
+    const untilMs = performance.now() + patienceMs
+    for (;;)
+      try {
+        return await write()
+      } catch (error) {
+        if (error instanceof Fenced || performance.now() >= untilMs) throw error
+        await new Promise(resolve => setTimeout(resolve, againMs))
+      }
+  }
+
+  /** Cut a segment; whatever was sent before is refused from now on, and its keys are free in the same step. */
   async cut(key: string, length: number): Promise<void> {
-    this.marks = []
-    const claims = this.doubtful.flatMap(({ key, claimed, done }) => [key, claimed, done])
+    const claims = [...this.unsure(key), ...wordsOf(this.marks)]
     this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length, ...claims)
-    this.doubtful = []
+    this.marks = []
+    if (this.sent?.file === key) this.sent = null
+  }
+
+  /** Claims whose record may be in this file, and is not to be. */
+  private unsure(file: string): readonly string[] {
+    return this.sent?.file === file ? wordsOf(this.sent.marks) : []
   }
 }
+
+const wordsOf = (marks: readonly Mark[]): readonly string[] =>
+  marks.flatMap(({ key, claimed, done }) => [key, claimed, done])
 
 class RedisFile implements JournalFile {
   constructor(

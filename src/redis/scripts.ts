@@ -119,8 +119,8 @@ for i = 6, #ARGV, 3 do redis.call('SET', ARGV[i], ARGV[i + 2], 'KEEPTTL') end
 return 1`,
 
   /**
-   * shard, mark, file, length, then of each claim of a record that may be cut: key, value under way, value for good. → the
-   * mark from now on: what was sent under the one before and arrives later is refused. Those claims are free.
+   * shard, mark, file, length, then of each claim whose record may be beyond it: key, value under way, value for good →
+   * the mark from now on: a write sent under the mark before it that arrives later is refused, and those keys are free.
    */
   cut: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
@@ -138,9 +138,25 @@ redis.call('HSET', p .. 'shards', ARGV[1], mark)
 changed()
 return mark`,
 
-  /** shard, mark, file, name → 1. */
+  /**
+   * shard, node that owns it → its mark from now on: writes that its former thread sent and that arrive later are refused,
+   * and claims of that thread are free.
+   */
+  reopen: `
+local epoch, node = string.match(redis.call('HGET', p .. 'shards', ARGV[1]) or '0:', '^(%d+):(.*)$')
+if node ~= ARGV[2] then return redis.error_reply('FENCED') end
+local mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. node
+redis.call('HSET', p .. 'shards', ARGV[1], mark)
+changed()
+return mark`,
+
+  /** shard, mark, file, name, then of each claim whose record may be in it: key, value under way, value for good → 1. */
   drop: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+for i = 5, #ARGV, 3 do
+  local value = redis.call('GET', ARGV[i])
+  if value == ARGV[i + 1] or value == ARGV[i + 2] then redis.call('DEL', ARGV[i]) end
+end
 redis.call('SREM', p .. 'files:' .. ARGV[1], ARGV[4])
 redis.call('UNLINK', ARGV[3])
 return 1`,
@@ -173,6 +189,11 @@ for i = 4, #ARGV, 3 do
   end
 end
 return out`,
+
+  /** → 1. A write: who waits for replicas after it waits for everything that was written before. */
+  touch: `
+redis.call('SET', p .. 'touched', '1')
+return 1`,
 
   /** key, value, … → 1. Keys that have these values are free. */
   free: `

@@ -9,7 +9,7 @@ import type { CompanyDescription } from '../../../src/core/company/descriptions.
 import type { Question } from '../../../src/core/company/message.js'
 import type { CreditMessage, CreditReply } from '../../../src/core/credits/account-state.js'
 import { amountFromNumber } from '../../../src/core/credits/amount.js'
-import { Refused } from '../../../src/engine/shards/shards.js'
+import { Lost, Refused } from '../../../src/engine/shards/shards.js'
 import { ServiceError } from '../../../src/errors.js'
 import { acksIn } from '../../events/acks.js'
 import type { Random } from '../../random.js'
@@ -405,7 +405,10 @@ export class Clients {
     return (await orRefused(answer, {})).reply
   }
 
-  /** Ask until it is answered; `doubt` is told of every attempt whose fate is not known. */
+  /**
+   * Ask until it is answered; `doubt` is told of every attempt whose fate is not known. Any other 503 says that nothing was
+   * done (decision 32).
+   */
   async insist<T>(work: (service: Service) => Promise<T>, doubt = () => {}): Promise<T> {
     for (;;)
       try {
@@ -414,7 +417,7 @@ export class Clients {
         return answer
       } catch (error) {
         if (!inDoubt(error)) throw error
-        doubt()
+        if (error instanceof Broken || error instanceof Lost) doubt()
         await this.world.pause(this.world.delay(50, 1_000))
       }
   }

@@ -9,6 +9,10 @@ import type { Random } from '../../random.js'
 /** What can end: a process, and the threads in it. */
 export class Life {
   private over = false
+  /** How fast its monotonic clock runs, and with it its timers. */
+  rate = 1
+  /** It stands still until then, as after SIGSTOP. */
+  hungUntilMs = 0
 
   constructor(
     readonly world: World,
@@ -22,6 +26,11 @@ export class Life {
 
   end(): void {
     this.over = true
+  }
+
+  /** Of its process. */
+  get root(): Life {
+    return this.parent === null ? this : this.parent.root
   }
 
   /** Whether it is this life or within it. */
@@ -40,7 +49,7 @@ export interface Coming {
 }
 
 interface Entry extends Coming {
-  readonly atMs: number
+  atMs: number
   /** Between two of the same instant. */
   readonly order: number
   readonly life: Life
@@ -118,6 +127,13 @@ export class World {
       if (this.steps++ > stepsMax) throw new Error(`not done after ${stepsMax} steps`)
       this.nowMs = Math.max(this.nowMs, entry.atMs)
       if (entry.cancelled || !entry.life.alive) continue
+      const { hungUntilMs } = entry.life.root
+      if (hungUntilMs > this.nowMs) {
+        // what comes meanwhile waits, in its order
+        entry.atMs = hungUntilMs + entry.atMs * 1e-9
+        push(this.queue, entry)
+        continue
+      }
       entry.life.run(entry.work)
       // every promise that can go on goes on before the next thing happens
       await new Promise<void>(this.steps % breathSteps === 0 ? breathe : settle)
@@ -162,7 +178,7 @@ function install(): void {
     const life = lives.getStore()
     if (life === undefined) return real.setTimeout(() => work(...more), ms)
     const timer = new Timer()
-    timer.coming = life.world.after(lateness(life.world, Math.max(1, ms)), life, work)
+    timer.coming = life.world.after(lateness(life.world, Math.max(1, ms) / life.root.rate), life, work)
     return timer
   }
   timers.setInterval = (work: (...more: unknown[]) => void, ms = 1, ...more: unknown[]) => {
@@ -190,7 +206,10 @@ function install(): void {
     timers[name] = (timer: unknown) => (timer instanceof Timer ? timer.clear() : clear(timer))
   }
   Date.now = () => lives.getStore()?.world.wallMs ?? real.dateNow()
-  performance.now = () => lives.getStore()?.world.nowMs ?? real.performanceNow()
+  performance.now = () => {
+    const life = lives.getStore()
+    return life === undefined ? real.performanceNow() : life.world.nowMs * life.root.rate
+  }
 }
 
 /** Timers are late, now and then very. */

@@ -1,0 +1,94 @@
+// The scripts of a simulated Redis (test/laws/cluster/scripts.ts) answer what the product's scripts answer on a real one,
+// command by command: what the simulation finds is true of the product.
+import t from 'tap'
+import { RedisClient } from '../../src/redis/redis.js'
+import type { ScriptName } from '../../src/redis/scripts.js'
+import { type Argument, runScript, ScriptError, Values } from '../laws/cluster/scripts.js'
+import { Random, times } from '../random.js'
+import { skipped, TestRedis } from './nodes.js'
+
+/** Long enough that nothing expires: a real Redis has its own clock. */
+const longMs = 3_600_000
+
+t.test('scripts, simulated and real', { skip: skipped }, async t => {
+  const server = await TestRedis.start(t)
+  const random = new Random()
+  t.comment(`seed ${random.seed}`)
+  for (let run = 0; run < times(3); run++) {
+    const p = `same:{${run}}:`
+    const redis = await RedisClient.open({ url: server.url, prefix: p, replicas: 0 })
+    t.teardown(() => redis.close())
+    const values = new Values()
+    const marks = new Map<string, string>()
+    for (let step = 0; step < 400; step++) {
+      const [name, ...given] = command(random, p, marks)
+      const real = await redis.run<unknown>(name, ...given).then(plain, errorOf)
+      const simulated = simulatedOf(values, p, name, given)
+      if (!t.strictSame(simulated, real, `${name} ${given.map(String).join(' ').slice(0, 200)}`)) return
+      const shards = values.hashes.get(`${p}shards`) ?? new Map<string, string>()
+      for (const [shard, mark] of shards) marks.set(shard, mark)
+    }
+  }
+})
+
+function simulatedOf(values: Values, p: string, name: ScriptName, given: readonly Argument[]): unknown {
+  try {
+    return plain(runScript(values, 0, p, name, given))
+  } catch (error) {
+    if (error instanceof ScriptError) return errorOf(error)
+    throw error
+  }
+}
+
+/** Hashes have no order, and a real lease runs. */
+function plain(answer: unknown): unknown {
+  if (!Array.isArray(answer) || !Array.isArray(answer[1])) return answer
+  const [changes, nodes, shards] = answer as [string, string[], string[]]
+  const leased = nodes.map((word, i) => (i % 3 === 2 && word !== '0' ? 'leased' : word))
+  return [changes, grouped(leased, 3), grouped(shards, 2)]
+}
+
+function grouped(words: readonly string[], by: number): readonly string[] {
+  const groups: string[] = []
+  for (let i = 0; i < words.length; i += by) groups.push(words.slice(i, i + by).join(' '))
+  return groups.sort()
+}
+
+const errorOf = (error: unknown): string =>
+  /FENCED|EXISTS|GAP|STOLEN/.exec(String(error))?.[0] ?? String(error)
+
+/** Any command on few names, so that they meet. */
+function command(random: Random, p: string, marks: ReadonlyMap<string, string>): [ScriptName, ...Argument[]] {
+  const node = random.pick(['a:1~x', 'b', 'c'])
+  const shard = random.below(3)
+  const mark = random.chance(0.85) ? (marks.get(String(shard)) ?? '0:') : '1:gone'
+  const file = `${p}file:${shard}:f${random.below(2)}`
+  const key = () => `${p}i:k${random.below(4)}`
+  const payload = () => `evt_${random.below(3)}|1|${random.pick([5, 50])}|7`
+  const claim = () => {
+    const what = payload()
+    const epoch = mark.slice(0, mark.indexOf(':'))
+    return [key(), `p${shard}:${epoch}|${what}`, `d|${what}`]
+  }
+  const bytes = Buffer.from('ab\0ÿcd'.slice(0, 1 + random.below(6)), 'latin1')
+  return random.pick<() => [ScriptName, ...Argument[]]>([
+    () => ['join', node, '{"name":"n"}', longMs, 2],
+    () => ['renew', node, longMs, random.pick(['', '{"name":"m"}'])],
+    () => ['look'],
+    () => ['leave', node, random.pick(['', '1'])],
+    () => ['take', node, shard],
+    () => ['take', node, shard],
+    () => ['give', shard, mark, random.pick(['', node])],
+    () => ['begin', shard, mark, file, file.slice(-2)],
+    () => ['write', shard, mark, file, random.below(4), bytes],
+    () => ['write', shard, mark, file, 0, bytes, ...claim()],
+    () => ['cut', shard, mark, file, random.below(4), ...claim()],
+    () => ['reopen', shard, random.pick([node, mark.slice(mark.indexOf(':') + 1)])],
+    () => ['drop', shard, mark, file, file.slice(-2), ...claim()],
+    () => ['claim', shard, mark, longMs, key(), payload(), 10, key(), payload(), 60],
+    () => ['claim', shard, mark, longMs, key(), payload(), 10],
+    () => ['free', ...claim().slice(0, 2)],
+    () => ['pairs', random.pick(['x', 'y']), longMs, `${p}p:${random.below(3)}`, `${p}p:${random.below(3)}`],
+    () => ['touch'],
+  ])()
+}

@@ -1,0 +1,274 @@
+// A node of a simulation: the product's membership, placement, journal and claims over a simulated Redis. What a shard
+// counts is the events in its journal; everything else of a shard is simulated by test/laws/simulation.
+import { Members, planOf, type View } from '../../../src/cluster/members.js'
+import { openFileJournal } from '../../../src/journal/file-journal.js'
+import type { Journal } from '../../../src/journal/journal.js'
+import { FileJournalReader } from '../../../src/journal/reader.js'
+import { shardDirectory } from '../../../src/journal/segment.js'
+import { isFenced, ShardClaims } from '../../../src/redis/claims.js'
+import { OwnedDisk, RedisDisk, redisRoot } from '../../../src/redis/disk.js'
+import type { RedisClient } from '../../../src/redis/redis.js'
+import type { Life } from '../simulation/world.js'
+
+/** Shards that are asked: the others are placed and stay empty. */
+export const shardsAsked = 3
+export const leaseMs = 2_000
+const segmentBytes = 600
+const againMs = 50
+
+/** The node cannot say: whoever asks tries again, here or elsewhere. */
+export class Unavailable extends Error {}
+
+export interface KeyedEvent {
+  readonly key: string
+  readonly eventId: string
+}
+
+interface Recorded extends KeyedEvent {
+  readonly shard: number
+}
+
+export class SimulatedNode {
+  readonly shards = new Map<number, OwnedShard>()
+  private readonly busy = new Set<number>()
+  private planned: Promise<void> | null = null
+  private stopping = false
+
+  private constructor(
+    readonly life: Life,
+    private readonly redis: RedisClient,
+    readonly members: Members,
+  ) {}
+
+  /**
+   * Join; `out` is told when the node was put out: its process ends then.
+   *
+   * believedMs  how long it believes a lease to be; Redis keeps `leaseMs`.
+   */
+  static async start(
+    life: Life,
+    redis: RedisClient,
+    name: string,
+    believedMs: number,
+    out: () => void,
+  ): Promise<SimulatedNode> {
+    const about = { name, host: name, port: 1, sinceMs: 0 }
+    const members = await Members.join(redis, name, about, believedMs)
+    const node = new SimulatedNode(life, redis, members)
+    members.on('out', out)
+    members.on('changed', view => node.changed(view))
+    await members.become('serving')
+    node.changed(members.now)
+    return node
+  }
+
+  get id(): string {
+    return this.members.id
+  }
+
+  get isAlive(): boolean {
+    return this.members.isAlive
+  }
+
+  /** The node that owns a shard, as this one sees it. */
+  ownerOf(shard: number): string {
+    return this.members.now.owners[shard]!.node
+  }
+
+  /** Errors: Unavailable. */
+  shard(index: number): OwnedShard {
+    const shard = this.shards.get(index)
+    if (shard === undefined || !shard.isOpen || !this.isAlive) throw new Unavailable()
+    return shard
+  }
+
+  /** Hand everything over, and leave. */
+  async leave(): Promise<void> {
+    this.stopping = true
+    await this.members.become('draining')
+    while ([...this.shards.keys()].length > 0 && this.isAlive && this.members.now.nodes.size > 1) {
+      this.plan()
+      await new Promise(resolve => setTimeout(resolve, againMs))
+    }
+    await this.members.leave()
+  }
+
+  private changed({ owners }: View): void {
+    for (let shard = 0; shard < shardsAsked; shard++) {
+      if (this.busy.has(shard)) continue
+      const mine = owners[shard]!.node === this.id
+      if (mine && !this.shards.has(shard)) void this.open(shard)
+      if (!mine && this.shards.has(shard)) this.drop(shard)
+    }
+    this.plan()
+  }
+
+  private async open(index: number): Promise<void> {
+    this.busy.add(index)
+    try {
+      const died = () => {
+        this.drop(index)
+        void this.members.tick().then(() => this.changed(this.members.now))
+      }
+      this.shards.set(index, await OwnedShard.open(this.redis, index, this.id, died))
+    } catch {
+      await new Promise(resolve => setTimeout(resolve, againMs))
+    }
+    this.busy.delete(index)
+    this.changed(this.members.now)
+  }
+
+  private drop(index: number): void {
+    this.shards.get(index)?.close()
+    this.shards.delete(index)
+  }
+
+  private plan(): void {
+    this.planned ??= this.act().finally(() => {
+      this.planned = null
+    })
+  }
+
+  private async act(): Promise<void> {
+    const { take, give } = planOf(this.members.now, this.id)
+    try {
+      if (!this.stopping) await Promise.all(take.map(shard => this.members.take(shard)))
+      for (const [shard, to] of give) await this.give(shard, to)
+    } catch {
+      await new Promise(resolve => setTimeout(resolve, againMs))
+    }
+  }
+
+  private async give(index: number, to: string): Promise<void> {
+    if (this.busy.has(index) || to === '') return
+    this.busy.add(index)
+    try {
+      await this.shards.get(index)?.rest()
+      this.drop(index)
+      await this.members.give(index, this.members.now.owners[index]!.mark, to)
+    } finally {
+      this.busy.delete(index)
+    }
+  }
+}
+
+/** One shard on the node that owns it: what its journal counts, in memory. */
+export class OwnedShard {
+  private readonly counted = new Map<string, string>()
+  private next: number
+  private broken = false
+  private closed = false
+  private readonly underWay = new Set<Promise<unknown>>()
+
+  private constructor(
+    private readonly index: number,
+    private readonly journal: Journal,
+    private readonly claims: ShardClaims,
+    private readonly died: () => void,
+  ) {
+    this.next = journal.committed + 1
+  }
+
+  static async open(redis: RedisClient, index: number, node: string, died: () => void): Promise<OwnedShard> {
+    const disk = await OwnedDisk.reopen(redis, index, node)
+    const directory = shardDirectory(redisRoot, index)
+    const { journal } = await openFileJournal({ directory, disk, segmentBytes, padBytes: 0 })
+    const shard = new OwnedShard(index, journal, new ShardClaims(redis, index, disk), died)
+    for (const { eventId, key } of await recordsOf(redis, index, journal.committed))
+      shard.counted.set(eventId, key)
+    return shard
+  }
+
+  get isOpen(): boolean {
+    return !this.broken && !this.closed
+  }
+
+  /** Events in it now. */
+  get count(): number {
+    return this.counted.size
+  }
+
+  /** Count an event once by its key. Returns the id of the first event with the key. Errors: Unavailable. */
+  take(event: KeyedEvent): Promise<string> {
+    const taking = this.taken(event)
+    this.underWay.add(taking)
+    const over = () => void this.underWay.delete(taking)
+    taking.then(over, over)
+    return taking
+  }
+
+  /** Take nothing new; resolves when everything that was taken has its answer. */
+  async rest(): Promise<void> {
+    this.closed = true
+    await Promise.allSettled(this.underWay)
+  }
+
+  close(): void {
+    this.closed = true
+    this.claims.close()
+  }
+
+  private async taken({ key, eventId }: KeyedEvent): Promise<string> {
+    const claim = { env: 'env', key, eventId, capturedAtMs: 1, receivedAtMs: Date.now(), print: 7 }
+    const [fate] = await this.claims.claim([claim]).catch(error => this.failed(error))
+    if (fate === 'busy') throw new Unavailable()
+    if ('first' in fate!) return fate.first.eventId
+    if (this.broken) {
+      this.claims.free([fate!.held])
+      throw new Unavailable()
+    }
+    this.claims.write([fate!.held], this.next++)
+    const record = { flags: 0, month: 0, row: '', fact: JSON.stringify({ key, eventId, shard: this.index }) }
+    try {
+      await this.journal.append([record])
+    } catch (error) {
+      void this.recover()
+      return this.failed(error)
+    }
+    this.counted.set(eventId, key)
+    return eventId
+  }
+
+  private failed(error: unknown): never {
+    if (isFenced(error)) this.die()
+    throw new Unavailable()
+  }
+
+  private die(): void {
+    if (this.closed) return
+    this.close()
+    this.died()
+  }
+
+  /** As a shard does (workers/company.ts): open the journal again, however long it takes. */
+  private async recover(): Promise<void> {
+    if (this.broken) return
+    this.broken = true
+    for (;;)
+      try {
+        await this.journal.reopen()
+        break
+      } catch (error) {
+        if (isFenced(error)) return this.die()
+        if (this.closed) return
+        await new Promise(resolve => setTimeout(resolve, againMs))
+      }
+    this.next = this.journal.committed + 1
+    this.broken = false
+  }
+}
+
+/** Every record of a journal up to a sequence. */
+export async function recordsOf(
+  redis: RedisClient,
+  shard: number,
+  upTo: number,
+): Promise<readonly Recorded[]> {
+  const directory = shardDirectory(redisRoot, shard)
+  const reader = new FileJournalReader({ directory, disk: new RedisDisk(redis) })
+  const found: Recorded[] = []
+  for await (const records of reader.read(0, upTo))
+    for (const { fact } of records) found.push(JSON.parse(fact.toString()) as Recorded)
+  await reader.close()
+  return found
+}

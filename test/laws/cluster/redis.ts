@@ -1,0 +1,252 @@
+// A Redis of a simulation: commands of one connection in their order, answers that are late or lost, connections that
+// break with commands on their way, a clock of its own, and a fail-over to a replica that lacks what nobody waited for.
+
+import { Fenced } from '../../../src/redis/fenced.js'
+import type { RedisClient } from '../../../src/redis/redis.js'
+import type { ScriptName } from '../../../src/redis/scripts.js'
+import { current, type Life, type World } from '../simulation/world.js'
+import { type Argument, type Left, runScript, ScriptError, Values } from './scripts.js'
+
+/** What a command does to the values at an instant of Redis' clock. */
+type Command = (values: Values, nowMs: number) => unknown
+
+interface Sent {
+  readonly command: Command
+  readonly told: (answer: () => unknown) => void
+  readonly failed: (error: Error) => void
+}
+
+const prefix = '{sim}:'
+const answerMs = 3_000
+
+export class SimulatedRedis {
+  private primary = new Values()
+  private replica = new Values()
+  /** Commands that the replica has not run yet, with the instants they ran at. */
+  private lag: (readonly [command: Command, nowMs: number])[] = []
+  private written = 0
+  private replicated = 0
+  private readonly waiting = new Set<() => void>()
+  private readonly connections = new Set<Connection>()
+  /** Share of commands whose answer is lost with the connection. */
+  losing = 0
+  away = false
+  /** Number of fail-overs so far. */
+  generation = 0
+
+  constructor(
+    readonly world: World,
+    /** How fast its clock runs. */
+    private readonly rate: number,
+    readonly left: Left,
+    /** Writes wait for the replica, which may then take over. */
+    readonly replicas: 0 | 1,
+  ) {}
+
+  get nowMs(): number {
+    return this.world.nowMs * this.rate
+  }
+
+  /** What the product's code is given as its Redis, in the life that asks for it. */
+  client(): RedisClient {
+    const connection = new Connection(this, current())
+    this.connections.add(connection)
+    return connection as unknown as RedisClient
+  }
+
+  run(command: Command): unknown {
+    const { nowMs } = this
+    const answer = command(this.primary, nowMs)
+    this.written++
+    if (this.replicas === 1) {
+      this.lag.push([command, nowMs])
+      this.world.after(this.world.delay(1, 400), this.world.nature, () => this.replicate())
+    }
+    return answer
+  }
+
+  /** Until the replica has everything that is written now. Returns false for a Redis that failed over meanwhile. */
+  async reached(generation: number): Promise<boolean> {
+    const wanted = this.written
+    const untilMs = this.world.nowMs + answerMs - 500
+    while (this.replicated < wanted && this.world.nowMs < untilMs && this.generation === generation)
+      await new Promise<void>(resolve => {
+        this.waiting.add(resolve)
+        this.world.after(answerMs, this.world.nature, resolve)
+      })
+    return this.generation === generation && this.replicated >= wanted
+  }
+
+  /** The replica takes over, with what it has. */
+  failOver(): void {
+    if (this.replicas === 0) return this.breakAll()
+    this.generation++
+    this.primary = this.replica
+    this.replica = this.primary.copy()
+    this.lag = []
+    this.written = 0
+    this.replicated = 0
+    this.breakAll()
+    this.wake()
+  }
+
+  /** Every connection breaks; commands on their way are run later, or never. */
+  breakAll(): void {
+    for (const one of this.connections) one.break()
+  }
+
+  /** Every value, for judging: nothing is under way any more. */
+  get values(): Values {
+    return this.primary
+  }
+
+  private replicate(): void {
+    const next = this.lag.shift()
+    if (next === undefined) return
+    const [command, nowMs] = next
+    try {
+      command(this.replica, nowMs)
+    } catch (error) {
+      if (!(error instanceof ScriptError)) throw error
+    }
+    this.replicated++
+    this.wake()
+  }
+
+  private wake(): void {
+    for (const resolve of this.waiting) resolve()
+    this.waiting.clear()
+  }
+}
+
+/** The methods of `RedisClient` that nodes, journals and claims use. */
+class Connection {
+  readonly address = { url: 'simulated', prefix, replicas: 0 }
+  private onTheirWay = new Set<Sent>()
+  private arrivesMs = 0
+  private toldMs = 0
+
+  constructor(
+    private readonly redis: SimulatedRedis,
+    private readonly life: Life,
+  ) {
+    this.address.replicas = redis.replicas
+  }
+
+  key(name: string): string {
+    return prefix + name
+  }
+
+  async run(name: ScriptName, ...given: readonly Argument[]): Promise<unknown> {
+    // the caller may fill its buffer again
+    const kept = given.map(one => (Buffer.isBuffer(one) ? Buffer.from(one) : one))
+    const { left } = this.redis
+    return this.ask((values, nowMs) => runScript(values, nowMs, prefix, name, kept, left))
+  }
+
+  async write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
+    const { generation } = this.redis
+    await this.run(name, ...given)
+    if (this.redis.replicas > 0 && !(await this.reached(generation)))
+      throw new Error('0 of 1 replicas have the write')
+  }
+
+  bytes(key: string, from: number, to: number): Promise<Buffer> {
+    return this.ask((values, nowMs) =>
+      Buffer.from((values.get(key, nowMs) ?? Buffer.alloc(0)).subarray(from, to + 1)),
+    )
+  }
+
+  length(key: string): Promise<number> {
+    return this.ask((values, nowMs) => values.get(key, nowMs)?.length ?? 0)
+  }
+
+  exists(key: string): Promise<boolean> {
+    return this.ask((values, nowMs) => values.get(key, nowMs) !== null)
+  }
+
+  members(key: string): Promise<string[]> {
+    return this.ask(values => [...values.members(key)])
+  }
+
+  get(key: string): Promise<string | null> {
+    return this.ask((values, nowMs) => values.text(key, nowMs))
+  }
+
+  /** Whether the replica has what this connection wrote. */
+  private async reached(generation: number): Promise<boolean> {
+    const { world } = this.redis
+    const reached = await this.redis.reached(generation)
+    return new Promise(resolve => {
+      world.after(world.delay(0.3), this.life, () => resolve(reached))
+    })
+  }
+
+  break(): void {
+    const { world } = this.redis
+    const left = [...this.onTheirWay]
+    this.onTheirWay = new Set()
+    // what the server has read already is run, in order; the rest never is
+    const kept = world.random.below(left.length + 1)
+    let atMs = world.delay(5, 1_500)
+    left.forEach(({ command, failed }, i) => {
+      world.after(world.delay(1), this.life, () => failed(new Error('Connection is closed.')))
+      if (i >= kept) return
+      atMs += world.delay(0.1)
+      world.after(atMs, world.nature, () => {
+        try {
+          this.redis.run(command)
+        } catch (error) {
+          if (!(error instanceof ScriptError)) throw error
+        }
+      })
+    })
+  }
+
+  private ask<Answer>(command: Command): Promise<Answer> {
+    const { world } = this.redis
+    return new Promise((resolve, reject) => {
+      if (this.redis.away) {
+        world.after(world.delay(1), this.life, () => reject(new Error('connect ECONNREFUSED')))
+        return
+      }
+      const sent: Sent = {
+        command,
+        told: answer => {
+          try {
+            resolve(answer() as Answer)
+          } catch (error) {
+            reject(error instanceof ScriptError ? new Fenced(error.message) : error)
+          }
+        },
+        failed: reject,
+      }
+      this.onTheirWay.add(sent)
+      this.arrivesMs = Math.max(this.arrivesMs, world.nowMs + world.delay(0.3, 30)) + 1e-6
+      world.after(this.arrivesMs - world.nowMs, world.nature, () => this.arrived(sent))
+    })
+  }
+
+  private arrived(sent: Sent): void {
+    const { world } = this.redis
+    if (!this.onTheirWay.delete(sent)) return
+    const answer = this.outcome(sent.command)
+    if (world.random.chance(this.redis.losing)) {
+      world.after(world.delay(5, answerMs), this.life, () => sent.failed(new Error('Command timed out')))
+      return this.break()
+    }
+    this.toldMs = Math.max(this.toldMs, world.nowMs + world.delay(0.3, 30)) + 1e-6
+    world.after(this.toldMs - world.nowMs, this.life, () => sent.told(answer))
+  }
+
+  private outcome(command: Command): () => unknown {
+    try {
+      const answer = this.redis.run(command)
+      return () => answer
+    } catch (error) {
+      return () => {
+        throw error
+      }
+    }
+  }
+}

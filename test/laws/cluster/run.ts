@@ -1,0 +1,303 @@
+// One simulation of several nodes from one seed: nodes that come, go, hang and die, clocks that drift, a Redis that fails
+// over, clients that repeat what they sent, and what must hold.
+import { journalEnd, shardDirectory } from '../../../src/journal/segment.js'
+import { RedisDisk, redisRoot } from '../../../src/redis/disk.js'
+import { Random } from '../../random.js'
+import { Life, World } from '../simulation/world.js'
+import { leaseMs, recordsOf, SimulatedNode, shardsAsked, Unavailable } from './node.js'
+import { SimulatedRedis } from './redis.js'
+
+/** What is broken on purpose, to see that it is noticed. */
+export type Fault = 'no epoch check' | 'a lease kept too long' | 'a claim taken over without asking' | null
+
+export interface Outcome {
+  /** What was wrong, empty when nothing was. */
+  readonly wrong: readonly string[]
+  readonly acknowledged: number
+  readonly nodes: number
+}
+
+const nodesMost = 4
+/** Monotonic clocks run so much faster or slower than Redis', at most. */
+const drift = 0.02
+const patienceMs = 120_000
+const stepsMax = 400_000
+
+/** Run a seed. Never rejects. */
+export async function simulateNodes(seed: number, fault: Fault = null): Promise<Outcome> {
+  const simulation = new Simulation(new World(new Random(seed)), fault)
+  try {
+    await simulation.run()
+  } catch (error) {
+    simulation.wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  const { wrong, acknowledged, nodesMade } = simulation
+  return { wrong, acknowledged: acknowledged.size, nodes: nodesMade }
+}
+
+class Simulation {
+  readonly wrong: string[] = []
+  /** The event of each key that was acknowledged. */
+  readonly acknowledged = new Map<string, string>()
+  nodesMade = 0
+  private readonly redis: SimulatedRedis
+  private readonly nodes = new Set<SimulatedNode>()
+  private readonly starting = new Set<Life>()
+  /** Events of each shard that were acknowledged as new there. */
+  private readonly counted = Array.from({ length: shardsAsked }, () => new Set<string>())
+  private clients = 0
+  private ending = false
+  private calm = false
+  private numbers = 0
+  private events = 0
+
+  constructor(
+    private readonly world: World,
+    private readonly fault: Fault,
+  ) {
+    const { random } = world
+    const left = {
+      epochs: fault === 'no epoch check',
+      asking: fault === 'a claim taken over without asking',
+      leaseMs,
+    }
+    this.redis = new SimulatedRedis(world, 1 + drift * (random.next() - 0.5), left, random.pick([0, 1]))
+  }
+
+  async run(): Promise<void> {
+    const { world } = this
+    const { random } = world
+    for (let i = 0; i < 2 + random.below(2); i++) this.add()
+    await this.until(() => this.nodes.size >= 2 && this.isServed)
+    for (let i = 0; i < 3 + random.below(4); i++) this.client(() => this.sends())
+    const readers = this.fault === null ? 2 : 8
+    for (let i = 0; i < readers; i++) this.client(() => this.reads())
+    this.faults()
+    const endsMs = world.nowMs + (this.fault === null ? 2_000 + random.below(8_000) : 20_000)
+    await this.until(() => world.nowMs >= endsMs)
+    this.calm = true
+    this.redis.losing = 0
+    this.redis.away = false
+    if (this.nodes.size + this.starting.size === 0) this.add()
+    this.ending = true
+    await this.until(() => this.clients === 0 && this.isServed)
+    await this.judge()
+  }
+
+  // ── clients ──────────────────────────────────────────────────────────────────────────────────
+
+  private client(work: () => Promise<void>): void {
+    this.clients++
+    this.world.nature.run(() => {
+      const loop = async (): Promise<void> => {
+        while (!this.ending) {
+          await work()
+          await this.world.pause(this.world.delay(20, 400))
+        }
+      }
+      loop()
+        .catch(error => this.wrong.push(String(error instanceof Error ? error.stack : error)))
+        .finally(() => {
+          this.clients--
+        })
+    })
+  }
+
+  /** A new key, or one of before, sent until it is acknowledged, to any node, now and then by two at once. */
+  private async sends(): Promise<void> {
+    const { random } = this.world
+    const old = this.numbers > 0 && random.chance(0.4)
+    const key = `key ${old ? 1 + random.below(this.numbers) : ++this.numbers}`
+    const shard = random.below(shardsAsked)
+    const send = () => this.send(key, random.chance(0.8) ? shard : random.below(shardsAsked))
+    await Promise.all(random.chance(0.2) ? [send(), send()] : [send()])
+  }
+
+  private async send(key: string, shard: number): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      const eventId = `evt_${++this.events}`
+      const first = await this.ask(shard, async owner => owner.take({ key, eventId }))
+      if (first !== null) return this.told(key, first, eventId, shard)
+      if (this.ending && tries > 200) return
+      await this.world.pause(this.world.delay(30, 500))
+    }
+  }
+
+  private told(key: string, first: string, sent: string, shard: number): void {
+    const known = this.acknowledged.get(key)
+    if (known !== undefined && known !== first)
+      this.wrong.push(`EV-27 ${key} was acknowledged as ${known} and as ${first}`)
+    this.acknowledged.set(key, first)
+    if (first === sent) this.counted[shard]!.add(first)
+  }
+
+  /** Promise 9: what was acknowledged before a read was sent is in its answer, whichever node gives it. */
+  private async reads(): Promise<void> {
+    const { random } = this.world
+    const shard = random.below(shardsAsked)
+    const least = this.counted[shard]!.size
+    // a late answer counts too, whoever still hears it
+    await this.ask(shard, async ({ count }) => {
+      if (count < least)
+        this.wrong.push(`promise 9: a node without its lease answers: ${count} of ${least} of shard ${shard}`)
+      return count
+    })
+  }
+
+  /** Ask the owner of a shard as any node sees it; null: nobody answered, or said that it cannot. */
+  private ask<T>(
+    shard: number,
+    work: (owner: ReturnType<SimulatedNode['shard']>) => Promise<T>,
+  ): Promise<T | null> {
+    const { world } = this
+    const { random } = world
+    const any = [...this.nodes]
+    if (any.length === 0) return Promise.resolve(null)
+    // a stale map leads to one that owned it, which says so
+    const asked = random.pick(any)
+    const owner = any.find(({ id }) => id === asked.ownerOf(shard)) ?? asked
+    return new Promise((resolve, reject) => {
+      world.after(random.pick([300, 3_000]), world.nature, () => resolve(null))
+      world.after(world.delay(0.5), owner.life, () => {
+        const answer = (value: T | null) => world.after(world.delay(0.5), world.nature, () => resolve(value))
+        Promise.resolve()
+          .then(() => work(owner.shard(shard)))
+          .then(answer, error => (error instanceof Unavailable ? answer(null) : reject(error)))
+      })
+    })
+  }
+
+  // ── nodes ────────────────────────────────────────────────────────────────────────────────────
+
+  private add(): void {
+    const { world, redis } = this
+    const name = `node${++this.nodesMade}`
+    const life = new Life(world, name)
+    life.rate = 1 + drift * (world.random.next() - 0.5)
+    this.starting.add(life)
+    const over = (): void => this.end(life)
+    // so long as it believes in a lease that Redis keeps for a fraction of that
+    const believedMs = this.fault === 'a lease kept too long' ? 3 * leaseMs : leaseMs
+    life.run(() => {
+      SimulatedNode.start(life, redis.client(), name, believedMs, over).then(node => {
+        if (this.starting.delete(life)) this.nodes.add(node)
+      }, over)
+    })
+  }
+
+  private end(life: Life): void {
+    life.end()
+    this.starting.delete(life)
+    for (const node of this.nodes) if (node.life === life) this.nodes.delete(node)
+    this.world.after(this.world.delay(300, 3_000), this.world.nature, () => {
+      if (this.nodes.size + this.starting.size < 2) this.add()
+    })
+  }
+
+  /** Whether each shard that is asked is open on the node that owns it. */
+  private get isServed(): boolean {
+    const open = [...this.nodes].filter(node => node.life.run(() => node.isAlive))
+    return Array.from({ length: shardsAsked }, (_, shard) =>
+      open.some(node => node.shards.get(shard)?.isOpen && node.ownerOf(shard) === node.id),
+    ).every(Boolean)
+  }
+
+  // ── faults ───────────────────────────────────────────────────────────────────────────────────
+
+  private faults(): void {
+    const { world, redis } = this
+    const { random } = world
+    const any = (): SimulatedNode | null => (this.nodes.size === 0 ? null : random.pick([...this.nodes]))
+    const kinds: readonly (() => void)[] = [
+      () => {
+        const node = any()
+        if (node !== null) this.end(node.life)
+      },
+      () => {
+        const node = any()
+        if (node !== null)
+          node.life.hungUntilMs = world.nowMs + random.pick([200, 2_500, 6_000]) * (0.5 + random.next() / 2)
+      },
+      () => {
+        if (this.nodes.size + this.starting.size < nodesMost) this.add()
+      },
+      () => {
+        const node = any()
+        if (node === null || this.nodes.size < 2) return
+        node.life.run(
+          () =>
+            void node.leave().then(
+              () => this.end(node.life),
+              () => this.end(node.life),
+            ),
+        )
+      },
+      () => redis.failOver(),
+      () => redis.breakAll(),
+      () => {
+        redis.losing = random.pick([0.01, 0.1])
+        world.after(random.next() * 1_000, world.nature, () => {
+          redis.losing = 0
+        })
+      },
+      () => {
+        redis.away = true
+        redis.breakAll()
+        world.after(random.next() * random.pick([200, 3_000]), world.nature, () => {
+          redis.away = false
+        })
+      },
+    ]
+    // what is broken on purpose shows where nodes hang
+    const chosen = this.fault === null ? kinds.filter(() => random.chance(0.6)) : kinds.slice(1, 2)
+    if (chosen.length === 0) return
+    const usualMs = this.fault === null ? random.pick([100, 400, 1_500]) : 3_000
+    const next = (): void => {
+      world.after(random.next() * 2 * usualMs, world.nature, () => {
+        if (this.calm) return
+        random.pick(chosen)()
+        next()
+      })
+    }
+    next()
+  }
+
+  // ── laws ─────────────────────────────────────────────────────────────────────────────────────
+
+  /** What was acknowledged is in a journal once, and no key is there twice. */
+  private async judge(): Promise<void> {
+    let done = false
+    this.world.nature.run(() => {
+      this.judged()
+        .catch(error => this.wrong.push(String(error instanceof Error ? error.stack : error)))
+        .finally(() => {
+          done = true
+        })
+    })
+    await this.until(() => done)
+  }
+
+  private async judged(): Promise<void> {
+    const client = this.redis.client()
+    const disk = new RedisDisk(client)
+    const events = new Map<string, number>()
+    const keys = new Map<string, string>()
+    for (let shard = 0; shard < shardsAsked; shard++) {
+      const end = await journalEnd(disk, shardDirectory(redisRoot, shard))
+      for (const { key, eventId } of await recordsOf(client, shard, end)) {
+        events.set(eventId, (events.get(eventId) ?? 0) + 1)
+        if (keys.has(key)) this.wrong.push(`${key} is counted as ${keys.get(key)} and as ${eventId}`)
+        keys.set(key, eventId)
+      }
+    }
+    for (const [key, eventId] of this.acknowledged)
+      if (events.get(eventId) !== 1)
+        this.wrong.push(`${key}, acknowledged as ${eventId}, is counted ${events.get(eventId) ?? 0} times`)
+  }
+
+  /** Let things happen; what went wrong meanwhile ends the run. */
+  private async until(done: () => boolean): Promise<void> {
+    const { world } = this
+    await world.drive(() => this.wrong.length > 0 || done(), world.nowMs + patienceMs, stepsMax)
+  }
+}

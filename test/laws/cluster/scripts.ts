@@ -1,0 +1,268 @@
+// What Redis holds, and the product's scripts (src/redis/scripts.ts) on it, word by word in TypeScript.
+// test/cluster/scripts.test.ts holds the two against each other on a real Redis.
+import type { ScriptName } from '../../../src/redis/scripts.js'
+
+export type Argument = string | number | Buffer
+
+/** A text, and until when it is there (Infinity: for ever). */
+interface Text {
+  bytes: Buffer
+  readonly endsMs: number
+}
+
+/** An error that a script answers. */
+export class ScriptError extends Error {}
+
+/** The values of one Redis; keys without a prefix are the caller's business. */
+export class Values {
+  readonly texts = new Map<string, Text>()
+  readonly hashes = new Map<string, Map<string, string>>()
+  readonly sets = new Map<string, Set<string>>()
+
+  /** The same values, to go on from by itself. */
+  copy(): Values {
+    const copy = new Values()
+    for (const [key, text] of this.texts) copy.texts.set(key, { ...text })
+    for (const [key, hash] of this.hashes) copy.hashes.set(key, new Map(hash))
+    for (const [key, set] of this.sets) copy.sets.set(key, new Set(set))
+    return copy
+  }
+
+  get(key: string, nowMs: number): Buffer | null {
+    const text = this.texts.get(key)
+    if (text !== undefined && text.endsMs > nowMs) return text.bytes
+    this.texts.delete(key)
+    return null
+  }
+
+  /** How long a text will be there, whole ms; 0 for one that is not. */
+  leftMs(key: string, nowMs: number): number {
+    return this.get(key, nowMs) === null ? 0 : Math.floor(this.texts.get(key)!.endsMs - nowMs)
+  }
+
+  text(key: string, nowMs: number): string | null {
+    return this.get(key, nowMs)?.toString('latin1') ?? null
+  }
+
+  set(key: string, value: string | Buffer, endsMs = Number.POSITIVE_INFINITY): void {
+    this.texts.set(key, { bytes: Buffer.from(value as string, 'latin1'), endsMs })
+  }
+
+  hash(key: string): Map<string, string> {
+    let hash = this.hashes.get(key)
+    if (hash === undefined) {
+      hash = new Map()
+      this.hashes.set(key, hash)
+    }
+    return hash
+  }
+
+  members(key: string): Set<string> {
+    let set = this.sets.get(key)
+    if (set === undefined) {
+      set = new Set()
+      this.sets.set(key, set)
+    }
+    return set
+  }
+
+  increment(key: string, nowMs: number): number {
+    const next = Number(this.text(key, nowMs) ?? '0') + 1
+    this.set(key, String(next))
+    return next
+  }
+}
+
+/** What is left out of the scripts on purpose, to see that the laws notice. */
+export interface Left {
+  /** No write compares the shard's mark. */
+  readonly epochs?: boolean
+  /**
+   * A claim under way is free for whoever asks, and a write does not compare whose it is: either check alone keeps an event
+   * from being counted twice.
+   */
+  readonly asking?: boolean
+  /** A lease is kept for this long at most, ms. */
+  readonly leaseMs?: number
+}
+
+/** Run a script at an instant of Redis' clock. Errors: ScriptError. */
+export function runScript(
+  values: Values,
+  nowMs: number,
+  p: string,
+  name: ScriptName,
+  given: readonly Argument[],
+  left: Left = {},
+): unknown {
+  const text = (i: number): string => asText(given[i]!)
+  const number = (i: number): number => Number(text(i))
+  const shards = values.hash(`${p}shards`)
+  const nodes = values.hash(`${p}nodes`)
+  const slots = values.hash(`${p}slots`)
+  const leased = (ms: number): number => nowMs + Math.min(ms, left.leaseMs ?? ms)
+  const fenced = (): boolean => left.epochs !== true && shards.get(text(0)) !== text(1)
+  const changed = (): number => values.increment(`${p}changes`, nowMs)
+  const release = (): void => {
+    for (let i = 4; i < given.length; i += 3) {
+      const value = values.text(text(i), nowMs)
+      if (value === text(i + 1) || value === text(i + 2)) values.texts.delete(text(i))
+    }
+  }
+  const mustOwn = (): void => {
+    if (fenced()) throw new ScriptError('FENCED')
+  }
+  switch (name) {
+    case 'join': {
+      const count = number(3)
+      const from = values.increment(`${p}joins`, nowMs)
+      for (let i = 0; i < count; i++) {
+        const slot = (from + i) % count
+        if (slots.has(String(slot))) continue
+        slots.set(String(slot), text(0))
+        nodes.set(text(0), text(1))
+        values.set(`${p}lease:${text(0)}`, '1', leased(number(2)))
+        changed()
+        return slot
+      }
+      return -1
+    }
+    case 'renew':
+      if (!nodes.has(text(0))) return 0
+      values.set(`${p}lease:${text(0)}`, '1', leased(number(1)))
+      if (text(2) !== '') {
+        nodes.set(text(0), text(2))
+        changed()
+      }
+      return 1
+    case 'look': {
+      const seen = [...nodes].flatMap(([node, json]) => [
+        node,
+        json,
+        String(values.leftMs(`${p}lease:${node}`, nowMs)),
+      ])
+      return [values.text(`${p}changes`, nowMs) ?? '0', seen, [...shards].flat()]
+    }
+    case 'leave':
+      if (text(1) !== '1' && values.get(`${p}lease:${text(0)}`, nowMs) !== null) return 0
+      nodes.delete(text(0))
+      values.texts.delete(`${p}lease:${text(0)}`)
+      for (const [slot, node] of slots) if (node === text(0)) slots.delete(slot)
+      for (const [shard, mark] of shards) {
+        const [epoch, node] = parts(mark)
+        if (node === text(0)) shards.set(shard, `${epoch}:`)
+      }
+      changed()
+      return 1
+    case 'take': {
+      if (!nodes.has(text(0))) return ''
+      const [epoch, node] = parts(shards.get(text(1)) ?? '0:')
+      if (node !== '') return ''
+      const mark = `${epoch + 1}:${text(0)}`
+      shards.set(text(1), mark)
+      changed()
+      return mark
+    }
+    case 'give': {
+      if (fenced()) return 0
+      const [epoch] = parts(text(1))
+      const to = nodes.has(text(2)) ? text(2) : ''
+      shards.set(text(0), `${to === '' ? epoch : epoch + 1}:${to}`)
+      changed()
+      return 1
+    }
+    case 'begin': {
+      mustOwn()
+      const files = values.members(`${p}files:${text(0)}`)
+      if (files.has(text(3))) throw new ScriptError('EXISTS')
+      files.add(text(3))
+      values.set(text(2), '')
+      return 1
+    }
+    case 'write': {
+      mustOwn()
+      const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)
+      const offset = number(3)
+      if (had.length < offset) throw new ScriptError('GAP')
+      for (let i = 5; i < given.length; i += 3) {
+        const value = values.text(text(i), nowMs)
+        const isOurs = value === text(i + 1) || value === text(i + 2)
+        if (!isOurs && left.asking !== true) throw new ScriptError('STOLEN')
+      }
+      const bytes = given[4] as Buffer
+      const file = Buffer.alloc(Math.max(had.length, offset + bytes.length))
+      had.copy(file)
+      bytes.copy(file, offset)
+      values.set(text(2), file)
+      for (let i = 5; i < given.length; i += 3)
+        values.set(text(i), text(i + 2), values.texts.get(text(i))?.endsMs)
+      return 1
+    }
+    case 'cut': {
+      mustOwn()
+      const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)
+      if (had.length > number(3)) values.set(text(2), had.subarray(0, number(3)))
+      release()
+      const [epoch, node] = parts(text(1))
+      const mark = `${epoch + 1}:${node}`
+      shards.set(text(0), mark)
+      changed()
+      return mark
+    }
+    case 'reopen': {
+      const [epoch, node] = parts(shards.get(text(0)) ?? '0:')
+      if (node !== text(1)) throw new ScriptError('FENCED')
+      const mark = `${epoch + 1}:${node}`
+      shards.set(text(0), mark)
+      changed()
+      return mark
+    }
+    case 'drop':
+      mustOwn()
+      release()
+      values.members(`${p}files:${text(0)}`).delete(text(3))
+      values.texts.delete(text(2))
+      return 1
+    case 'claim': {
+      mustOwn()
+      const [since] = parts(text(1))
+      const out: string[] = []
+      for (let i = 3; i < given.length; i += 3) {
+        const value = values.text(text(i), nowMs)
+        const way = /^p(\d+):(\d+)\|/.exec(value ?? '')
+        const done = /^d\|[^|]*\|[^|]*\|(\d+)\|/.exec(value ?? '')
+        const isFree =
+          value === null ||
+          (way !== null && (left.asking || way[2] !== String(parts(shards.get(way[1]!) ?? '0:')[0]))) ||
+          (way === null && done !== null && Number(done[1]) <= number(i + 2))
+        if (isFree) {
+          values.set(text(i), `p${text(0)}:${since}|${text(i + 1)}`, nowMs + number(2))
+          out.push('')
+        } else out.push(way !== null ? 'busy' : value)
+      }
+      return out
+    }
+    case 'touch':
+      values.set(`${p}touched`, '1')
+      return 1
+    case 'free':
+      for (let i = 0; i < given.length; i += 2)
+        if (values.text(text(i), nowMs) === text(i + 1)) values.texts.delete(text(i))
+      return 1
+    case 'pairs':
+      for (let i = 2; i < given.length; i++) {
+        const had = values.text(text(i), nowMs)
+        if (had !== null && had !== text(0)) return [text(i), had]
+      }
+      for (let i = 2; i < given.length; i++) values.set(text(i), text(0), nowMs + number(1))
+      return ''
+  }
+}
+
+const asText = (argument: Argument): string =>
+  Buffer.isBuffer(argument) ? argument.toString('latin1') : String(argument)
+
+function parts(mark: string): readonly [epoch: number, node: string] {
+  const at = mark.indexOf(':')
+  return [Number(mark.slice(0, at)), mark.slice(at + 1)]
+}
