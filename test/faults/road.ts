@@ -32,7 +32,7 @@ export async function road(t: Test, target: Target, heard?: (bytes: Buffer) => b
     }
     outgoing.pipe(incoming)
     if (heard === undefined) incoming.pipe(outgoing)
-    else incoming.on('data', bytes => (heard(bytes) ? outgoing.write(bytes) : incoming.destroy()))
+    else incoming.on('data', bytes => (heard(bytes) ? outgoing.write(bytes) : incoming.resetAndDestroy()))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {

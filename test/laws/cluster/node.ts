@@ -32,6 +32,7 @@ export class SimulatedNode {
   readonly shards = new Map<number, OwnedShard>()
   private readonly busy = new Set<number>()
   private planned: Promise<void> | null = null
+  private replan = false
   private stopping = false
 
   private constructor(
@@ -124,8 +125,10 @@ export class SimulatedNode {
   }
 
   private plan(): void {
+    this.replan = this.planned !== null
     this.planned ??= this.act().finally(() => {
       this.planned = null
+      if (this.replan) this.plan()
     })
   }
 
