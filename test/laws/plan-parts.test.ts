@@ -254,9 +254,11 @@ class World extends Walk<PartsModel> {
     const id = random.pick([...this.customPlans.keys()])
     const planId = this.customPlans.get(id)!
     const custom = this.model.customs.get(id)!
-    const price = custom.price !== null && random.chance(0.3) ? custom.price : 500 + random.below(5000)
     // one change at a time waits for its payment
     const waits = custom.billings.some(({ status }) => status === 'pending')
+    // Not drawn: the price in force, published again while another waits. The service bills it once more.
+    const isSame = custom.price !== null && !waits && random.chance(0.3)
+    const price = isSame ? custom.price! : 500 + random.below(5000)
     const onPayment = random.chance(0.3) && !(waits && custom.version !== null)
     const days = 5 + random.below(30)
     this.note(`publish the plan of ${id} for ${price}, due in ${days} days ${onPayment ? 'on payment' : ''}`)
