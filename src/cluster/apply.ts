@@ -1,5 +1,5 @@
-// What a node's HTTP thread remembers of the facts that it is told: entities and their keys, members, traits seen first,
-// and keys of holds. Told twice, or late, they change nothing.
+// Applies facts to the memory of a node's HTTP thread: entities and their keys, members, traits seen first,
+// and keys of holds. A fact that arrives twice or late changes nothing.
 import type { TraitRegistry } from '../catalog/traits.js'
 import type { Fact } from '../core/company/message.js'
 import type { Directory } from '../engine/directory/directory.js'

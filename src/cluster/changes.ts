@@ -1,23 +1,24 @@
-// Version counters of all nodes, for the data stream of one. A shard raises numbers in the memory of its own node. Each
-// node that has subscribers asks every other which numbers were raised there, and raises the same in a memory of its own.
+// Version counters of all nodes, for the data stream of one. A shard raises counters in the memory of its own
+// node. Each node with subscribers polls every other node for the counters raised there, and raises the same
+// ones in its own memory.
 import { Changes } from '../protocol/version-counters.js'
 import { clusterShards } from './members.js'
 
-/** How often a node looks which of its numbers were raised, ms. */
+/** Interval at which a node looks for raised counters, ms. */
 const tickMs = 10
-/** An answer leaves after this long, with or without numbers, ms. */
+/** A report is sent after this long, with or without counters, ms. */
 const waitMs = 1_000
-/** A node that does not ask for this long is forgotten, and told everything when it asks again, ms. */
+/** A node that sends no request for this long is forgotten. Its next report covers everything. In ms. */
 const forgottenMs = 30_000
-/** Numbers that wait for one node; beyond, it is told to look at everything. */
+/** Most counters that wait for one node. Beyond this the report covers everything. */
 const pendingMax = 100_000
-/** A pause after a node did not answer, ms. */
+/** Pause after a node did not answer, ms. */
 const againMs = 50
 
-/** Numbers that were raised since the last report to a node. */
+/** Counters that were raised since the last report to a node. */
 export interface ChangeReport {
   readonly cursor: number
-  /** Any number may be another. */
+  /** Any counter may have changed. */
   readonly all: boolean
   readonly raised: readonly number[]
 }
@@ -31,14 +32,17 @@ interface Listener {
   wake: (() => void) | null
 }
 
-/** Tells other nodes which numbers of this one were raised. */
+/** Reports the raised counters of this node to other nodes. */
 export class ChangeReports {
   private readonly listeners = new Map<string, Listener>()
   private timer: NodeJS.Timeout | null = null
 
   constructor(private readonly local: Changes) {}
 
-  /** Resolves when something was raised since the report with this cursor, or after a second. `cursor` 0: the first. */
+  /**
+   * Resolves when a counter was raised since the report with this cursor, or after a second. The first cursor
+   * is 0.
+   */
   async next(node: string, cursor: number): Promise<ChangeReport> {
     let listener = this.listeners.get(node)
     if (listener === undefined || listener.cursor !== cursor) {
@@ -101,17 +105,17 @@ export class ChangeReports {
   }
 }
 
-/** The way to another node, as far as changes need it. */
+/** The connection to another node, as far as changes need it. */
 export interface Reporter {
   call(name: string, given: unknown): Promise<unknown>
 }
 
-/** The numbers as the stream of this node looks at them: raised here or on any other node. */
+/** The counters as the stream of this node reads them: raised here or on any other node. */
 export class ClusterChanges {
   private readonly others = Changes.make(clusterShards)
-  /** Rises when something may have been raised elsewhere unheard. */
+  /** Rises when counters may have been raised elsewhere without a report. */
   private unheard = 0
-  /** Nodes that are being asked. */
+  /** Nodes that are polled. */
   private readonly followed = new Set<Reporter>()
   private wantedMs = 0
 
@@ -156,7 +160,7 @@ export class ClusterChanges {
     return (this.local.epoch(shard) + 2 * this.unheard) | 0
   }
 
-  /** The stream has subscribers: every other node is asked from now on, for as long as this is called. */
+  /** The stream has subscribers. Every other node is polled for as long as this is called. */
   follow(): void {
     this.wantedMs = performance.now()
     for (const node of this.nodes()) if (!this.followed.has(node)) void this.ask(node)
@@ -172,7 +176,7 @@ export class ClusterChanges {
         if (report.all) this.unheard++
         for (const number of report.raised) this.others.raise(number)
       } catch {
-        // whatever it tells after this, something may be missing
+        // Reports may have been lost: the next one must cover everything.
         cursor = 0
         this.unheard++
         await new Promise(resolve => setTimeout(resolve, againMs))

@@ -1,11 +1,13 @@
-// Nodes that Redis reaches and that do not reach each other. Each says in Redis whom it does not reach; from what all say,
-// every node draws the same conclusion: who leaves, so that the rest reach one another again.
+// Nodes that reach Redis but not each other. Each node writes to Redis the ids of the nodes that it cannot
+// reach. From these lists every node computes the same result: the nodes that leave, so that the rest reach
+// one another again.
 import type { NodeInfo } from './members.js'
 
 /**
- * Nodes that are to leave: as few as it takes, those that miss the most others first; of equals the one that came last.
+ * Returns the nodes that are to leave: as few as possible, starting with the node that misses the most
+ * others. Among equals the youngest node leaves.
  *
- * nodes    by id, with the ids that each says it does not reach.
+ * nodes    by id, with the ids that each cannot reach.
  */
 export function cutOff(
   nodes: ReadonlyMap<string, Pick<NodeInfo, 'sinceMs' | 'unreached'>>,

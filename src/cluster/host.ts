@@ -1,12 +1,12 @@
-// Threads that hold the shards of this node, many to a thread. To whoever starts a shard it looks as if it had a thread of
-// its own (src/engine/shards/thread.ts): a port, an end, and nothing that other shards do.
+// Threads that hold the shards of this node, many to a thread. Each shard looks as if it had a thread of its
+// own (src/engine/shards/thread.ts), with its own port and its own end.
 import { EventEmitter } from 'node:events'
 import { type StartThread, startThread, type Thread } from '../engine/shards/thread.js'
 import type { Port } from '../protocol/port.js'
 import type { ShardOptions } from '../protocol/shard-options.js'
 import type { HostMessage, HostReply, HostTask } from '../redis/hosting.js'
 
-/** What such a thread runs. */
+/** The file that such a thread runs. */
 const hostFile = new URL('../../workers/node.js', import.meta.url)
 
 interface Held {
@@ -20,13 +20,13 @@ interface Place {
   readonly thread: Thread
   readonly held: Map<number, Held>
   posted: HostMessage[]
-  /** Resolves when it can open shards at once; or has ended. */
+  /** Resolves when the thread can open shards at once, or has ended. */
   readonly ready: Promise<void>
   readonly isReady: () => void
 }
 
 class HeldPort extends EventEmitter {
-  /** The shard's number, once it is known. */
+  /** The shard's number; -1 until it is known. */
   index = -1
 
   constructor(private readonly post: (message: HostMessage) => void) {
@@ -53,7 +53,7 @@ export class Host {
     this.places = Array.from({ length: threads }, () => null)
   }
 
-  /** Starts a shard in one of the threads; the file named is not looked at. */
+  /** Starts a shard in one of the threads. The given file is ignored. */
   readonly startShard: StartThread = (_file, make) => {
     let place!: Place
     const port = new HeldPort(message => this.post(place, message))
@@ -72,7 +72,10 @@ export class Host {
     return { port: port as unknown as Port, ended, rest: () => [], close, destroy: async () => {} }
   }
 
-  /** Start all threads; resolves when they can open shards at once, so that none of their first shards waits for it. */
+  /**
+   * Start all threads. Resolves when they can open shards at once, so that the first shards do not wait for
+   * it.
+   */
   async warm(): Promise<void> {
     await Promise.all(this.places.map((place, at) => (place ?? this.open(at)).ready))
   }

@@ -1,25 +1,27 @@
-// The way from one node to another: a connection that is kept, over which requests to shards and calls leave as frames.
-// Each node opens one to every other; what it is answered comes back on the same one.
+// The connection from one node to another. It stays open and carries requests to shards, and calls, as
+// frames. Each node opens one connection to every other node; the answers come back on the same connection.
 //
-//   frame | length 4 | value, as v8 writes it |      both sides show that they know the secret before the first
+//   frame | length 4 | value, as v8 writes it |
+//
+// Both sides prove that they know the secret before the first frame.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
 
-/** A frame, and what waits to be sent to one node, bytes. */
+/** Longest frame, and most bytes that wait to be sent to one node. */
 const frameBytesMax = 64 << 20
 const waitingBytesMax = 64 << 20
-/** Before it is known who speaks. */
+/** Longest message before the other side has proved that it knows the secret, bytes. */
 const helloBytesMax = 4_096
 const helloMs = 5_000
 const connectMs = 2_000
 const againMsMax = 250
-/** A connection over which nothing came for so many times its silence is given up by the node that is asked. */
+/** The receiving node closes a connection after this many silence periods without a frame. */
 const guestSilences = 2
 
-/** Whoever speaks, as it says once it has shown the secret. */
+/** The other side of a connection, once it has proved that it knows the secret. */
 export interface Visitor {
   readonly node: string
   readonly slot: number
@@ -34,26 +36,26 @@ type Frame =
   | readonly ['ping']
   | readonly ['pong']
 
-/** What a node does for others. */
+/** Handlers of the requests of other nodes. */
 export interface Serves {
-  /** Requests to a shard. `reply` says it back; `bounce` that the shard is not here. */
+  /** Requests to a shard. `reply` sends the answers; `bounce` reports that the shard is not here. */
   cells(guest: Guest, shard: number, cells: Packet, tries: number): void
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
 }
 
-/** The same, and who is connected. */
+/** The same, with connections that begin. */
 interface Receives extends Serves {
   came(guest: Guest): void
 }
 
-/** What a node hears of another that it asks. */
+/** Handlers of the frames of another node. */
 export interface Hears {
   replies(shard: number, cells: Packet): void
   bounced(shard: number, cells: Packet, tries: number): void
   up(): void
-  /** Whatever was asked and not answered will not be. */
+  /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
 }
 
@@ -62,9 +64,9 @@ class Wire {
   private pieces: Buffer[] = []
   private length = 0
   private corked = false
-  /** Until both sides have shown the secret, what is said is short and JSON. */
+  /** Until both sides have proved that they know the secret, messages are short and JSON. */
   private isOpen = false
-  /** When something came last, and when that was last looked at, ms of the monotonic clock. */
+  /** Time of the last piece received, and time of the last check, ms of the monotonic clock. */
   private heardMs = performance.now()
   private lookedMs = performance.now()
 
@@ -77,12 +79,15 @@ class Wire {
     socket.on('error', () => {})
   }
 
-  /** From now on frames may be as long as any. */
+  /** Frames of full length are allowed from now on. */
   open(): void {
     this.isOpen = true
   }
 
-  /** Whether nothing came for so long. Looks that come late themselves do not count: this thread stood still. */
+  /**
+   * Whether nothing was received for so long. A check that runs late itself does not count: this thread was
+   * stalled.
+   */
   isSilent(forMs: number): boolean {
     const nowMs = performance.now()
     const late = nowMs - this.lookedMs > forMs / 2
@@ -156,7 +161,7 @@ interface Hello {
   readonly proof: string
 }
 
-/** Another node that asks this one. */
+/** Another node that sends requests to this one. */
 export class Guest implements Visitor {
   constructor(
     readonly node: string,
@@ -181,7 +186,7 @@ export class Guest implements Visitor {
   }
 }
 
-/** Where other nodes ask this one. */
+/** The server that accepts connections of other nodes. */
 export class Door {
   private constructor(
     private readonly server: Server,
@@ -190,7 +195,7 @@ export class Door {
     private readonly guests: Set<Guest>,
   ) {}
 
-  /** silenceMs: a node that lives says something at least so often. */
+  /** silenceMs: a live node sends a frame at least this often. */
   static async listen(
     where: { host: string; port: number },
     secret: string,
@@ -219,7 +224,7 @@ export class Door {
     return new Door(server, (server.address() as { port: number }).port, open, guests)
   }
 
-  /** End the connections of a node that is none any more: nothing it asks is answered. */
+  /** End the connections of a node that left the cluster. Its requests get no answer. */
   expel(node: string): void {
     for (const guest of this.guests) if (guest.node === node) guest.end()
   }
@@ -280,7 +285,7 @@ interface Calling {
   readonly reject: (error: Error) => void
 }
 
-/** Another node, asked by this one. Connects again and again until it is closed. */
+/** Another node, to which this one sends requests. Reconnects until it is closed. */
 export class Peer {
   private wire: Wire | null = null
   private socket: Socket | null = null
@@ -289,10 +294,10 @@ export class Peer {
   private closed = false
   private fails = 0
   private readonly beating: NodeJS.Timeout
-  /** Since when it is not reached, of the monotonic clock; null: it is. */
+  /** Since when the peer is unreachable, of the monotonic clock; null: it is connected. */
   private downSinceMs: number | null = performance.now()
 
-  /** silenceMs: a connection over which nothing came for so long is given up. */
+  /** silenceMs: a connection is closed after this long without a frame. */
   constructor(
     readonly node: string,
     private readonly where: { readonly host: string; readonly port: number },
@@ -305,7 +310,7 @@ export class Peer {
     this.connect()
   }
 
-  /** Whether it is not reached for so long. */
+  /** Whether the peer has been unreachable for so long. */
   isLost(forMs: number): boolean {
     return this.downSinceMs !== null && performance.now() - this.downSinceMs > forMs
   }
@@ -321,14 +326,16 @@ export class Peer {
     return this.wire !== null
   }
 
-  /** Requests to one of its shards; false when they cannot be sent now, and were not. */
+  /**
+   * Send requests to one of its shards. Returns false when they cannot be sent now; nothing was sent then.
+   */
   post(shard: number, cells: Packet, tries: number): boolean {
     if (this.wire === null || this.wire.isFull) return false
     this.wire.send(['cells', shard, cells, tries] satisfies Frame)
     return true
   }
 
-  /** errors  ServiceError: what it says, or `starting` when the connection is or was down. */
+  /** errors  ServiceError: as the peer reports it, or `starting` when the connection is or was down. */
   call(name: string, given: unknown): Promise<unknown> {
     const { wire } = this
     if (wire === null || wire.isFull)
@@ -394,7 +401,7 @@ export class Peer {
   }
 }
 
-/** Whether a node is reached, within two seconds. */
+/** Whether a node is reached within two seconds. */
 export async function reaches(
   where: { readonly host: string; readonly port: number },
   secret: string,

@@ -1,6 +1,7 @@
-// Who the nodes are, and which of them owns which shard, as Redis keeps it. A node lives as long as it renews its lease;
-// whoever finds one without puts it out, and only then are its shards free. What a node believes of itself ends with its
-// lease, by its own monotonic clock: however late it wakes, it knows that it may have been replaced.
+// The nodes of the cluster and the owner of each shard, as Redis keeps them. A node lives as long as it
+// renews its lease. Any node that finds an expired lease removes its node; only then are the shards of that
+// node free. A node's own view ends with its lease, by its own monotonic clock: however late it wakes, it
+// knows that it may have been replaced.
 import { EventEmitter } from 'node:events'
 import type { RedisClient } from '../redis/redis.js'
 
@@ -8,29 +9,29 @@ import type { RedisClient } from '../redis/redis.js'
 export const clusterShards = 32
 /** Nodes at once. */
 export const nodesMax = 64
-/** Of a lease: a node stops answering so much before it may be put out. */
+/** Part of a lease: a node stops answering so long before it may be removed. */
 const margin = 0.1
-/** Times of looks that are kept until they are asked for. */
+/** Most durations of looks that are kept until they are collected. */
 const looksMax = 1_000
 
-/** What a node says of itself. */
+/** The entry that a node writes about itself. */
 export interface NodeInfo {
-  /** As its operator calls it; the id is of one start. */
+  /** The name that the operator gave. The id is new at every start. */
   readonly name: string
-  /** Where other nodes ask it. */
+  /** The address where other nodes connect. */
   readonly host: string
   readonly port: number
   readonly sinceMs: number
   readonly slot: number
-  /** It owns no shards yet, or is to own none any more. */
+  /** `loading`: owns no shards yet. `draining`: is to own none any more. */
   readonly state: 'loading' | 'serving' | 'draining'
-  /** Ids of nodes that it does not reach. */
+  /** Ids of nodes that it cannot reach. */
   readonly unreached?: readonly string[]
 }
 
 export interface Owner {
   readonly epoch: number
-  /** '' for nobody. */
+  /** '' when the shard has no owner. */
   readonly node: string
   readonly mark: string
 }
@@ -40,15 +41,15 @@ export interface View {
   readonly owners: readonly Owner[]
 }
 
-/** An answer of the script `look`. */
+/** The answer of the script `look`. */
 type Seen = readonly [changes: string, nodes: readonly string[], shards: readonly string[]]
 
 const nobody: Owner = { epoch: 0, node: '', mark: '' }
 
 interface Events {
-  /** Nodes or owners are others than before. */
+  /** Nodes or owners have changed. */
   readonly changed: [view: View]
-  /** This node is none any more. */
+  /** This node was removed from the cluster. */
   readonly out: []
 }
 
@@ -56,15 +57,15 @@ export class Members extends EventEmitter<Events> {
   private view: View = { nodes: new Map(), owners: Array.from({ length: clusterShards }, () => nobody) }
   private changes = ''
   private leaseUntilMs = 0
-  /** Redis was away until then: others may have lost their leases for that alone. */
+  /** Redis was away until then. Other leases may have ended for that reason alone. */
   private lenientUntilMs = 0
-  /** When the first lease of another ends unless it is renewed, of the monotonic clock. */
+  /** When the first lease of another node ends unless it is renewed, of the monotonic clock. */
   private firstEndMs = Number.POSITIVE_INFINITY
   private timer: NodeJS.Timeout | null = null
   private ticking: Promise<void> | null = null
-  /** By how much the epochs of all shards rose since this node came. */
+  /** How far the epochs of all shards rose since this node joined. */
   epochChanges = 0
-  /** Seconds that looks took, since they were last asked for. */
+  /** Durations of looks since they were last collected, seconds. */
   private looks: number[] = []
   private stopped = false
   private info: NodeInfo
@@ -82,9 +83,9 @@ export class Members extends EventEmitter<Events> {
   }
 
   /**
-   * Become a node.
+   * Join as a node.
    *
-   * errors  Error when there are as many as there may be; those of Redis.
+   * errors  Error when the cluster is full; those of Redis.
    */
   static async join(
     redis: RedisClient,
@@ -115,40 +116,40 @@ export class Members extends EventEmitter<Events> {
     return this.info.state
   }
 
-  /** Whether this node may answer for what it holds in memory: its lease has not run out. */
+  /** Whether this node may answer from what it holds in memory: its lease has not run out. */
   get isAlive(): boolean {
     return !this.stopped && performance.now() < this.leaseUntilMs - this.leaseMs * margin
   }
 
-  /** Whether this node left, or was put out. */
+  /** Whether this node left or was removed. */
   get isOver(): boolean {
     return this.stopped
   }
 
-  /** Say something else of this node from now on. */
+  /** Publish another state of this node. */
   async become(state: NodeInfo['state']): Promise<void> {
     this.info = { ...this.info, state }
     await this.lookAgain()
   }
 
-  /** How long the lease holds unless it is renewed, ms; 0: it has ended. */
+  /** How long the lease lasts unless it is renewed, ms; 0: it has ended. */
   get leaseLeftMs(): number {
     return this.stopped ? 0 : Math.max(0, this.leaseUntilMs - performance.now())
   }
 
-  /** Seconds that each look at Redis took since this was last asked. */
+  /** Returns the durations of looks at Redis since the last call, seconds. */
   takeLooks(): readonly number[] {
     const { looks } = this
     this.looks = []
     return looks
   }
 
-  /** Say from the next look on whom this node does not reach. */
+  /** Publish, from the next look on, the nodes that this one cannot reach. */
   misses(unreached: readonly string[]): void {
     this.info = { ...this.info, unreached }
   }
 
-  /** What Redis says, for one that is no node: also how long each lease holds, ms (0: it has ended). */
+  /** The view of a process that is no node, with the time left of each lease, ms (0: it has ended). */
   static async look(redis: RedisClient): Promise<View & { readonly leases: ReadonlyMap<string, number> }> {
     const [, nodes, shards] = await redis.run<Seen>('look')
     const leases = new Map<string, number>()
@@ -156,20 +157,20 @@ export class Members extends EventEmitter<Events> {
     return { ...viewOf(nodes, shards), leases }
   }
 
-  /** Take a shard that is nobody's. Returns its mark; '' when another was quicker. */
+  /** Take a shard that has no owner. Returns its mark; '' when another node was quicker. */
   async take(shard: number): Promise<string> {
     const mark = await this.redis.run<string>('take', this.id, shard)
     await this.lookAgain()
     return mark
   }
 
-  /** Give a shard to a node, or to nobody (''). */
+  /** Give a shard to a node, or to no node (''). */
   async give(shard: number, mark: string, to: string): Promise<void> {
     await this.redis.run('give', shard, mark, to)
     await this.lookAgain()
   }
 
-  /** Look now. */
+  /** Look now, or join the look under way. */
   tick(): Promise<void> {
     this.ticking ??= this.look().finally(() => {
       this.ticking = null
@@ -177,13 +178,13 @@ export class Members extends EventEmitter<Events> {
     return this.ticking
   }
 
-  /** See what holds after now: a look under way may have been answered before. */
+  /** Read the state as of now: a look under way may have been answered before. */
   async lookAgain(): Promise<void> {
     await this.ticking
     await this.tick()
   }
 
-  /** Leave: its shards are nobody's from now on. */
+  /** Leave. The shards of this node have no owner from now on. */
   async leave(): Promise<void> {
     this.stop()
     await this.redis.run('leave', this.id, '1')
@@ -194,7 +195,7 @@ export class Members extends EventEmitter<Events> {
     if (this.timer !== null) clearTimeout(this.timer)
   }
 
-  /** Look ten times in a lease, and at once when another's has ended. */
+  /** Look ten times per lease, and at once when the lease of another node has ended. */
   private next(): void {
     const endsInMs = Math.max(1, this.firstEndMs - performance.now())
     this.timer = setTimeout(
@@ -229,7 +230,7 @@ export class Members extends EventEmitter<Events> {
       this.leaseUntilMs = beganMs + this.leaseMs
       await this.see(seen)
     } catch {
-      // the next tick asks again; without an answer the lease runs out
+      // The next tick tries again. Without an answer the lease runs out.
     }
   }
 
@@ -271,9 +272,10 @@ function ownerOf(mark: string): Owner {
 }
 
 /**
- * What a node should do next about shards: each gets an equal share, and one that is to go hands over all it has.
+ * Plans the next moves of a node's shards. Each node gets an equal share; a draining node hands over all it
+ * has.
  *
- * returns  shards to take, and shards to give, each with whom it goes to ('' when nobody is there).
+ * returns  shards to take, and shards to give, each with its next owner ('' when there is none).
  */
 export function planOf(
   { nodes, owners }: View,
@@ -287,7 +289,7 @@ export function planOf(
   const least = serving.length === 0 ? 0 : Math.floor(owners.length / serving.length)
   const give: (readonly [number, string])[] = []
   const serves = counts.has(self)
-  // the first shard stays where it is: what runs once in the cluster runs beside it
+  // The first shard stays where it is: the tasks that run once in the cluster run beside it.
   for (const shard of mine.toReversed()) {
     const own = counts.get(self) ?? 0
     const [to, has] = [...counts]
@@ -300,7 +302,7 @@ export function planOf(
   }
   const room = serves ? share - counts.get(self)! : 0
   const free = owners.flatMap(({ node }, shard) => (node === '' ? [shard] : []))
-  // each begins elsewhere, so that two do not reach for the same ones
+  // Each node begins at another shard, so that two nodes do not take the same ones.
   const from = Math.floor((free.length * serving.toSorted().indexOf(self)) / serving.length)
   const turned = [...free.slice(from), ...free.slice(0, from)]
   return { take: room > 0 && give.length === 0 ? turned.slice(0, room) : [], give }

@@ -1,4 +1,4 @@
-// One node among several: who the others are, the way to them, and the shards that come and go.
+// One node of a cluster: the other nodes, the connections to them, and the shards that move.
 //
 //   join ─▶ be known to every node ─▶ read what stores and journals hold ─▶ serve ─▶ take shards, give shards
 import { randomBytes } from 'node:crypto'
@@ -22,43 +22,43 @@ export interface NodeSettings {
   readonly redis: RedisAddress
   readonly name: string | null
   readonly secret: string
-  /** Where other nodes ask this one. */
+  /** The address where other nodes connect. */
   readonly listen: { readonly host: string; readonly port: number }
-  /** What it tells them of that; null: where it listens. */
+  /** The address published to other nodes; null: the one it listens at. */
   readonly announce: { readonly host: string; readonly port: number } | null
   readonly leaseMs: number
 }
 
-/** What the node does with what others tell it. */
+/** The parts that handle requests of other nodes. */
 export interface NodeParts {
   readonly shards: ClusterShards
   readonly projections: ClusterProjections
   readonly pairs: PairClaims
-  /** What other nodes hear of changes here. */
+  /** Counters raised here, for other nodes. */
   readonly changes: ChangeReports
-  /** What this thread remembers of facts. */
+  /** Applies facts to the memory of this thread. */
   readonly apply: (facts: readonly Fact[]) => void
-  /** How a shard starts: its positions are read and told. */
+  /** Options to start a shard with. Reads its positions from the stores. */
   readonly optionsOf: (shard: number, mark: string) => Promise<ShardOptions>
   /** Read again what has changed, by its name. */
   readonly reload: (what: string, given: unknown) => Promise<void>
 }
 
 const againMs = 50
-/** A shard that moves waits no longer for its projections to end. */
+/** A shard that moves waits this long for its projections to end. */
 const disownMs = 100
-/** A shard that does not start is tried again. */
+/** Pause before a shard that did not start is started again. */
 const restartMs = 250
 /**
- * Leases for which a node may be unreached before that is said in Redis: one that is dead was put out by then, and is not
- * missed.
+ * A node is reported to Redis as unreachable after this many leases. A dead node was removed by then, and is
+ * not reported.
  */
 const unreachedLeases = 2
 
 export class ClusterNode implements Others {
   private readonly peers = new Map<string, Peer>()
   private parts: NodeParts | null = null
-  /** Facts told before there was anybody to remember them. */
+  /** Facts that arrived before `begin`. */
   private early: Fact[] = []
   /** Shards that are being started or brought to rest. */
   private readonly busy = new Set<number>()
@@ -79,9 +79,9 @@ export class ClusterNode implements Others {
   }
 
   /**
-   * Join the cluster; resolves when every other node knows of this one.
+   * Join the cluster. Resolves when every other node knows this one.
    *
-   * out      told when this node was put out: it may answer nothing more.
+   * out      called when this node was removed: it must not answer any more.
    * errors   those of Redis, of the address to listen at, and of a cluster that is full.
    */
   static async join(settings: NodeSettings, log: Logger, out: () => void): Promise<ClusterNode> {
@@ -121,7 +121,7 @@ export class ClusterNode implements Others {
     return this.members.now.nodes.get(this.id)?.name ?? this.id
   }
 
-  /** What it works with from now on; what was told before is applied. */
+  /** Sets the parts to work with, and applies the facts that arrived before. */
   begin(parts: NodeParts): void {
     this.parts = parts
     parts.projections.with(this)
@@ -130,24 +130,24 @@ export class ClusterNode implements Others {
     parts.apply(early)
   }
 
-  /** Own shards from now on; resolves when every shard is served by somebody. */
+  /** Own shards from now on. Resolves when every shard is served. */
   async serve(): Promise<void> {
     await this.members.become('serving')
     this.changed(this.members.now)
     await this.whole(60_000)
   }
 
-  /** The ways to all other nodes. */
+  /** The connections to all other nodes. */
   get others(): Iterable<Peer> {
     return this.peers.values()
   }
 
-  /** Whether what runs once in the cluster runs here. */
+  /** Whether the tasks that run once in the cluster run here. */
   get isFirst(): boolean {
     return this.members.isAlive && this.parts?.shards.owns(0) === true
   }
 
-  /** What is wrong, in words. */
+  /** Faults of the cluster, in words. */
   degraded(): string[] {
     const found: string[] = []
     if (!this.redis.answers) found.push('Redis')
@@ -158,7 +158,7 @@ export class ClusterNode implements Others {
     return found
   }
 
-  /** What metrics tell of it. */
+  /** Figures for the metrics. */
   figures() {
     const { members, parts } = this
     return {
@@ -176,7 +176,7 @@ export class ClusterNode implements Others {
     return parts !== null && this.members.isAlive && parts.shards.degraded.length === 0
   }
 
-  /** Hand every shard to other nodes; this one goes on passing on what it is asked. */
+  /** Hand every shard to other nodes. This node still passes requests on. */
   async drain(timeoutMs: number): Promise<void> {
     this.stopping = true
     await this.giveAll(timeoutMs)
@@ -216,8 +216,8 @@ export class ClusterNode implements Others {
   }
 
   /**
-   * Ask every other node; resolves when all have answered that are nodes now. A node that slept may know old nodes only:
-   * it looks again before it believes that it asked all.
+   * Call every other node. Resolves when all current nodes have answered. A node that was suspended may know
+   * old nodes only: it looks again before it trusts that it called all of them.
    */
   async askAll(name: string, given: unknown): Promise<unknown> {
     const asked = new Set<string>()
@@ -241,7 +241,7 @@ export class ClusterNode implements Others {
     }
   }
 
-  /** Tell every node of facts, this one first; resolves when all that live have them. */
+  /** Send facts to every node, this one first. Resolves when all live nodes have them. */
   readonly tell = async (facts: readonly Fact[]): Promise<void> => {
     this.parts!.apply(facts)
     const freed = this.parts!.pairs.free(facts).catch(error => {
@@ -258,12 +258,12 @@ export class ClusterNode implements Others {
       }
   }
 
-  /** Have every other node read something again; resolves when all that live have. */
+  /** Have every other node read something again. Resolves when all live nodes have done so. */
   async changedHere(what: string, given: unknown = null): Promise<void> {
     await this.askAll('reload', [what, given])
   }
 
-  /** Ask a node until it answers, or is none any more: it then reads everything when it comes back. */
+  /** Call a node until it answers or has left. A node that comes back reads everything. */
   private async surely(id: string, name: string, given: unknown): Promise<void> {
     while (this.members.now.nodes.has(id) && !this.members.isOver) {
       try {
@@ -280,7 +280,7 @@ export class ClusterNode implements Others {
 
   private async answer(guest: Visitor, name: string, given: unknown): Promise<unknown> {
     if (name === 'hello') {
-      // it is told of everything from now on
+      // The caller receives every change from now on.
       await this.members.tick()
       while (!this.members.now.nodes.has(guest.node)) await this.members.tick()
       return this.id
@@ -293,7 +293,7 @@ export class ClusterNode implements Others {
     }
     const { parts } = this
     if (parts === null) {
-      // it has read nothing yet
+      // This node has read nothing yet.
       if (name === 'reload' || name === 'barrier' || name === 'seenBarrier') return null
       throw new ServiceError('starting')
     }
@@ -344,7 +344,7 @@ export class ClusterNode implements Others {
     return [...this.members.now.nodes].some(([id, { state }]) => id !== this.id && state === 'serving')
   }
 
-  /** Say whom this node does not reach; the one that is cut off leaves, and is started anew. */
+  /** Publish the nodes that this one cannot reach. The node that is cut off leaves and is restarted. */
   private reach(): void {
     const { members } = this
     if (!members.isAlive) return
@@ -354,7 +354,7 @@ export class ClusterNode implements Others {
     members.misses(unreached.map(([id]) => id).sort())
     if (!cutOff(members.now.nodes).has(this.id)) return
     this.log.error('this node and another do not reach each other')
-    // others need not wait for its lease to end
+    // Other nodes then need not wait for the lease to end.
     void members.leave().then(this.out, this.out)
   }
 
@@ -396,7 +396,7 @@ export class ClusterNode implements Others {
     this.peers.set(id, peer)
   }
 
-  /** Start a shard that is this node's, and again until it serves or is another's. */
+  /** Start a shard of this node. Retries until it serves or has another owner. */
   private open(shard: number, mark: string): void {
     const { shards, projections, optionsOf } = this.parts!
     if (shards.owns(shard)) shards.marked(shard, mark)
@@ -416,7 +416,7 @@ export class ClusterNode implements Others {
     void run()
   }
 
-  /** A shard is another's by now. */
+  /** A shard of this node has another owner now. */
   private async lose(shard: number): Promise<void> {
     const { shards, projections } = this.parts!
     this.busy.add(shard)
@@ -425,7 +425,7 @@ export class ClusterNode implements Others {
     this.changed(this.members.now)
   }
 
-  /** Take what is nobody's, give what is too much; one thing at a time. */
+  /** Take shards without owner, give surplus shards; one plan at a time. */
   private plan(): void {
     if (this.planned !== null) {
       this.replan = true
@@ -452,7 +452,7 @@ export class ClusterNode implements Others {
     }
   }
 
-  /** Have other nodes look who owns what, sooner than they would by themselves. */
+  /** Have other nodes look at the owners sooner than they would by themselves. */
   private tellMoved(): void {
     for (const peer of this.peers.values()) peer.call('look', null).catch(() => {})
   }
@@ -463,7 +463,7 @@ export class ClusterNode implements Others {
     this.busy.add(shard)
     try {
       await shards.rest(shard)
-      // its next owner finds out what an insert that takes longer has done, as after a kill
+      // The next owner finds out what a longer insert has done, as after a kill.
       const left = projections.disown(shard)
       await Promise.all([shards.drop(shard), Promise.race([left, sleep(disownMs)])])
       await this.members.give(shard, this.members.now.owners[shard]!.mark, to)
@@ -478,7 +478,10 @@ export class ClusterNode implements Others {
   }
 }
 
-/** Resolves when every node that lives is reached: one that is not would wait for this one, and all writes with it. */
+/**
+ * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with
+ * it.
+ */
 async function reachAll(redis: RedisClient, { secret }: NodeSettings, log: Logger): Promise<void> {
   for (;;) {
     const { nodes, leases } = await Members.look(redis)

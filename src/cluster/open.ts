@@ -1,5 +1,5 @@
-// What a start does when `REDIS_URL` is set: the cluster is joined, and what serves is made of the parts that know other
-// nodes. Loaded by such a start alone.
+// Starts a node when `REDIS_URL` is set: joins the cluster, and makes the parts that know other nodes. Only
+// such a start loads this file.
 import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -40,9 +40,9 @@ import { SharedBacklog } from './room.js'
 import { ClusterShards } from './shards.js'
 import { SharedWindow } from './window.js'
 
-/** Segments are texts in Redis: small ones, so that what is over is soon let go of. */
+/** Segments are texts in Redis. Small ones can be deleted soon. */
 const segmentBytes = 2 << 20
-/** Tries to read everything while others project and trim. */
+/** Attempts to read everything while other nodes project and trim. */
 const fillTries = 10
 const idempotentMs = 25 * 3_600_000
 const windowMs = 24 * 3_600_000
@@ -53,16 +53,16 @@ export interface ClusterStart {
   readonly sql: Sql
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
-  /** This node was put out: it ends at once. */
+  /** This node was removed from the cluster: it must end at once. */
   readonly out: () => void
 }
 
-/** The parts of a node, in the places of those that one alone has. */
+/** The parts of a node that replace those of a service without a cluster. */
 export class Cluster {
   readonly positions = Positions.make(clusterShards)
   readonly changes = Changes.make(clusterShards)
   private readonly reports = new ChangeReports(this.changes)
-  /** The same of all nodes, for the data stream. */
+  /** The counters of all nodes, for the data stream. */
   readonly streamed: ClusterChanges
   readonly window = new SharedWindow()
   private readonly host: Host
@@ -87,9 +87,9 @@ export class Cluster {
   }
 
   /**
-   * Join the cluster of this Postgres; resolves when all other nodes know of it.
+   * Join the cluster of this Postgres. Resolves when all other nodes know this one.
    *
-   * errors  ConfigError for a Redis that would lose what it acknowledged; those of Redis.
+   * errors  ConfigError for a Redis that could lose acknowledged writes; those of Redis.
    */
   static async open(from: ClusterStart): Promise<Cluster> {
     const { config, log, sql } = from
@@ -151,12 +151,15 @@ export class Cluster {
     return starting as Promise<ClusterProjections>
   }
 
-  /** Tells every node of new definitions; resolves when all that live serve them. */
+  /** Sends every node the new definitions. Resolves when all live nodes serve them. */
   readonly told = async (versions: readonly Version[]): Promise<void> => {
     await this.node.changedHere('definitions', versions)
   }
 
-  /** What a request under this path changes is read again by other nodes before it is answered; null: nothing is. */
+  /**
+   * Has other nodes read again what a request under this path changes, before the request is answered. null:
+   * the request changes nothing of the kind.
+   */
   readonly changing = (path: string): (() => Promise<void>) | null => {
     const what = reloadedBy(path)
     return what === null ? null : () => this.node.changedHere(what)
@@ -167,7 +170,8 @@ export class Cluster {
   }
 
   /**
-   * Whose a key of a hold is among all nodes; it is this company's from now on where it was nobody's.
+   * Returns the company that owns the key of a hold, among all nodes. A key without an owner becomes this
+   * company's.
    *
    * errors  store_away (503) when Redis does not answer.
    */
@@ -184,8 +188,8 @@ export class Cluster {
   }
 
   /**
-   * Read everything that this thread remembers, while other nodes go on: what they trim meanwhile is read again from
-   * Postgres, what they make is told.
+   * Reads everything that this thread remembers, while other nodes go on. Records that they trim meanwhile
+   * are read again from Postgres; facts that they make arrive as calls.
    */
   async fill(
     memory: { readonly directory: Directory; readonly traits: TraitRegistry; readonly holdKeys: HoldKeys },
@@ -215,7 +219,7 @@ export class Cluster {
     }
   }
 
-  /** Serve: what others told meanwhile is applied, and shards are owned from now on. */
+  /** Serve: apply the facts that arrived meanwhile, and own shards from now on. */
   async serve(parts: {
     readonly shards: ClusterShards
     readonly projections: ClusterProjections
@@ -235,7 +239,7 @@ export class Cluster {
     await this.node.serve()
   }
 
-  /** Idempotency keys that were used before there was a cluster, once. */
+  /** Copies the idempotency keys that were used before there was a cluster. Runs once. */
   async seed(claims: StoredClaims, packedClaimBytes: number): Promise<void> {
     const { redis } = this.node
     if (await redis.exists(redis.key('seeded'))) return
@@ -251,7 +255,7 @@ export class Cluster {
     await redis.keep(redis.key('seeded'), '1')
   }
 
-  /** Shards are other nodes' from now on, as far as there are any. */
+  /** Hands the shards to other nodes, if there are any. */
   async drain(timeoutMs: number): Promise<void> {
     await this.node.drain(timeoutMs)
   }
@@ -266,7 +270,7 @@ export class Cluster {
     return this.host.close()
   }
 
-  /** How far the stores are, read once for all shards that are opened in one turn. */
+  /** The positions of the stores, read once for all shards that are opened in one turn. */
   private stored(): Promise<Positions> {
     this.reading ??= nextTurn().then(async () => {
       this.reading = null
@@ -301,7 +305,7 @@ export class Cluster {
     }
   }
 
-  /** The shard that an id belongs to. */
+  /** The shard of an id. */
   static shardOf(id: string): number {
     return shardOf(id, clusterShards)
   }
@@ -312,7 +316,7 @@ const noClaims: StoredClaims = {
   async *pages() {},
 }
 
-/** Names this cluster's journals; made by its first start. */
+/** The name of this cluster's journals. The first start makes it. */
 async function generationOf(sql: Sql): Promise<string> {
   const made = hash('sha256', `${Date.now()} ${Math.random()}`, 'base64url').slice(0, 12)
   await sql`insert into cluster (generation) values (${made}) on conflict do nothing`
@@ -330,7 +334,7 @@ function redisDurability({ redisDurability: said }: Config) {
   }
 }
 
-/** Redis may not drop keys, nor forget what it acknowledged when its machine stops. */
+/** Checks that Redis does not drop keys, and does not lose acknowledged writes when its machine stops. */
 async function mustKeep(redis: RedisClient, acceptsLoss: boolean): Promise<void> {
   const policy = await redis.setting('maxmemory-policy')
   if (policy !== null && policy !== 'noeviction')

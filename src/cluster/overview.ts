@@ -1,26 +1,26 @@
-// The cluster as an operator sees it: what Redis says of nodes and shards, and what each node says of the shards it owns.
-// The operator's process is no node: it asks them as a visitor that knows their secret.
+// The cluster as an operator sees it: nodes and shards from Redis, and from each node the lags of its shards.
+// The operator's process is no node. It connects as a visitor that knows the secret.
 import type { RedisAddress } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
 import { Peer } from './link.js'
 import { Members, type NodeInfo, type View } from './members.js'
 
-/** How far a shard's journal is, as its owner says: records that are not yet in a checkpoint or a store. */
+/** Positions of a shard's journal, from its owner: records that are not yet in a checkpoint or a store. */
 export interface ShardLag {
   readonly shard: number
   readonly committed: number
   readonly checkpointed: number
   readonly postgres: number
   readonly clickhouse: number
-  /** It is being started, or brought to rest to go to another node. */
+  /** The shard is starting, or comes to rest before it moves to another node. */
   readonly moves: boolean
 }
 
 export interface NodeOverview extends NodeInfo {
   readonly id: string
-  /** How long its lease holds unless it is renewed, ms; 0: it has ended. */
+  /** How long its lease lasts unless it is renewed, ms; 0: it has ended. */
   readonly leaseMs: number
-  /** What it says itself; null: it does not answer. */
+  /** The lags that the node reports; null: it does not answer. */
   readonly lags: readonly ShardLag[] | null
 }
 
@@ -32,12 +32,12 @@ export class Overview {
     private readonly secret: string,
   ) {}
 
-  /** errors  those of Redis: it is waited for as long as a node would. */
+  /** errors  those of Redis. Waits for Redis as long as a node would. */
   static async open(address: RedisAddress, secret: string): Promise<Overview> {
     return new Overview(await RedisClient.open(address), secret)
   }
 
-  /** What is known now. */
+  /** Reads the current state. */
   async look(): Promise<{ readonly nodes: readonly NodeOverview[]; readonly owners: View['owners'] }> {
     const seen = await Members.look(this.redis)
     const nodes = await Promise.all(
@@ -51,7 +51,11 @@ export class Overview {
     return { nodes: nodes.sort((a, b) => a.sinceMs - b.sinceMs), owners: seen.owners }
   }
 
-  /** Have a node give all its shards to others. errors  ServiceError: what it says; Error when it does not answer. */
+  /**
+   * Have a node give all its shards to others.
+   *
+   * errors  ServiceError: as the node reports it; Error when it does not answer.
+   */
   async drain({ id, ...info }: NodeOverview): Promise<void> {
     await this.ask(id, info, 'drain')
   }

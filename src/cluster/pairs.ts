@@ -1,6 +1,6 @@
-// Key pairs that writes are about to give to companies and users. Every node's directory holds the pairs that are
-// durable; which of two writes on two nodes has a new one is decided in Redis. A claim names an entity for some minutes,
-// longer than any write takes: whoever comes for the pair meanwhile means that entity, made or not yet.
+// Key pairs that writes are about to give to companies and users. Every node's directory holds the durable
+// pairs. Redis decides which of two writes on two nodes gets a new pair. A claim names an entity for some
+// minutes, longer than any write takes. A later write with the same pair means that entity, made or not yet.
 import { hash } from 'node:crypto'
 import type { Fact } from '../core/company/message.js'
 import type { Directory, DirectoryKind } from '../engine/directory/directory.js'
@@ -32,7 +32,7 @@ export class PairClaims implements SharedPairs {
     throw new PairTaken(() => this.directory.adopt(kind, environmentId, other, [pair]))
   }
 
-  /** Pairs that these facts gave up are nobody's. */
+  /** Free the pairs that these facts gave up. */
   async free(facts: readonly Fact[]): Promise<void> {
     const given: string[] = []
     for (const fact of facts) {

@@ -1,17 +1,18 @@
-// What is projected, over all nodes: each projects the journals of the shards it owns, and is asked how far it is.
+// Projections over all nodes. Each node projects the journals of the shards it owns, and reports its position
+// on request.
 import { Projections } from '../engine/recovery/projections.js'
 import { ServiceError } from '../errors.js'
 import type { Sequence } from '../journal/journal.js'
 import type { ProjectedStore } from '../protocol/projector-messages.js'
 
-/** How others are asked. */
+/** Calls to other nodes. */
 export interface Others {
   owns(shard: number): boolean
-  /** Ask the owner of a shard. */
+  /** Call the owner of a shard. */
   askOwner(shard: number, name: string, given: unknown): Promise<unknown>
-  /** Ask every other node. */
+  /** Call every other node. */
   askAll(name: string, given: unknown): Promise<unknown>
-  /** Resolves when every shard is served by somebody. */
+  /** Resolves when every shard is served. */
   whole(timeoutMs: number): Promise<void>
 }
 
@@ -44,7 +45,7 @@ export class ClusterProjections extends Projections {
     ])
   }
 
-  /** Of every environment: which of another node's records are of one alone is not asked. */
+  /** Waits for every environment: other nodes do not tell the environments of their records apart. */
   override barrierOf(store: ProjectedStore, _environmentId: string, timeoutMs = waitMs): Promise<void> {
     return this.barrier(store, timeoutMs)
   }
@@ -56,7 +57,7 @@ export class ClusterProjections extends Projections {
     await Promise.all([super.seenBarrier(timeoutMs), asked])
   }
 
-  /** How far each shard of this node is, as sequences. */
+  /** Positions of each shard of this node, as sequences. */
   ownLags() {
     const { positions } = this
     return this.owned.map(shard => ({
@@ -68,7 +69,7 @@ export class ClusterProjections extends Projections {
     }))
   }
 
-  /** Of the shards of this node alone. */
+  /** The barrier over the shards of this node alone. */
   ownBarrier(store: ProjectedStore, timeoutMs: number): Promise<void> {
     return super.barrier(store, timeoutMs)
   }

@@ -1,4 +1,5 @@
-// What HTTP threads hold in memory of Postgres besides definitions: which request changes it, and how it is read again.
+// Data of Postgres that HTTP threads cache besides definitions: which requests change it, and how it is read
+// again.
 import type { CatalogCache, Version } from '../catalog/cache.js'
 import type { KeyRing } from '../engine/account/keys.js'
 import type { AccountLimits } from '../engine/account/limits.js'
@@ -6,7 +7,7 @@ import type { ModelPrices } from '../engine/account/model-prices.js'
 import type { ServiceClock } from '../engine/clock.js'
 import type { Webhooks } from '../engine/webhooks/subscriptions.js'
 
-/** By the first part of a path. */
+/** Names, by the first part of a path. */
 const changedBy: Readonly<Record<string, string>> = {
   'api-keys': 'keys',
   environments: 'keys',
@@ -15,12 +16,15 @@ const changedBy: Readonly<Record<string, string>> = {
   webhooks: 'webhooks',
 }
 
-/** What a change under this path makes other nodes read again; null: nothing but definitions. */
+/**
+ * The name of the data that other nodes read again after a change under this path; null: only definitions
+ * changed.
+ */
 export function reloadedBy(path: string): string | null {
   return changedBy[path.split('/')[1]!] ?? null
 }
 
-/** Reads again, by name. */
+/** Returns the function that reads data again, by name. */
 export function reloading(parts: {
   readonly keys: KeyRing
   readonly clock: ServiceClock

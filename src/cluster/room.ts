@@ -1,8 +1,9 @@
-// How full the nodes' Redis is: beyond a bound events are refused at the door, rather than that Redis refuses the journal.
+// The fill level of the nodes' Redis. Beyond a bound, events are refused on arrival: otherwise Redis would
+// refuse the journal.
 import { Backlog } from '../engine/recovery/backlog.js'
 import type { RedisClient } from '../redis/redis.js'
 
-/** Of Redis' maxmemory. */
+/** Share of Redis' maxmemory. */
 const fullFrom = 0.9
 
 export class SharedBacklog extends Backlog {
@@ -19,7 +20,7 @@ export class SharedBacklog extends Backlog {
       this.used = most > 0 ? Number(memory.get('used_memory') ?? 0) / most : 0
       this.full = this.used >= fullFrom
     } catch {
-      // the journal tells that Redis is away
+      // The journal reports that Redis is away.
     }
   }
 }

@@ -1,6 +1,6 @@
-// Shards of a cluster: those of this node in its threads, all others behind the nodes that own them. Who asks sees no
-// difference. Requests of all nodes come to a shard's thread as they left; its replies are parted by who asked, which the
-// numbers of the requests tell.
+// Shards of a cluster: those of this node in its threads, all others behind the nodes that own them. Callers
+// see no difference. A shard's thread receives the requests of all nodes unchanged. Its replies are separated
+// by node: the number of a request tells its node.
 
 import type { Fact } from '../core/company/message.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
@@ -22,20 +22,20 @@ import { Changes } from '../protocol/version-counters.js'
 import type { Guest, Peer } from './link.js'
 import { clusterShards, nodesMax } from './members.js'
 
-/** How often a request is passed on, when who owned its shard does no more. */
+/** How often a request is passed on when the shard has another owner by then. */
 const triesMax = 2
 
 export interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
-  /** Of this node: tells its requests from those of others. */
+  /** The slot of this node. It tells its requests from those of other nodes. */
   readonly slot: number
   readonly changes: SharedArrayBuffer
-  /** Whether this node may answer for what it holds in memory. */
+  /** Whether this node may answer from what it holds in memory. */
   readonly isAlive: () => boolean
-  /** Tells every node of facts; resolves when all have them. */
+  /** Sends facts to every node. Resolves when all have them. */
   readonly tell: (facts: readonly Fact[]) => Promise<void>
 }
 
-/** The way to a shard of another node. */
+/** The port of a shard of another node. */
 class RemotePort {
   constructor(
     private readonly index: number,
@@ -58,12 +58,12 @@ export class ClusterShards extends Shards {
   /** Requests that were passed on to other nodes. */
   passedOn = 0
   private readonly owned = new Set<number>()
-  /** Shards that are about to go: nothing new is taken. */
+  /** Shards that are about to move. They take no new requests. */
   private readonly moving = new Set<number>()
   private readonly remote = new Map<number, RemotePort>()
   private readonly guests = new Map<number, Guest>()
   private readonly relays = new Map<number, Replies>()
-  /** What every node is being told, by shard. */
+  /** Facts being sent to every node, by shard. */
   private readonly telling = new Map<number, Set<Promise<void>>>()
 
   private constructor(
@@ -73,7 +73,7 @@ export class ClusterShards extends Shards {
     super({ ...cluster, shards: entries }, () => new PendingReplies<Waiting>(nodesMax, cluster.slot))
   }
 
-  /** None is owned, and none is placed anywhere. */
+  /** At first no shard is owned, and none has a place. */
   static open(options: ClusterShardsOptions): ClusterShards {
     const entries = Array.from({ length: clusterShards }, (_, index) => ({ index, changes: options.changes }))
     return new ClusterShards(options, entries as ShardOptions[])
@@ -91,12 +91,14 @@ export class ClusterShards extends Shards {
     return this.owned.has(index)
   }
 
-  /** Shards that nobody serves as far as this node knows. */
+  /** Shards without an owner, as far as this node knows. */
   get unplaced(): number {
     return this.shards.filter(({ ready }) => !ready).length
   }
 
-  /** Start a shard here; resolves when it serves. Rejects when it did not start: it is nobody's here then. */
+  /**
+   * Start a shard here. Resolves when it serves. Rejects when it did not start; it is not owned here then.
+   */
   async own(index: number, options: ShardOptions): Promise<void> {
     const shard = this.shards[index]!
     this.leave(shard)
@@ -113,13 +115,13 @@ export class ClusterShards extends Shards {
     }
   }
 
-  /** The mark of a shard of this node has changed: the next thread that opens it uses this one. */
+  /** The mark of a shard of this node has changed. The next thread that opens the shard uses this mark. */
   marked(index: number, mark: string): void {
     const options = this.entries[index]!
     if (options.redis !== undefined) this.entries[index] = { ...options, redis: { ...options.redis, mark } }
   }
 
-  /** A shard is nobody's here any more, without a word to its thread: another node has it, or will. */
+  /** Drop a shard without a message to its thread: another node owns it, or will. */
   async drop(index: number): Promise<void> {
     const shard = this.shards[index]!
     if (!this.owned.delete(index)) return
@@ -134,7 +136,10 @@ export class ClusterShards extends Shards {
     if (!this.owned.has(index)) this.refuseAll(shard.waiting.takeAll())
   }
 
-  /** Bring a shard to rest: everything that was asked is answered and told to all nodes, its snapshots are written. */
+  /**
+   * Bring a shard to rest: every request is answered, every fact sent to all nodes, and the snapshots are
+   * written.
+   */
   async rest(index: number): Promise<void> {
     const shard = this.shards[index]!
     await this.control(shard, { type: 'checkpoint' })
@@ -144,13 +149,13 @@ export class ClusterShards extends Shards {
     await Promise.allSettled(this.telling.get(index) ?? [])
   }
 
-  /** Take requests to it again: it did not go. */
+  /** The shard did not move: take requests again. */
   stay(index: number): void {
     this.moving.delete(index)
     if (this.owned.has(index)) new Changes(this.cluster.changes).open(index)
   }
 
-  /** A shard is another node's; null: nobody's. */
+  /** Place a shard at another node; null: it has no owner. */
   place(index: number, peer: Peer | null): void {
     if (this.owned.has(index)) return
     const shard = this.shards[index]!
@@ -166,12 +171,12 @@ export class ClusterShards extends Shards {
     shard.ready = peer.isUp
   }
 
-  /** The connection to a node is there. */
+  /** The connection to a node is up. */
   up(peer: Peer): void {
     for (const [index, port] of this.remote) if (port.peer === peer) this.shards[index]!.ready = true
   }
 
-  /** It is gone: what was asked may have been done. */
+  /** The connection to a node is down. Requests that were sent may have been done. */
   down(peer: Peer): void {
     for (const [index, port] of this.remote) {
       if (port.peer !== peer) continue
@@ -181,12 +186,12 @@ export class ClusterShards extends Shards {
     }
   }
 
-  /** Replies from the node that owns a shard. */
+  /** Replies from the owner of a shard. */
   replied(index: number, cells: Packet): void {
     decodeReplies(cells, hearingOf(this.shards[index]!))
   }
 
-  /** A node that was asked does not own the shard: who does is asked, once more. */
+  /** A node that received requests does not own the shard. They are sent to the owner, once more. */
   bounced(index: number, cells: Packet, tries: number, from: Peer): void {
     const shard = this.shards[index]!
     const port = this.remote.get(index)
@@ -209,7 +214,7 @@ export class ClusterShards extends Shards {
     shard.port!.postMessage(cells)
   }
 
-  /** A node's connection to this one ended: nobody hears replies to it. */
+  /** A node's connection to this one ended. Replies to it are dropped. */
   left(guest: Guest): void {
     if (this.guests.get(guest.slot) === guest) this.guests.delete(guest.slot)
   }
@@ -237,7 +242,7 @@ export class ClusterShards extends Shards {
     const to = (n: number): ReplyHandler => (n % nodesMax === slot ? hearing : this.relay(n % nodesMax))
     decodeReplies(replies, {
       answered: (n, reply, sequence) => {
-        // what was read may be another node's by now; what was written could be written
+        // A read may be out of date: another node may own the shard. A write was accepted, so it counts.
         if (alive || sequence > 0) to(n).answered(n, reply, sequence)
         else to(n).failed(n, 'starting', 'The shard moves; try again')
       },
@@ -287,7 +292,7 @@ export class ClusterShards extends Shards {
     return relay
   }
 
-  /** It is nowhere from now on. Whoever waits for the node that had it is told. */
+  /** The shard has no place from now on. Requests that wait for its former node are refused. */
   private leave(shard: Shard): void {
     this.remote.delete(shard.index)
     shard.ready = false
@@ -296,7 +301,7 @@ export class ClusterShards extends Shards {
     this.refuseAll(shard.waiting.takeAll())
   }
 
-  /** These were not done, and will not be. */
+  /** Refuse requests that were not done, and will not be. */
   private refuse(index: number, cells: Packet): void {
     const { waiting } = this.shards[index]!
     unpack(cells, ({ n }) => {

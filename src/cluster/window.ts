@@ -1,5 +1,5 @@
-// The idempotency window of a node among several: the shards claim keys in Redis (src/redis/claims.ts), so this thread
-// remembers none, and every event of its own is the first with its key.
+// The idempotency window of a node in a cluster. Shards claim keys in Redis (src/redis/claims.ts). This
+// thread remembers none, and every event counts as the first with its key.
 import { type Claim, Dedupe } from '../engine/idempotency/dedupe.js'
 
 export class SharedWindow extends Dedupe {

@@ -8,7 +8,8 @@ export class Schedule {
   constructor(private readonly log: Logger) {}
 
   /**
-   * Run a job again and again, for the first time after one interval. A run is skipped while the last one lasts.
+   * Run a job at an interval, for the first time after one interval. A run is skipped while the last one is
+   * still in progress.
    *
    * everyMs  interval.
    * failure  log text when a run fails; the next run tries again.
@@ -32,7 +33,7 @@ export class Schedule {
     this.timers.push(timer)
   }
 
-  /** Begin no run any more; resolves when those in progress have ended. */
+  /** Start no more runs. Resolves when the runs in progress have ended. */
   async stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer)
     await Promise.all(this.running)

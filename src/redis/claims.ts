@@ -1,22 +1,23 @@
-// Idempotency keys of events in Redis: one window for an environment, whichever node receives the repeat. The owner of
-// the event's shard claims a key before it decides, and the script that writes the record makes the claim hold for good.
-// So a key is spent if and only if its event is in a journal, whoever dies in between.
+// Idempotency keys of events in Redis: one window per environment, whichever node receives the repeat. The
+// owner of the event's shard claims a key before it decides. The script that writes the record makes the
+// claim permanent. So a key is used up if and only if its event is in a journal, whichever node dies in
+// between.
 import { hash } from 'node:crypto'
 import type { Sequence } from '../journal/journal.js'
 import type { Mark, OwnedDisk } from './disk.js'
 import { Fenced } from './fenced.js'
 import type { RedisClient } from './redis.js'
 
-/** How long a key is remembered from its first receipt (EV-26). */
+/** How long a key is kept after its first receipt (EV-26). */
 const windowMs = 24 * 3_600_000
-/** Bytes of a name's hash that are kept, as ClickHouse and the window in memory do. */
+/** Bytes of a name's hash that are kept, the same as in ClickHouse and in the window in memory. */
 const hashBytes = 10
 const freeAgainMs = 100
 
 /** An event with a key. */
 export interface ClaimedEvent {
   readonly env: string
-  /** With the mark of publishable keys where it is of one. */
+  /** Includes the mark of publishable keys where such a key sent the event. */
   readonly key: string
   readonly eventId: string
   readonly capturedAtMs: number
@@ -31,14 +32,17 @@ export interface FirstEvent {
   readonly print: number
 }
 
-/** A key that is this event's now. */
+/** A key that is claimed for this event. */
 export interface Held {
   readonly key: string
   readonly claimed: string
   readonly done: string
 }
 
-/** What became of one claim: held; another's; or another event with this key is on its way at another shard. */
+/**
+ * Result of one claim: held, taken by an earlier event, or busy: another shard is processing an event with
+ * this key.
+ */
 export type Claimed = { readonly held: Held } | { readonly first: FirstEvent } | 'busy'
 
 export class ShardClaims {
@@ -51,9 +55,9 @@ export class ShardClaims {
   ) {}
 
   /**
-   * Claim keys, all of different names.
+   * Claim keys. All names must differ.
    *
-   * errors  Fenced when the shard is another node's; those of the driver.
+   * errors  Fenced when another node owns the shard; those of the driver.
    */
   async claim(events: readonly ClaimedEvent[]): Promise<readonly Claimed[]> {
     const { mark } = this.disk
@@ -69,7 +73,7 @@ export class ShardClaims {
       return answers
     }
     const answers = await ask().catch(error => {
-      // some may be held all the same
+      // Some keys may be claimed in spite of the error.
       if (!(error instanceof Fenced))
         void this.freeSoon(events.map((event, i) => this.held(keys[i]!, epoch, event)))
       throw error
@@ -86,17 +90,20 @@ export class ShardClaims {
     return { key, claimed: `p${this.shard}:${epoch}|${payload}`, done: `d|${payload}` }
   }
 
-  /** The record at this sequence, which is appended in this tick, holds these. */
+  /** Make the claims permanent with the record of this sequence, which is appended in this tick. */
   write(held: readonly Held[], sequence: Sequence): void {
     this.disk.add(held.map((one): Mark => ({ sequence, ...one })))
   }
 
-  /** These are free again: their events were not kept, or as failed. */
+  /** Free these keys: their events were not kept, or were kept as failed. */
   free(held: readonly Held[]): void {
     if (held.length > 0) void this.freeSoon(held)
   }
 
-  /** Until Redis has done it, or the shard's epoch has ended: others take over what is left of that. */
+  /**
+   * Retries until Redis has done it, or the shard's epoch has ended. Other nodes take over claims of an ended
+   * epoch.
+   */
   private async freeSoon(held: readonly Held[]): Promise<void> {
     const { mark } = this.disk
     const pairs = held.flatMap(({ key, claimed, done }) => [key, claimed, key, done])
@@ -113,11 +120,11 @@ export class ShardClaims {
   }
 }
 
-/** Whether an error says that the shard is another node's by now. */
+/** Whether an error means that another node owns the shard now. */
 export const isFenced = (error: unknown): boolean =>
   error instanceof Fenced || (error instanceof Error && error.cause instanceof Fenced)
 
-/** Claims of before, as they stand; for a cluster that begins. */
+/** A permanent claim from before the cluster, as key and value. */
 export function doneClaim(
   redis: RedisClient,
   packedHash: string,
@@ -128,7 +135,7 @@ export function doneClaim(
 
 export type Payload = Pick<ClaimedEvent, 'eventId' | 'capturedAtMs' | 'receivedAtMs' | 'print'>
 
-/** The first event that holds a key for good, or null. */
+/** The first event with a permanent claim of this key, or null. */
 export async function firstWith(redis: RedisClient, env: string, key: string): Promise<FirstEvent | null> {
   const value = await redis.get(claimKey(redis, env, key))
   if (!value?.startsWith('d|')) return null
@@ -136,11 +143,14 @@ export async function firstWith(redis: RedisClient, env: string, key: string): P
   return firstOf(value)
 }
 
-/** A repeat is acknowledged only by a first event that no fail-over loses: its own node may still wait for the replicas. */
+/**
+ * A repeat is acknowledged only when no fail-over can lose the first event: the owner of the first event may
+ * still be waiting for the replicas.
+ */
 async function standing(redis: RedisClient, firsts: readonly (readonly [key: string, value: string])[]) {
   if (redis.address.replicas === 0 || firsts.length === 0) return
   await redis.write('touch')
-  // another Redis may have taken over between the two
+  // Another Redis may have taken over between the two commands.
   const now = await Promise.all(firsts.map(([key]) => redis.get(key)))
   if (firsts.some(([, value], i) => now[i] !== value)) throw new Error('Redis failed over; try again')
 }

@@ -1,6 +1,7 @@
-// The journal in Redis: the same segments as on a disk (src/journal), each a text of its own, so that readers, replay and
-// projectors need not know. A write is a script that compares the shard's mark first: who was replaced writes nothing,
-// and what it sent before and arrives late is refused. A segment's last group is whole, as a script runs whole.
+// The journal in Redis. The segments are the same as on a disk (src/journal), each in a text of its own, so
+// readers, replay and projectors need no change. A write is a script that compares the shard's mark first: an
+// owner that was replaced writes nothing, and a late write of it is refused. The last group of a segment is
+// always whole, as a script runs as one step.
 import { basename, dirname } from 'node:path'
 import type { JournalDisk, JournalFile } from '../journal/disk.js'
 import { groupHeaderBytes, readGroupHeader } from '../journal/frame.js'
@@ -8,24 +9,24 @@ import type { Sequence } from '../journal/journal.js'
 import { Fenced } from './fenced.js'
 import type { RedisClient } from './redis.js'
 
-/** How long a write is sent again while it is not answered, and how often. */
+/** How long an unanswered write is sent again, and how often. */
 const patienceMs = 10_000
 const againMs = 50
 
-/** Where journals are said to lie: `<root>/shard-07`, as on a disk. */
+/** The root of the journals' paths: `<root>/shard-07`, as on a disk. */
 export const redisRoot = 'redis'
 
-/** A claim of a record, for good once the record is written. */
+/** The claim of a record. It becomes permanent when the record is written. */
 export interface Mark {
-  /** Of the record. */
+  /** Sequence of the record. */
   readonly sequence: Sequence
   readonly key: string
-  /** Its value while it is under way. */
+  /** The claim's value before the record is written. */
   readonly claimed: string
   readonly done: string
 }
 
-/** The segments of all shards, to be read. */
+/** The segments of all shards, read only. */
 export class RedisDisk implements JournalDisk {
   constructor(protected readonly redis: RedisClient) {}
 
@@ -55,14 +56,14 @@ export class RedisDisk implements JournalDisk {
   }
 }
 
-/** The same for the owner of one shard. */
+/** The segments of one shard, for its owner. */
 export class OwnedDisk extends RedisDisk {
-  /** Claims of records on their way, in the order of their sequences. */
+  /** Claims of records that are not written yet, in the order of their sequences. */
   private marks: Mark[] = []
-  /** Those of the write that was not answered, or whose answer was an error: its record may be in this file. */
+  /** Claims of a write without an answer, or with an error: its record may be in this file. */
   private sent: { readonly file: string; readonly marks: readonly Mark[] } | null = null
 
-  /** mark: as the shard was taken, or opened again. */
+  /** mark: from taking or reopening the shard. */
   constructor(
     redis: RedisClient,
     private readonly shard: number,
@@ -72,16 +73,16 @@ export class OwnedDisk extends RedisDisk {
   }
 
   /**
-   * The journal of a shard for a thread of the node that owns it, the first or a further one: what an earlier one sent
-   * is refused from now on.
+   * Opens the journal of a shard for a new thread of the owner. Late writes of an earlier thread are refused
+   * from now on.
    *
-   * errors  Fenced when the shard is another node's; those of the driver.
+   * errors  Fenced when another node owns the shard; those of the driver.
    */
   static async reopen(redis: RedisClient, shard: number, node: string): Promise<OwnedDisk> {
     return new OwnedDisk(redis, shard, await redis.run<string>('reopen', shard, node))
   }
 
-  /** These claims hold for good with their records, which are appended in this tick. */
+  /** Make these claims permanent with their records, which are appended in this tick. */
   add(marks: readonly Mark[]): void {
     for (const one of marks) this.marks.push(one)
   }
@@ -91,7 +92,7 @@ export class OwnedDisk extends RedisDisk {
     const key = this.keyOf(path)
     if (how === 'new')
       await this.redis.write('begin', this.shard, this.mark, key, basename(path)).catch(async error => {
-        // sent before, and the answer was lost
+        // The command was sent before, and its answer was lost.
         if (!String(error).includes('EXISTS') || (await this.redis.length(key)) > 0) throw error
       })
     return new OwnedFile(this, this.redis, key)
@@ -116,11 +117,11 @@ export class OwnedDisk extends RedisDisk {
   }
 
   /**
-   * Send a write again until it is answered: it may have been done, and a repeat of its event been acknowledged for that,
-   * so that it is not to be cut. Sent again it does the same again.
+   * Sends a write again until it is answered. The write may have been done, and a repeat of its event
+   * acknowledged for that, so it must not be cut. Sending it again has the same effect.
    *
-   * errors  Fenced; those of the driver when Redis does not answer for long: a node of which Redis does not hear is
-   *         replaced by then, and one that was not is alone with a Redis that answered nobody.
+   * errors  Fenced; those of the driver when Redis does not answer for long. A node without contact to Redis
+   *         is replaced by then. If it was not replaced, Redis answered no other node either.
    */
   private async answered(write: () => Promise<void>): Promise<void> {
     const untilMs = performance.now() + patienceMs
@@ -133,7 +134,7 @@ export class OwnedDisk extends RedisDisk {
       }
   }
 
-  /** Cut a segment; whatever was sent before is refused from now on, and its keys are free in the same step. */
+  /** Cut a segment. Writes sent before are refused from now on, and their keys are freed in the same step. */
   async cut(key: string, length: number): Promise<void> {
     const claims = [...this.unsure(key), ...wordsOf(this.marks)]
     this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length, ...claims)
@@ -141,7 +142,7 @@ export class OwnedDisk extends RedisDisk {
     if (this.sent?.file === key) this.sent = null
   }
 
-  /** Claims whose record may be in this file, and is not to be. */
+  /** Claims of records that may be in this file and must not stay there. */
   private unsure(file: string): readonly string[] {
     return this.sent?.file === file ? wordsOf(this.sent.marks) : []
   }
@@ -186,7 +187,7 @@ class OwnedFile extends RedisFile {
     super(redis, key)
   }
 
-  /** The buffer is filled again by the next group while this one is under way: it is copied into the command at once. */
+  /** The buffer is reused for the next group during this write, so it is copied into the command at once. */
   override write(bytes: Buffer, position: number, _zeros: number): Promise<void> {
     return this.disk.write(this.key, bytes, position)
   }

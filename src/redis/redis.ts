@@ -1,4 +1,4 @@
-// The one way to Redis: a connection whose commands fail when it is away, and never wait for it.
+// The client of Redis: one connection. Its commands fail when Redis is away, and never wait for it.
 import { Redis } from 'ioredis'
 import type { RedisAddress } from '../protocol/shard-options.js'
 import { Fenced } from './fenced.js'
@@ -6,15 +6,15 @@ import { type ScriptName, scriptOf, scripts } from './scripts.js'
 
 type Argument = string | number | Buffer
 
-/** A command that has no answer by then is given up; it may still be run. */
+/** A command without an answer after this long fails. Redis may still run it. */
 const answerMs = 3_000
 const connectMs = 2_000
 const retryMsMax = 250
 
-/** A connection. Commands of one tick leave together. */
+/** A connection. Commands of one tick are sent together. */
 export class RedisClient {
   readonly #redis: Redis
-  /** Since when no command was answered, of the monotonic clock; null: the last one was. */
+  /** Since when no command was answered, of the monotonic clock; null: the last one was answered. */
   #awaySinceMs: number | null = null
 
   private constructor(
@@ -26,7 +26,7 @@ export class RedisClient {
       redis.defineCommand(name, { numberOfKeys: 1, lua: scriptOf(name) })
   }
 
-  /** Connect, however long it takes; `failed` hears of every try that failed. */
+  /** Connects, however long it takes. `failed` is called for every failed attempt. */
   static async open(address: RedisAddress, failed: (error: Error) => void = () => {}): Promise<RedisClient> {
     const redis = new Redis(address.url, {
       lazyConnect: true,
@@ -51,27 +51,27 @@ export class RedisClient {
     return this.#awaySinceMs === null
   }
 
-  /** Since when Redis does not answer, of the monotonic clock; null: it does. */
+  /** Since when Redis does not answer, of the monotonic clock; null: it answers. */
   get awaySinceMs(): number | null {
     return this.#awaySinceMs
   }
 
-  /** The key of this name. */
+  /** The key of this name, with the prefix. */
   key(name: string): string {
     return this.address.prefix + name
   }
 
   /**
-   * Run a script; its answer's texts as UTF-8.
+   * Run a script. The texts of its answer are read as UTF-8.
    *
-   * errors  Fenced; those of the driver: the script may have run then, or may yet.
+   * errors  Fenced; those of the driver: the script may have run, or may still run.
    */
   run<Answer>(name: ScriptName, ...given: readonly Argument[]): Promise<Answer> {
     const commands = this.#redis as unknown as Record<string, (...all: Argument[]) => Promise<Answer>>
     return this.#told(commands[name]!(this.address.prefix, ...given))
   }
 
-  /** The same; resolves when as many replicas as were asked for have what it wrote. */
+  /** The same. Resolves when the configured number of replicas has the write. */
   async write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
     const { replicas } = this.address
     const written = this.run(name, ...given)
@@ -80,7 +80,7 @@ export class RedisClient {
     if (reached < replicas) throw new Error(`${reached} of ${replicas} replicas have the write`)
   }
 
-  /** A part of a value, as bytes. */
+  /** Part of a value, as bytes. */
   bytes(key: string, from: number, to: number): Promise<Buffer> {
     return this.#told(this.#redis.getrangeBuffer(key, from, to))
   }
@@ -97,7 +97,7 @@ export class RedisClient {
     return this.#told(this.#redis.exists(key)).then(count => count > 0)
   }
 
-  /** Keep a value unless there is one; returns whether it was kept. Without `ttlMs` it stays. */
+  /** Set a value unless there is one. Returns whether it was set. Without `ttlMs` it never expires. */
   async keep(key: string, value: string, ttlMs?: number): Promise<boolean> {
     const kept =
       ttlMs === undefined ? this.#redis.set(key, value, 'NX') : this.#redis.set(key, value, 'PX', ttlMs, 'NX')
@@ -119,7 +119,7 @@ export class RedisClient {
     )
   }
 
-  /** A setting of the server; null when it does not tell. */
+  /** A setting of the server; null when the server does not reveal it. */
   async setting(name: string): Promise<string | null> {
     const answer = (await this.#told(this.#redis.config('GET', name)).catch(() => [])) as readonly string[]
     return answer[1] ?? null

@@ -1,13 +1,13 @@
-// What nodes do in Redis, as scripts: each is one step for everybody, and whatever writes a shard's data first compares
-// who owns it. All keys begin with one prefix, which carries a hash tag.
+// Scripts that nodes run in Redis. Each runs as one step. A script that writes data of a shard first compares
+// the shard's owner. All keys begin with one prefix, which carries a hash tag.
 //
-//   nodes    hash   node → what it says of itself (JSON)      slots   hash   number → node
+//   nodes    hash   node → its own entry (JSON)                slots   hash   number → node
 //   lease:N  text   there while node N lives                   joins   number of joins so far
-//   shards   hash   shard → epoch:node ('' nobody)             changes number of changes of nodes and shards so far
+//   shards   hash   shard → epoch:node ('' none)               changes number of changes of nodes and shards
 //   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
 //   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
 //
-// A shard's mark is `epoch:node` as it stands in `shards`: who has another one was replaced.
+// A shard's mark is `epoch:node` as it stands in `shards`. A node with another mark was replaced.
 
 const prologue = `
 local p = KEYS[1]
@@ -19,9 +19,9 @@ local function changed()
 end
 `
 
-/** Number of arguments is free in all of them; the one key is the prefix. */
+/** Every script takes one key, the prefix, and any number of arguments. */
 export const scripts = {
-  /** node, json, lease ms, slots → slot, or -1 when as many are there as may be. */
+  /** node, json, lease ms, slots → slot, or -1 when the cluster is full. */
   join: `
 local count = tonumber(ARGV[4])
 local from = redis.call('INCR', p .. 'joins')
@@ -36,7 +36,7 @@ for i = 0, count - 1 do
 end
 return -1`,
 
-  /** node, lease ms, json or '' → 1, or 0 when the node is none any more. */
+  /** node, lease ms, json or '' → 1, or 0 when the node was removed. */
   renew: `
 if redis.call('HEXISTS', p .. 'nodes', ARGV[1]) == 0 then return 0 end
 redis.call('SET', p .. 'lease:' .. ARGV[1], '1', 'PX', ARGV[2])
@@ -46,7 +46,7 @@ if ARGV[3] ~= '' then
 end
 return 1`,
 
-  /** → changes, [node, json, ms that its lease has left (0: it has none), …], [shard, mark, …] */
+  /** → changes, [node, json, ms left of its lease (0: it has none), …], [shard, mark, …] */
   look: `
 local nodes = redis.call('HGETALL', p .. 'nodes')
 local out = {}
@@ -57,7 +57,7 @@ for i = 1, #nodes, 2 do
 end
 return { redis.call('GET', p .. 'changes') or '0', out, redis.call('HGETALL', p .. 'shards') }`,
 
-  /** node, by force ('1': though it has a lease, as it says so itself) → 1 when it is none any more. */
+  /** node, force ('1': the node leaves by itself, while it has a lease) → 1 when the node is removed. */
   leave: `
 if ARGV[2] ~= '1' and redis.call('EXISTS', p .. 'lease:' .. ARGV[1]) == 1 then return 0 end
 redis.call('HDEL', p .. 'nodes', ARGV[1])
@@ -74,7 +74,7 @@ end
 changed()
 return 1`,
 
-  /** node, shard → its mark from now on, or '' when it is somebody's, or the node is none. */
+  /** node, shard → the new mark, or '' when the shard has an owner, or the node was removed. */
   take: `
 if redis.call('HEXISTS', p .. 'nodes', ARGV[1]) == 0 then return '' end
 local mark = redis.call('HGET', p .. 'shards', ARGV[2]) or '0:'
@@ -85,7 +85,7 @@ redis.call('HSET', p .. 'shards', ARGV[2], mark)
 changed()
 return mark`,
 
-  /** shard, mark, node that gets it or '' → 1; 0 when it was not ours to give. */
+  /** shard, mark, next owner or '' → 1; 0 when the mark is out of date. */
   give: `
 if fenced(ARGV[1], ARGV[2]) then return 0 end
 local epoch = tonumber(string.match(ARGV[2], '^(%d+):'))
@@ -96,7 +96,7 @@ redis.call('HSET', p .. 'shards', ARGV[1], string.format('%.0f', epoch) .. ':' .
 changed()
 return 1`,
 
-  /** shard, mark, file, name → 1. An empty segment. */
+  /** shard, mark, file, name → 1. Makes an empty segment. */
   begin: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
 if redis.call('SADD', p .. 'files:' .. ARGV[1], ARGV[4]) == 0 then return redis.error_reply('EXISTS') end
@@ -104,8 +104,8 @@ redis.call('SET', ARGV[3], '')
 return 1`,
 
   /**
-   * shard, mark, file, offset, bytes, then of each claim in them: key, value under way, value for good. Sent again, it
-   * does the same again.
+   * shard, mark, file, offset, bytes, then for each claim in them: key, claimed value, permanent value. Sent
+   * again, it has the same effect.
    */
   write: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
@@ -119,8 +119,8 @@ for i = 6, #ARGV, 3 do redis.call('SET', ARGV[i], ARGV[i + 2], 'KEEPTTL') end
 return 1`,
 
   /**
-   * shard, mark, file, length, then of each claim whose record may be beyond it: key, value under way, value for good →
-   * the mark from now on: a write sent under the mark before it that arrives later is refused, and those keys are free.
+   * shard, mark, file, length, then for each claim whose record may be beyond it: key, claimed value,
+   * permanent value → the new mark. Late writes under the old mark are refused, and those keys are free.
    */
   cut: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
@@ -139,8 +139,8 @@ changed()
 return mark`,
 
   /**
-   * shard, node that owns it → its mark from now on: writes that its former thread sent and that arrive later are refused,
-   * and claims of that thread are free.
+   * shard, owner → the new mark. Late writes of the owner's former thread are refused, and the claims of that
+   * thread are free.
    */
   reopen: `
 local epoch, node = string.match(redis.call('HGET', p .. 'shards', ARGV[1]) or '0:', '^(%d+):(.*)$')
@@ -150,7 +150,10 @@ redis.call('HSET', p .. 'shards', ARGV[1], mark)
 changed()
 return mark`,
 
-  /** shard, mark, file, name, then of each claim whose record may be in it: key, value under way, value for good → 1. */
+  /**
+   * shard, mark, file, name, then for each claim whose record may be in it: key, claimed value, permanent
+   * value → 1.
+   */
   drop: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
 for i = 5, #ARGV, 3 do
@@ -162,9 +165,10 @@ redis.call('UNLINK', ARGV[3])
 return 1`,
 
   /**
-   * shard, mark, ttl ms, then of each key: key, what follows its state in the value, and until when a receipt counts no
-   * more (epoch ms). → of each: '' when it is claimed now, 'busy', or the value of who has it. A claim that is under way
-   * at a shard counts as long as the shard's epoch: what was not written by then never will be.
+   * shard, mark, ttl ms, then for each key: key, the part of the value after its state, and the epoch ms up
+   * to which a receipt is out of the window → for each: '' when it is claimed now, 'busy', or the value of
+   * its holder. A claim of a shard counts during the shard's epoch only: a record not written by then is
+   * never written.
    */
   claim: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
@@ -190,19 +194,22 @@ for i = 4, #ARGV, 3 do
 end
 return out`,
 
-  /** → 1. A write: who waits for replicas after it waits for everything that was written before. */
+  /** → 1. Writes something: waiting for replicas after it covers everything that was written before. */
   touch: `
 redis.call('SET', p .. 'touched', '1')
 return 1`,
 
-  /** key, value, … → 1. Keys that have these values are free. */
+  /** key, value, … → 1. Deletes the keys that have these values. */
   free: `
 for i = 1, #ARGV, 2 do
   if redis.call('GET', ARGV[i]) == ARGV[i + 1] then redis.call('DEL', ARGV[i]) end
 end
 return 1`,
 
-  /** value, ttl ms, key, … → '' when all of them have this value now, else the key that has another, and that one. */
+  /**
+   * value, ttl ms, key, … → '' when all keys have this value now, else the key with another value, and that
+   * value.
+   */
   pairs: `
 for i = 3, #ARGV do
   local had = redis.call('GET', ARGV[i])
@@ -214,5 +221,5 @@ return ''`,
 
 export type ScriptName = keyof typeof scripts
 
-/** A script as Redis is given it. */
+/** The full text of a script. */
 export const scriptOf = (name: ScriptName): string => prologue + scripts[name]

@@ -13,7 +13,7 @@ const dueMs = 2_000
 const flushMs = 1_000
 
 /**
- * Start the jobs of the HTTP thread; `opened` stops them and writes everything they gathered.
+ * Start the jobs of the HTTP thread. `opened` stops them and writes everything they gathered.
  *
  * isHere          whether this node runs the jobs that run once in a cluster.
  * noteChecks      takes counts of checks that were answered from the response cache.
@@ -36,7 +36,7 @@ export function startJobs(
   const schedule = new Schedule(log)
   const flushUsers = () => userSeen.flush(shards, id => clock.now(id))
   const flushFlags = () => checkedFlags.flush(sql)
-  // in parts, so that requests are served in between
+  // Reported in parts, so that requests are served in between.
   const reportSome = (): void => {
     const counts = answers.takeCounts()
     if (counts === null) return

@@ -24,10 +24,10 @@ import { composeHappened } from '../jobs/webhook-payloads.js'
 import type { Opened } from '../opened.js'
 
 const parserFile = new URL('../../workers/parse.js', import.meta.url)
-/** How long writes of events wait for a stalled Postgres. Afterwards they go ahead until it moves again. */
+/** How long writes of events wait for a stalled Postgres. After this long they go ahead without it. */
 const pacedMs = 5_000
 
-/** Parts that are open before the services are. */
+/** Parts that are opened before the services. */
 type Below = Pick<
   Services,
   | 'backlog'
@@ -49,20 +49,20 @@ type Below = Pick<
   readonly opened: Opened
   readonly definitions: Definitions
   readonly journals: Journals
-  /** Postgres as requests use it. */
+  /** The pool of Postgres connections for requests. */
   readonly requests: Sql
   /** Whether this node runs the services that run once in a cluster; absent: it does. */
   readonly isHere?: () => boolean
   /** Whether this node owns a shard; absent: it owns all. */
   readonly owns?: (shard: number) => boolean
-  /** Version counters of every node's companies, for the data stream; absent: those of this node are all. */
+  /** Version counters of every node, for the data stream; absent: this node's counters are all. */
   readonly streamed?: ConstructorParameters<typeof Streams>[0]['changes'] | undefined
   /** Decides new key pairs among several nodes; null: there is one node. */
   readonly pairs: SharedPairs | null
 }
 
 /**
- * Open the services in order; `opened` closes them. Outbox and deliveries are not started yet.
+ * Open the services in order. `opened` closes them. Outbox and deliveries are not started yet.
  *
  * errors  those of Postgres.
  */

@@ -1,5 +1,5 @@
-// Snapshots of an actor for the data stream: only the parts changed since the last one. A change of one counter among
-// many costs that counter; text is made only for parts that are sent.
+// Snapshots of an actor for the data stream: only the parts changed since the last one. A change of one
+// counter among many costs that counter only. Text is made only for parts that are sent.
 import { randomBytes } from 'node:crypto'
 import type { Catalog } from '../../src/core/catalog.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
@@ -21,17 +21,17 @@ import type { Actor, CompanyActor } from './actors.js'
 
 type EngineQuestion = Extract<Question, { readonly type: 'engine' }>
 
-/** Marks of two lives of a shard differ. */
+/** Random, so that marks of two runs of a shard's thread differ. */
 const life = randomBytes(9).toString('base64url')
 let made = 0
 
 interface Member {
   text: string
-  /** With which answer it became this. */
+  /** The answer in which it got this text. */
   since: number
 }
 
-/** A counter as it was told. */
+/** A counter in its last sent state. */
 interface Reading {
   readonly numbers: Counter
   readonly cycle: Cycle | null
@@ -41,16 +41,19 @@ interface Reading {
   readonly since: number
 }
 
-/** Parts of one actor that were sent. Clients receive additions and changes only, so a removed part starts it anew. */
+/**
+ * The last sent parts of one actor. Clients receive additions and changes only, so a removed part starts a
+ * new one.
+ */
 class Told {
   private readonly name = `${life}.${++made}`
-  /** Answers with parts in them. */
+  /** Number of answers that contained parts. */
   private count = 0
   private readonly members = new Map<string, Member>()
   private readonly counters = new Map<string, Reading>()
   private untilMs = 0
 
-  /** Look at all of it. returns: false where a member, a name in one, or a counter is no more. */
+  /** Compare the whole company. Returns false when a member, a name in one, or a counter was removed. */
   lookAtCompany(actor: CompanyActor, catalog: Catalog, at: number, usedOnly: boolean): boolean {
     const live = new LiveCompany(actor.state, catalog, at)
     const next = this.count + 1
@@ -82,7 +85,7 @@ class Told {
     return true
   }
 
-  /** Look at a user. returns: false where a member or a key is no more. */
+  /** Compare a user. Returns false when a member or a key was removed. */
   lookAtUser(actor: Extract<Actor, { readonly k: 'u' }>, catalog: Catalog): boolean {
     const next = this.count + 1
     const snapshot = Object.entries(engineUser(actor.state, catalog))
@@ -98,7 +101,7 @@ class Told {
     return this.members.size === snapshot.length
   }
 
-  /** Whether it is what a mark is of. */
+  /** Whether a mark belongs to it. */
   has(mark: string): boolean {
     return mark.startsWith(`${this.name}.`)
   }
@@ -125,7 +128,7 @@ class Told {
     })
   }
 
-  /** returns: whether one is another; null where one is no more. */
+  /** Compare the counters. Returns whether one changed; null when one was removed. */
   private lookAtCounters(live: LiveCompany, catalog: Catalog, next: number): boolean | null {
     const { company, nowMs } = live
     const counted = countedSubtypes(catalog)
@@ -147,7 +150,7 @@ class Told {
   }
 }
 
-/** Whether a counter reads now as it did. */
+/** Whether a counter still reads the same. */
 function stands(known: Reading, counter: Counter, cycle: Cycle | null, nowMs: number): boolean {
   const { numbers, atMs, untilMs } = known
   if (nowMs < atMs || nowMs >= untilMs || numbers.length !== counter.length) return false
@@ -164,17 +167,20 @@ function losesName(before: string, after: string): boolean {
   return Object.keys(JSON.parse(before) as object).some(name => !Object.hasOwn(is, name))
 }
 
-/** Kept as long as the actor is in memory. */
+/** Lives as long as the actor is in memory. */
 const told = new WeakMap<Actor, Told>()
 
-/** The snapshot of an actor. Any use shows in a company's snapshot, so it counts as an answer with usage figures. */
+/**
+ * The snapshot of an actor. Any use shows in a company's snapshot, so it counts as an answer with usage
+ * figures.
+ */
 export function toldOf(actor: Actor, catalog: Catalog, at: number, question: EngineQuestion): string {
   const { since, usedOnly } = question
   const look = (known: Told, used: boolean) =>
     actor.k === 'c' ? known.lookAtCompany(actor, catalog, at, used) : known.lookAtUser(actor, catalog)
   if (actor.k === 'c') actor.answeredFigures = true
   let known = told.get(actor)
-  // without what was told before nothing is known but now
+  // Without a last sent state, or after a removal, the snapshot starts anew.
   if (known === undefined || !look(known, usedOnly && known.has(since))) {
     known = new Told()
     told.set(actor, known)

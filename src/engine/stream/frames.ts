@@ -3,13 +3,13 @@ import type { SnapshotParts } from '../../protocol/snapshot-parts.js'
 
 export type EntityKind = 'company' | 'user'
 
-/** How the wire names the kinds of entities, and people do. */
+/** Names of the entity kinds on the wire and in messages for people. */
 export const entityTypes = {
   company: { wire: 'rulesengine.Company', name: 'Company' },
   user: { wire: 'rulesengine.User', name: 'User' },
 } as const
 
-/** A snapshot as it is held: JSON texts of members, and of metrics by what they are of. */
+/** A snapshot in memory: JSON texts of members by name, and of metrics by identity. */
 export interface HeldParts {
   readonly members: Map<string, string>
   readonly metrics: Map<string, string>
@@ -20,7 +20,7 @@ const flagType = 'rulesengine.Flag'
 const frame = (text: string): Uint8Array => Buffer.from(text)
 const quoted = (text: string): string => JSON.stringify(text)
 
-/** All flags, each as JSON text, with the environment's present: clocks of clients need not be right. */
+/** All flags, each as JSON text, with the environment's present: clients' clocks may be wrong. */
 export function flagsFrame(flags: readonly string[], nowMs: number): Uint8Array {
   const present = new Date(nowMs).toISOString()
   return frame(
@@ -44,12 +44,12 @@ export function fullFrame(kind: EntityKind, id: string, parts: HeldParts): Uint8
   return entityFrame('full', kind, id, whole(kind, parts))
 }
 
-/** An entity that is no more, as it was last told. */
+/** A deleted entity, in its last sent state. */
 export function deleteFrame(kind: EntityKind, id: string, parts: HeldParts): Uint8Array {
   return entityFrame('delete', kind, id, whole(kind, parts))
 }
 
-/** All that was acknowledged of an entity when the peer asked for this has been told. */
+/** Confirms an entity: everything acknowledged before the peer's request has been sent. */
 export function confirmedFrame(kind: EntityKind, id: string): Uint8Array {
   return entityFrame('confirmed', kind, id, '{}')
 }

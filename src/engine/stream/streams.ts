@@ -1,9 +1,9 @@
 // The data stream: subscriptions to companies and users, the last state sent of each, and the next.
 //
-//   version counters ──(every tick)──▶ changed? ──▶ ask its shard what is another ──▶ one frame for all subscribers
+//   version counters ──(every tick)──▶ changed? ──▶ request to its shard ──▶ one frame for all subscribers
 //
-// A tick looks at the numbers of blocks, and at those of entities in a block that changed. Nothing costs anything
-// elsewhere: without a subscriber no timer runs. Changes between two looks are told as one.
+// A tick compares the counters of blocks, and of the entities in blocks that changed. Without subscribers no
+// timer runs. Changes between two ticks are sent as one.
 import { compileCatalog } from '../../core/catalog.js'
 import { engineFlags } from '../../core/evaluator/engine-shapes.js'
 import { jsonText } from '../../json.js'
@@ -36,17 +36,17 @@ import {
 } from './subscriber.js'
 import { Turns } from './turns.js'
 
-/** How often it is looked whether something changed, ms. */
+/** Interval between two comparisons of the counters, ms. */
 const tickMs = 10
-/** Every so many ticks all entities are looked at: time changes some, and raises no number. */
+/** Every so many ticks all entities are compared: time changes some of them without raising a counter. */
 const allTicks = 10
-/** Subscribers that are told a change together. */
+/** Subscribers that receive a change in one turn. */
 const toldTogether = 32
-/** Questions that may be on their way to shards for the stream: few, as checks stand behind them. */
+/** Most requests of the stream in flight to shards. Few, because checks queue behind them. */
 const askingMax = 32
-/** For how long it is remembered what a key without connections was subscribed to, ms. */
+/** How long the subscriptions of a key without connections are kept, ms. */
 const rememberedMs = 600_000
-/** Delay before a shard that did not answer is asked again, ms. */
+/** Delay before a shard that did not answer gets another request, ms. */
 const retryMs = 100
 
 /** The version counters, of this node or of all. */
@@ -55,7 +55,7 @@ export interface StreamChanges
     Changes,
     'shards' | 'blocks' | 'placeOf' | 'placeOfUser' | 'blockOf' | 'block' | 'at' | 'usageVersion' | 'epoch'
   > {
-  /** Hear of what other nodes raise, for as long as this is called. */
+  /** Follow the counters of other nodes, for as long as this is called. */
   follow?(): void
 }
 
@@ -71,7 +71,10 @@ export interface StreamServices {
       waiting: { resolve(answered: Answered<unknown>): void; reject(error: Error): void },
     ): void
     indexOf(id: string): number
-    /** Whether this node owns it; absent: it owns all. Counters raised on another node arrive a little later. */
+    /**
+     * Whether this node owns the shard; absent: it owns all. Counters raised on another node arrive a little
+     * later.
+     */
     owns?(index: number): boolean
   }
   readonly catalogs: { get(environmentId: string): Parameters<typeof compileCatalog>[0] }
@@ -80,7 +83,11 @@ export interface StreamServices {
     onJump(jumped: (environmentId: string) => void): void
   }
   readonly entities: {
-    /** The company or user with these keys; null: none. errors: ServiceError where they match two. */
+    /**
+     * The company or user with these keys; null: none.
+     *
+     * errors  ServiceError when the keys match two.
+     */
     find(kind: EntityKind, environmentId: string, keys: Readonly<Record<string, string>>): string | null
   }
   readonly changes: StreamChanges
@@ -93,14 +100,14 @@ export class Streams implements Hub {
   private held = 0
   private readonly environments = new Map<string, Environment>()
   private asking = 0
-  /** To be asked as soon as few enough are. */
+  /** Entities that wait until fewer requests are in flight. */
   private readonly wanted = new Set<Held>()
   private timer: NodeJS.Timeout | null = null
   private ticks = 0
-  /** Numbers of blocks and epochs of shards as they stood at the last look. */
+  /** Counters of blocks and epochs of shards at the last comparison. */
   private readonly blocks: Int32Array
   private readonly epochs: Int32Array
-  /** Requests and messages of connections; each turn of the event loop does a bounded part. */
+  /** Requests and messages of connections. Each turn of the event loop does a bounded part. */
   readonly turns = new Turns()
 
   constructor(
@@ -114,10 +121,10 @@ export class Streams implements Hub {
   }
 
   /**
-   * A connection of a key.
+   * Adds a connection of a key.
    *
-   * resumes  it asks only for its flags after a reconnect, as the protocol has it: what connections of its key asked
-   *          for is pushed to it too. false: it asks anew for everything it holds.
+   * resumes  as the protocol has it: the client requests only its flags after a reconnect, and receives what
+   *          connections of its key subscribed to. false: it subscribes again to everything it holds.
    */
   connect(environmentId: string, keyId: string, sink: StreamSink, resumes: boolean): Subscriber {
     const environment = this.environment(environmentId)
@@ -128,7 +135,7 @@ export class Streams implements Hub {
     }
     memory.connections++
     const subscriber = new Subscriber(this, environment, memory, sink, resumes)
-    // what changed while nobody was there was not looked at
+    // Without subscribers no changes were compared.
     if (environment.subscribers.size === 0) environment.lookAll = true
     environment.subscribers.add(subscriber)
     this.figures.connections.set(++this.connections)
@@ -142,7 +149,7 @@ export class Streams implements Hub {
     return subscriber
   }
 
-  /** Connections of an environment, and those of them by one key. */
+  /** Number of connections of an environment, and of one key among them. */
   connectionsOf(environmentId: string, keyId: string): { readonly all: number; readonly ofKey: number } {
     const environment = this.environments.get(environmentId)
     return {
@@ -151,7 +158,7 @@ export class Streams implements Hub {
     }
   }
 
-  /** A connection has ended. */
+  /** A connection ended. */
   left(subscriber: Subscriber): void {
     const { environment, memory } = subscriber
     if (!environment.subscribers.delete(subscriber)) return
@@ -172,7 +179,7 @@ export class Streams implements Hub {
     this.timer = null
   }
 
-  /** An environment's time jumped: the state of its companies may differ from the last one sent. */
+  /** An environment's clock jumped: the state of its companies may differ from the last one sent. */
   private jumped(environmentId: string): void {
     const environment = this.environments.get(environmentId)
     if (environment === undefined) return
@@ -191,7 +198,7 @@ export class Streams implements Hub {
     subscriber.tell(this.flagsOf(environment))
   }
 
-  /** All flags as a frame; made again where its time is a tick old. */
+  /** All flags as a frame, rebuilt when its time is a tick old. */
   private flagsOf(environment: Environment): Uint8Array {
     const { version } = environment
     const madeMs = performance.now()
@@ -202,7 +209,7 @@ export class Streams implements Hub {
     return frame
   }
 
-  /** Send one flag by its key. returns: whether there is one. */
+  /** Send one flag by its key. Returns false when there is no such flag. */
   tellFlag(subscriber: Subscriber, key: string): boolean {
     const { environment } = subscriber
     this.readFlags(environment)
@@ -217,7 +224,7 @@ export class Streams implements Hub {
   /**
    * Send an entity whole, and its changes from then on.
    *
-   * returns  why not, in words, or null.
+   * returns  the reason for a refusal, in words, or null.
    */
   start(
     subscriber: Subscriber,
@@ -242,9 +249,9 @@ export class Streams implements Hub {
   }
 
   /**
-   * Say that an entity has been told with all that was acknowledged until now, once that is so.
+   * Send a confirmation once everything that is acknowledged of an entity by now has been sent.
    *
-   * returns  why not, in words, or null.
+   * returns  the reason for a refusal, in words, or null.
    */
   confirm(
     subscriber: Subscriber,
@@ -262,7 +269,7 @@ export class Streams implements Hub {
     return null
   }
 
-  /** Tell it now where what was last told is current, else with the first answer that is. */
+  /** Answer at once when the last sent state is current, else with the first answer that is. */
   private await(
     held: Held,
     subscriber: Subscriber,
@@ -275,7 +282,7 @@ export class Streams implements Hub {
     const isDue = held.parts === null || this.isDue(held, clock.now(held.environment.id))
     if (!isDue && !held.asking) this.satisfy(held, subscriber, wants)
     else {
-      // the answer on its way will do where nothing has changed since its question
+      // The answer in flight is enough when nothing has changed since its request.
       const from = held.asking && !isDue ? held.questions : held.questions + 1
       held.waiting.push({ subscriber, keys, entityType, wants, from })
       if (!held.asking) this.wanted.add(held)
@@ -283,7 +290,7 @@ export class Streams implements Hub {
     }
   }
 
-  /** Behind whatever is being told: a confirmation says that it has been. */
+  /** Runs behind the messages that are being sent, so that a confirmation follows what it confirms. */
   private satisfy(held: Held, subscriber: Subscriber, wants: Waiting['wants']): void {
     this.turns.run(() => {
       if (!subscriber.held.has(held)) return
@@ -292,7 +299,7 @@ export class Streams implements Hub {
     })
   }
 
-  /** The end of a subscription. */
+  /** End a subscription. */
   stop(subscriber: Subscriber, kind: EntityKind, keys: Readonly<Record<string, string>>): void {
     const { environment, memory } = subscriber
     const id = this.services.entities.find(kind, environment.id, keys)
@@ -304,7 +311,7 @@ export class Streams implements Hub {
     this.unsubscribe(held, subscriber)
   }
 
-  /** The whole of an entity as a frame. */
+  /** An entity whole, as a frame. */
   frameOf(held: Held): Uint8Array | null {
     if (held.frame === null && held.parts !== null) held.frame = fullFrame(held.kind, held.id, held.parts)
     return held.frame
@@ -338,7 +345,7 @@ export class Streams implements Hub {
     if (this.ticks % 100 === 0) this.lookOver(nowMs)
   }
 
-  /** Blocks of the version counters in which something is another than at the last look. */
+  /** Blocks of the version counters that changed since the last comparison. */
   private changedBlocks(): number[] {
     const { changes } = this.services
     const changed: number[] = []
@@ -351,7 +358,7 @@ export class Streams implements Hub {
     return changed
   }
 
-  /** Whether answers of a whole shard may be others. */
+  /** Whether the epoch of a shard changed: all its answers may differ. */
   private shardsChanged(): boolean {
     const { changes } = this.services
     let changed = false
@@ -363,7 +370,7 @@ export class Streams implements Hub {
     return changed
   }
 
-  /** Whether an entity may be another than was told. */
+  /** Whether an entity may differ from its last sent state. */
   private isDue(held: Held, presentMs: number): boolean {
     const { changes } = this.services
     if (held.parts === null || held.version !== held.environment.version) return true
@@ -447,7 +454,7 @@ export class Streams implements Hub {
     held.again = false
   }
 
-  /** Take over what a shard told. returns: what to tell who was told before; null: nothing. */
+  /** Merge a shard's answer. Returns the frame for the other subscribers; null: nothing changed. */
   private take(held: Held, told: SnapshotParts): Uint8Array | null {
     const before = held.parts
     held.mark = told.mark
@@ -498,7 +505,7 @@ export class Streams implements Hub {
     this.figures.held.set(--this.held)
   }
 
-  /** Read the flags again where the catalog changed, and send those that differ. */
+  /** Read the flags again when the catalog changed, and send those that differ. */
   private readFlags(environment: Environment): void {
     const data = this.services.catalogs.get(environment.id)
     if (data.version === environment.version) return
@@ -519,7 +526,7 @@ export class Streams implements Hub {
     })
   }
 
-  /** Tell many, some in each turn. */
+  /** Send to many subscribers, a part in each turn. */
   private tellAll(subscribers: Iterable<Subscriber>, tell: (subscriber: Subscriber) => void): void {
     const all = [...subscribers]
     for (let from = 0; from < all.length; from += toldTogether)
@@ -594,7 +601,10 @@ export class Streams implements Hub {
     if (held.subscribers.size === 0 && held.keys.size === 0) this.drop(held)
   }
 
-  /** Once a second: close who reads too slowly, forget what keys without connections asked for. */
+  /**
+   * Once a second: close connections that read too slowly, and drop old subscriptions of keys without
+   * connections.
+   */
   private lookOver(nowMs: number): void {
     for (const environment of this.environments.values()) {
       for (const subscriber of [...environment.subscribers]) subscriber.lookOver(nowMs)
@@ -614,7 +624,7 @@ export class Streams implements Hub {
 
 const noneHeld: ReadonlySet<Held> = new Set()
 
-/** Whether two snapshots say the same. */
+/** Whether two snapshots are equal. */
 function areEqual(one: HeldParts, other: HeldParts): boolean {
   for (const part of ['members', 'metrics'] as const) {
     if (one[part].size !== other[part].size) return false

@@ -5,48 +5,48 @@ import { confirmedFrame, type EntityKind, errorFrame, type HeldParts } from './f
 
 /** Settings of the stream. */
 export interface StreamOptions {
-  /** Companies and users of one environment that are subscribed to at once. */
+  /** Most companies and users of one environment with subscriptions at once. */
   readonly streamEntitiesMax: number
   /** Bytes that wait for one connection before its changes are gathered instead of sent. */
   readonly streamBufferBytes: number
 }
 
-/** An entity that somebody is subscribed to. */
+/** An entity with subscriptions. */
 export interface Held {
   readonly kind: EntityKind
   readonly id: string
   readonly environment: Environment
   readonly shard: number
   readonly place: number
-  /** Version numbers before the last request to its actor. */
+  /** Version counters before the last request to its actor. */
   era: number
   change: number
   uses: number
-  /** Under which version of the catalog it was last asked. */
+  /** Version of the catalog at the last request. */
   version: number
-  /** Not to be asked before, epoch ms of the process's clock; 0: whenever it changes. */
+  /** No request before this instant, epoch ms of the process's clock; 0: at any change. */
   retryAtMs: number
   asking: boolean
-  /** Something changed since the request in flight left. */
+  /** Something changed since the request in flight was sent. */
   again: boolean
   /** Requests to its shard. */
   questions: number
-  /** Its last snapshot that was sent; null: none yet. */
+  /** The last snapshot that was sent; null: none yet. */
   parts: HeldParts | null
   /** The shard's mark of this snapshot. */
   mark: string
   /** The first instant at which it may change by time alone, epoch ms. */
   untilMs: number
-  /** The same as a frame, once somebody needed it. */
+  /** The same as a frame; null: not needed yet. */
   frame: Uint8Array | null
   /** Rises with every change of it. */
   sequence: number
   /** Time of the snapshot's last change, ms of the process's clock. */
   changedAtMs: number
   readonly subscribers: Set<Subscriber>
-  /** Keys that are remembered to be subscribed. */
+  /** Keys with a kept subscription to it. */
   readonly keys: Set<KeyMemory>
-  /** Requests for it that have no answer yet. */
+  /** Requests of subscribers that have no answer yet. */
   waiting: Waiting[]
 }
 
@@ -55,9 +55,9 @@ export interface Waiting {
   readonly subscriber: Subscriber
   readonly keys: Readonly<Record<string, string>>
   readonly entityType: string
-  /** The entity whole, or that it has been told. */
+  /** The entity whole, or its confirmation. */
   readonly wants: 'entity' | 'confirmation'
-  /** The first question whose answer will do: one put before shows what was acknowledged before. */
+  /** The first request whose answer is enough. An earlier answer may miss acknowledged changes. */
   readonly from: number
 }
 
@@ -69,34 +69,34 @@ export interface KeyMemory {
   idleSinceMs: number
 }
 
-/** An environment that somebody is connected to, or was lately. */
+/** An environment with connections now or lately. */
 export interface Environment {
   readonly id: string
   readonly held: Map<string, Held>
   readonly subscribers: Set<Subscriber>
   readonly memories: Map<string, KeyMemory>
-  /** Entities by the block of the version counters that their numbers are in. */
+  /** Entities by the block of their version counters. */
   readonly blocks: Map<number, Set<Held>>
   /** Look at every entity at the next tick. */
   lookAll: boolean
-  /** Version of the catalog that its flags were told of; -1: none yet. */
+  /** Version of the catalog of the last sent flags; -1: none yet. */
   version: number
   /** JSON text of every flag by its id. */
   flags: ReadonlyMap<string, string>
-  /** All of them as a frame, and when it was made, ms of the process's clock; null: not asked for yet. */
+  /** All flags as a frame, and when it was made, ms of the process's clock; null: not needed yet. */
   flagsTold: { readonly version: number; readonly madeMs: number; readonly frame: Uint8Array } | null
 }
 
 /** Figures for metrics. */
 export type StreamFigures = Metrics['stream']
 
-/** Where connections come together (streams.ts). */
+/** The meeting point of all connections (streams.ts). */
 export interface Hub {
   readonly figures: StreamFigures
   readonly options: StreamOptions
-  /** A connection has ended. */
+  /** A connection ended. */
   left(subscriber: Subscriber): void
-  /** The whole of an entity as a frame; null: its state is not known yet. */
+  /** An entity whole, as a frame; null: its state is not known yet. */
   frameOf(held: Held): Uint8Array | null
 }
 
@@ -108,15 +108,15 @@ export interface StreamSink {
   end(code: number, reason: string): void
 }
 
-/** The peer may take this long for what waits before it counts as one that reads too slowly, ms. */
+/** A peer that does not read its waiting frames for this long is closed as a slow reader, ms. */
 const stalledMs = 10_000
-/** Its code on close. */
+/** The code of that close. */
 export const slowReader = 4008
 
 /**
- * A connection. Frames for a slow connection are not queued: the changed entities are noted, and each is sent whole,
- * as it is by then, when there is room again. So the backlog is bounded by the buffer, one message, and the entities
- * held.
+ * A connection. Frames for a slow connection are not queued. The changed entities are noted, and each is sent
+ * whole, in its latest state, when there is room again. So the backlog is bounded by the buffer, one message,
+ * and the entities held.
  */
 export class Subscriber {
   /** Its subscriptions, each with the sequence of the last change sent; -1: the whole entity was not sent yet. */
@@ -127,7 +127,7 @@ export class Subscriber {
   private readonly late = new Set<Held>()
   /** Late entities to be confirmed once they are sent. */
   private readonly unconfirmed = new Set<Held>()
-  /** Since when something waits, ms of the process's clock; 0: nothing does. */
+  /** Since when frames wait, ms of the process's clock; 0: none wait. */
   private stalledSinceMs = 0
   private ended = false
 
@@ -142,7 +142,7 @@ export class Subscriber {
   subscribe(held: Held): void {
     this.enlist(held)
     if (!this.resumes) return
-    // connections of one key that resume receive every entity that one of them asks for
+    // Resuming connections of one key receive every entity that one of them subscribes to.
     for (const other of this.environment.subscribers)
       if (other.resumes && other.memory === this.memory) other.enlist(held)
   }
@@ -159,7 +159,10 @@ export class Subscriber {
     held.subscribers.delete(this)
   }
 
-  /** A change of an entity: sent, or noted where the connection is behind. One that was told whole since is told. */
+  /**
+   * Send a change of an entity, or note it when the connection is behind. Skipped when the entity was sent
+   * whole since.
+   */
   push(held: Held, frame: Uint8Array, sequence: number): void {
     const told = this.held.get(held)
     if (told === undefined || told >= sequence || this.late.has(held)) return
@@ -176,13 +179,13 @@ export class Subscriber {
     this.catchUp()
   }
 
-  /** Say that the entity has been told as it is, once that is so. */
+  /** Send the confirmation, after the entity when that is still to be sent. */
   confirm(held: Held): void {
     if (this.late.has(held)) this.unconfirmed.add(held)
     else this.tell(confirmedFrame(held.kind, held.id))
   }
 
-  /** A message that cannot wait and is small or was asked for. */
+  /** Send a frame regardless of the buffer: it is small, or the peer requested it. */
   tell(frame: Uint8Array): void {
     if (this.ended) return
     this.streams.figures.messages.count++
@@ -194,7 +197,7 @@ export class Subscriber {
     this.tell(errorFrame(error, keys, entityType))
   }
 
-  /** The peer has taken something. */
+  /** The peer has read some frames. */
   drained(): void {
     if (!this.isFull()) this.stalledSinceMs = 0
     this.catchUp()
@@ -214,7 +217,7 @@ export class Subscriber {
     this.sink.end(code, reason)
   }
 
-  /** The connection is over. */
+  /** The connection ended. */
   left(): void {
     this.ended = true
     this.late.clear()
@@ -231,7 +234,7 @@ export class Subscriber {
       if (this.isFull()) return
       this.late.delete(held)
       const frame = this.streams.frameOf(held)
-      // an entity requested just now is sent when its answer comes
+      // The entity is sent when the shard's answer comes.
       if (frame === null) continue
       this.held.set(held, held.sequence)
       this.tell(frame)

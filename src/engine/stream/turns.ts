@@ -1,9 +1,9 @@
-// Work of the data stream on the HTTP thread, a little of it in each turn of the loop: thousands of clients that come back
-// together wait for each other, and checks for none of them.
+// Runs work of the data stream on the HTTP thread, a little in each turn of the event loop. Thousands of
+// clients that reconnect together wait for each other; no check waits for them.
 
-/** How long it works in one turn, ms. */
+/** Longest work in one turn, ms. */
 const turnMs = 1
-/** Bytes that waiting work may hold; beyond, it is done whatever the turn's time. */
+/** Bytes that waiting work may hold. Beyond this the work runs at once, whatever the turn's time. */
 const waitingBytesMax = 64 << 20
 
 interface Waiting {
@@ -13,21 +13,21 @@ interface Waiting {
 
 export class Turns {
   private waiting: Waiting[] = []
-  /** The next of those waiting. */
+  /** Index of the next work that waits. */
   private at = 0
   private bytes = 0
   private spentMs = 0
   private scheduled = false
 
-  /** Work to be done. */
+  /** Number of works that wait. */
   get size(): number {
     return this.waiting.length - this.at
   }
 
   /**
-   * Do it now if this turn has time left and nobody waits, else in its order in a later turn.
+   * Runs the work now if the turn has time left and no other work waits, else in order in a later turn.
    *
-   * bytes  that it holds while it waits
+   * bytes  that the work holds while it waits
    */
   run(work: () => void, bytes = 0): void {
     if (this.size > 0 || this.spentMs >= turnMs) {

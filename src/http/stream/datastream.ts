@@ -1,4 +1,4 @@
-// GET /datastream: who may open it, and what its frames ask (docs/datastream.md).
+// GET /datastream: its requirements, and the messages of its peers (docs/datastream.md).
 
 import { keyFault } from '../../api/keys/conditions.js'
 import type { KeyRecord } from '../../api/kit/call.js'
@@ -26,7 +26,7 @@ const listsMax = 1_000
 const keysBytes = 256
 /** Messages beyond the rate that a new connection may send at once. */
 const burstSeconds = 10
-/** How often it is looked whether a connection's key still opens it, ms. */
+/** Interval of the check that a connection's key is still valid, ms. */
 const lookEveryMs = 2_000
 
 /** Codes on close (docs/datastream.md). */
@@ -34,7 +34,7 @@ const goingAway = 1001
 const policy = 1008
 const keyGone = 4001
 
-/** The subprotocol of clients that ask again for what they hold, and cannot send headers. */
+/** The subprotocol of clients that subscribe again to what they hold, and cannot send headers. */
 const ownProtocol = 'tollgate'
 
 export type StreamSettings = Pick<
@@ -103,7 +103,7 @@ export class Datastream implements SocketRoute {
         const connection = new Connection(this, key, environment.id, address, offered.isOwn)
         accept(connection, offered.isOwn ? ownProtocol : '')
       }
-      // many that come at once are let in a few in each turn
+      // Many handshakes at once are accepted a few in each turn.
       const inTurn = (key: KeyRecord | null): void =>
         services.streams.turns.run(() => {
           try {
@@ -122,7 +122,7 @@ export class Datastream implements SocketRoute {
     }
   }
 
-  /** The client's address: the peer, or what trusted proxies tell of it in the head read last. */
+  /** The client's address: the peer's, or that from trusted proxies in the head read last. */
   private addressOf(res: AppResponse): string {
     const { app, options, head } = this.shared
     const hops = options.config.trustProxy
@@ -130,7 +130,7 @@ export class Datastream implements SocketRoute {
     return forwarded === '' ? app.addressOf(res) : forwarded
   }
 
-  /** One more connection is let in. */
+  /** A connection was accepted. */
   add(connection: Connection): void {
     this.open.add(connection)
   }
@@ -139,7 +139,7 @@ export class Datastream implements SocketRoute {
     this.open.delete(connection)
   }
 
-  /** The service stops: every connection is told so. */
+  /** The service stops: every connection is closed with a reason. */
   close(): void {
     clearInterval(this.looks)
     for (const connection of [...this.open]) connection.end(goingAway, 'The service stops; connect again')
@@ -160,14 +160,17 @@ export class Datastream implements SocketRoute {
     if (all >= streamConnectionsMax) throw refusal(streamConnectionsMax, 'environment')
   }
 
-  /** Keys that were deleted, disabled or lost their scope open nothing any more (AL-3). */
+  /** Close connections of keys that were deleted, disabled or lost their scope (AL-3). */
   private look(): void {
     for (const connection of [...this.open])
       if (!connection.mayStay()) connection.end(keyGone, 'The key does not open the data stream any more')
   }
 }
 
-/** The subprotocols that a handshake offers: clients that can send no headers name their key and environment there. */
+/**
+ * The subprotocols that a handshake offers. Clients that cannot send headers put their key and environment
+ * there.
+ */
 function offeredIn(req: AppRequest): {
   readonly isOwn: boolean
   readonly key: string
@@ -182,7 +185,7 @@ function offeredIn(req: AppRequest): {
   return { isOwn: names.includes(ownProtocol), key, environment: after('environment.') }
 }
 
-/** One connection and what it asks. */
+/** One connection and its messages. */
 class Connection implements SocketListener, StreamSink {
   private socket: AppSocket | null = null
   private subscriber: Subscriber | null = null
@@ -227,7 +230,7 @@ class Connection implements SocketListener, StreamSink {
     }, 2 * text.length)
   }
 
-  /** Do it when it is its turn, unless the connection has ended. */
+  /** Run work in a turn, unless the connection has ended by then. */
   private inTurn(work: () => void, bytes = 0): void {
     this.stream.shared.services?.streams.turns.run(() => {
       if (this.socket !== null && this.stream.shared.services !== null) work()
@@ -266,7 +269,7 @@ class Connection implements SocketListener, StreamSink {
     const { key } = this
     const now = services.keys.byId(key.id)
     if (now === null || services.keys.environment(this.environmentId) === null) return false
-    // a value that a roll has replaced has an end of its own
+    // A value that was replaced by a roll has its own expiry.
     for (const one of [key, now])
       if (
         one.conditions != null &&
@@ -319,7 +322,7 @@ interface Message {
   readonly action: 'start' | 'stop' | 'confirm'
 }
 
-/** errors: body_malformed, body_invalid (400), whose message the peer is told. */
+/** errors  body_malformed, body_invalid (400). The peer receives the message. */
 function readMessage(text: string): Message {
   let parsed: unknown
   try {
