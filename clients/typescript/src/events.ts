@@ -1,4 +1,5 @@
-// Events on their way: gathered, sent in batches, sent again with the same idempotency keys until they are acknowledged.
+// The queue of events: gathered, sent in batches, and sent again with the same idempotency keys until
+// acknowledged.
 import { unref } from './stream.js'
 
 /** An event as the interface takes it. */
@@ -12,20 +13,20 @@ export interface OutgoingEvent {
 export interface EventOptions {
   /** Longest time an event waits for others, ms. Default 1 000. */
   readonly flushMs?: number
-  /** Events of one batch. Default 500. */
+  /** Most events of one batch. Default 500. */
   readonly batchMax?: number
-  /** Events that wait together. Beyond it `add` refuses. Default 100 000. */
+  /** Most events that wait together. Beyond it `add` refuses. Default 100 000. */
   readonly bufferMax?: number
-  /** Told of events that were given up: the service said that they are wrong. */
+  /** Called with events that were given up: the service refused them as invalid. */
   readonly failed?: (error: Error, events: readonly OutgoingEvent[]) => void
 }
 
-/** Sends a body; `keepAlive`: the page or process may end meanwhile. */
+/** Sends a body. `keepAlive`: the page or process may end meanwhile. */
 export type Post = (path: string, body: string, keepAlive: boolean) => Promise<Response>
 
 /** Longest wait between attempts, ms. They begin with 100 and double. */
 const waitMaxMs = 5_000
-/** A body that a page may send while it is left, bytes. */
+/** Largest body that a page may send while it is closed, bytes. */
 const keepAliveBytesMax = 60_000
 
 export class Events {
@@ -41,9 +42,9 @@ export class Events {
   constructor(
     private readonly post: Post,
     private readonly options: EventOptions,
-    /** Told of events that leave. */
+    /** Called with events that are sent. */
     private readonly sent: (events: readonly OutgoingEvent[]) => void,
-    /** Told of events that the service has taken. */
+    /** Called with events that the service has acknowledged or refused for good. */
     private readonly taken: (events: readonly OutgoingEvent[]) => void,
   ) {}
 
@@ -52,7 +53,7 @@ export class Events {
     return this.waiting.length + this.inFlight.length
   }
 
-  /** Put an event in line. returns: its idempotency key; null: too many wait. */
+  /** Add an event to the queue. Returns its idempotency key; null: the queue is full. */
   add(type: OutgoingEvent['event_type'], body: object, idempotencyKey?: string): string | null {
     if (this.closed || this.size >= (this.options.bufferMax ?? 100_000)) return null
     const key = idempotencyKey ?? crypto.randomUUID()
@@ -66,7 +67,7 @@ export class Events {
     return key
   }
 
-  /** Send what waits. Resolves when everything added until now is acknowledged or given up. */
+  /** Send the queue. Resolves when everything added until now is acknowledged or given up. */
   async flush(): Promise<void> {
     this.wake?.()
     while (this.size > 0 && !this.closed) {
@@ -75,7 +76,7 @@ export class Events {
     }
   }
 
-  /** As `flush`, but no later than this, ms. returns: events that were not acknowledged. */
+  /** As `flush`, within this time, ms. Returns the number of events that were not acknowledged. */
   async close(withinMs: number): Promise<number> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>(resolve => {
@@ -88,7 +89,10 @@ export class Events {
     return this.size
   }
 
-  /** The page is being left: send what fits once, and ask nobody how it went. What was in flight goes again, once counted. */
+  /**
+   * The page is closing: send the whole queue once, without waiting for answers. Events in flight are sent
+   * again; the idempotency key makes them count once.
+   */
   leave(): void {
     const events = [...this.inFlight, ...this.waiting]
     for (let at = 0; at < events.length; ) {
@@ -119,7 +123,7 @@ export class Events {
     })
   }
 
-  /** One batch, until the service has taken it or says that it never will. */
+  /** Send one batch until the service has taken or refused it. */
   private async send(): Promise<void> {
     const events = this.waiting.splice(0, this.batchMax)
     this.inFlight = events
@@ -132,7 +136,7 @@ export class Events {
     if (!this.closed) this.inFlight = []
   }
 
-  /** returns: how long to wait at least before it is tried again, ms. */
+  /** Returns 'done', or the least delay before the next attempt, ms. */
   private async attempt(body: string, events: readonly OutgoingEvent[]): Promise<'done' | number> {
     let response: Response
     let text = ''

@@ -1,4 +1,4 @@
-// The client: checks here or over HTTP, events, leases, and every call of the interface, typed.
+// The client: checks in this process or over HTTP, events, leases, and every call of the interface, typed.
 import type { EngineCompanyMetric } from '../../../src/core/evaluator/engine-shapes.js'
 import { evaluateWith } from '../../../src/core/evaluator/evaluate.js'
 import { inContext } from '../../../src/core/flags/flag.js'
@@ -21,7 +21,7 @@ export type { OpenSocket, SocketLike } from './stream.js'
 
 const dayMs = 86_400_000
 
-/** Use of the interface that failed with a status. */
+/** A call that failed with an HTTP status. */
 export class TollgateError extends Error {
   override readonly name = 'TollgateError'
 
@@ -42,9 +42,9 @@ export class Tollgate {
   private readonly store: Store
   private readonly stream: Stream | null
   private readonly listeners = new Set<(change: Change) => void>()
-  /** Who is asked for a check where the check does not say. */
+  /** Sources of a check, when the check gives none. */
   readonly order: readonly Source[]
-  /** When the stream ended, epoch ms; null: it is there. */
+  /** When the stream was disconnected, epoch ms; null: it is connected. */
   private downSinceMs: number | null = null
   private readonly whenReady: Promise<void>
   private tellReady: () => void = () => {}
@@ -92,12 +92,12 @@ export class Tollgate {
     if (page.document !== undefined) page.addEventListener?.('pagehide', this.leave)
   }
 
-  /** Resolves when flags can be checked here, or at once where they never are. */
+  /** Resolves when flags can be checked in this process, or at once where that is switched off. */
   ready(): Promise<void> {
     return this.whenReady
   }
 
-  /** Whether the stream is there. */
+  /** Whether the stream is connected. */
   get connected(): boolean {
     return this.stream?.isConnected === true
   }
@@ -107,7 +107,7 @@ export class Tollgate {
     return this.events.size
   }
 
-  /** Hear of changes. returns: how to hear no more. */
+  /** Subscribe to changes. Returns the function that ends the subscription. */
   onChange(listener: (change: Change) => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
@@ -115,7 +115,10 @@ export class Tollgate {
 
   // ── checks ───────────────────────────────────────────────────────────────────────────────────
 
-  /** Check a flag, by those in `order` one after the other. Never rejects where `default` is among them. */
+  /**
+   * Check a flag with the sources in `order`, one after the other. Never rejects when `default` is among
+   * them.
+   */
   async check(flagKey: string, context: Context = {}, options: CheckOptions = {}): Promise<Checked> {
     const order = options.order ?? this.order
     let failure: unknown = new Error(`Nobody in order could check ${flagKey}`)
@@ -135,7 +138,10 @@ export class Tollgate {
     return (await this.check(flagKey, context, options)).value
   }
 
-  /** Check every flag, by the first of `order` that can. Rejects when none can: there are no defaults of all flags. */
+  /**
+   * Check every flag with the first source in `order` that can. Rejects when none can: there are no defaults
+   * for all flags.
+   */
   async checkAll(context: Context = {}): Promise<readonly Checked[]> {
     if (this.order.includes('local') && this.stream !== null) {
       await this.holdContext(context)
@@ -150,7 +156,7 @@ export class Tollgate {
     return flags.map(one => ({ ...one, source: 'http' }))
   }
 
-  /** Check a flag with what is held, now; null: something is not held. */
+  /** Check a flag with the data in memory, now; null: some of it is missing. */
   checkHeld(flagKey: string, context: Context = {}, preflight: Preflight | null = null): Checked | null {
     const flag = this.store.flags.get(flagKey)
     if (flag === undefined || !this.mayAnswer()) return null
@@ -185,13 +191,13 @@ export class Tollgate {
     }
   }
 
-  /** As `checkHeld`, once what is missing was asked for. */
+  /** As `checkHeld`, after a request for missing data. */
   private async checkHere(flagKey: string, context: Context, options: CheckOptions): Promise<Checked | null> {
     await this.holdContext(context)
     return this.checkHeld(flagKey, context, options.preflight)
   }
 
-  /** Ask the stream for whom a context names, where they are not held. */
+  /** Request a context's company and user from the stream when they are missing. */
   private async holdContext({ company, user }: Context): Promise<void> {
     const { stream, store } = this
     if (stream === null || !stream.isConnected) return
@@ -242,9 +248,9 @@ export class Tollgate {
   // ── events ───────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Tell of use. It counts in checks here at once.
+   * Report use. It counts at once in checks of this process.
    *
-   * returns  its idempotency key; null: too many events wait, and this one was not taken.
+   * returns  its idempotency key; null: the queue is full, and the event was refused.
    */
   track(
     event: string,
@@ -259,7 +265,7 @@ export class Tollgate {
     return this.put('track', body)
   }
 
-  /** Tell who a user is, and of which company. */
+  /** Report a user's identity and company. */
   identify(body: {
     readonly keys: Keys
     readonly name?: string
@@ -269,7 +275,7 @@ export class Tollgate {
     return this.put('identify', body)
   }
 
-  /** Tell of a model's answer. */
+  /** Report a model's answer. */
   inference(body: {
     readonly company: Keys
     readonly provider: string
@@ -291,14 +297,18 @@ export class Tollgate {
     return key
   }
 
-  /** Send what waits. Resolves when it is acknowledged. */
+  /** Send the queue of events. Resolves when it is acknowledged. */
   flush(): Promise<void> {
     return this.events.flush()
   }
 
   // ── leases ───────────────────────────────────────────────────────────────────────────────────
 
-  /** Hold credits of a company for this process. errors: TollgateError, 402 where there are none. */
+  /**
+   * Hold credits of a company for this process.
+   *
+   * errors  TollgateError, with status 402 when there are no credits.
+   */
   async acquireLease(request: LeaseRequest): Promise<Lease> {
     const calls: LeaseCalls = {
       send: async (method, path, body) => (await this.call(method, path, body, 30_000)) as LeaseView,
@@ -315,9 +325,9 @@ export class Tollgate {
   }
 
   /**
-   * Send what waits and close the stream. Call it before the process ends.
+   * Send the queue of events and close the stream. Call it before the process ends.
    *
-   * returns  events that were not acknowledged in time.
+   * returns  the number of events that were not acknowledged in time.
    */
   async close(withinMs = 10_000): Promise<number> {
     const left = await this.events.close(withinMs)

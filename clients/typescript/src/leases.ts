@@ -1,8 +1,9 @@
-// Credit leases: credits held in the service for this process, drawn here without asking, settled by events.
+// Credit leases: the service holds credits for this process, the process draws them without a request, and
+// events settle them.
 import { amountFromNumber, amountToNumber } from '../../../src/core/credits/amount.js'
 import type { Keys } from './store.js'
 
-/** A lease as the interface tells it. */
+/** A lease in the interface's shape. */
 export interface LeaseView {
   readonly id: string
   readonly company_id: string
@@ -17,29 +18,30 @@ export interface LeaseRequest {
   /** Keys that name the company in events. */
   readonly company: Keys
   readonly creditId: string
-  /** Credits to hold. The service holds less where less is there. */
+  /** Credits to hold. The service holds fewer when fewer are available. */
   readonly amount: number
-  /** RFC 3339; absent: as the service decides. */
+  /** RFC 3339; absent: the service decides. */
   readonly expiresAt?: string
-  /** Extend by `amount` once less than this is left. Absent: never by itself. */
+  /** Extend by `amount` when less than this is left. Absent: no automatic extension. */
   readonly extendBelow?: number
 }
 
-/** What a lease needs of its client. */
+/** The client's calls that a lease uses. */
 export interface LeaseCalls {
   send(method: 'POST' | 'PUT', path: string, body: object | null): Promise<LeaseView>
   track(type: 'track' | 'inference', body: object): string | null
   flush(): Promise<void>
 }
 
-/** Credits cannot be had: the lease is used up, over or released. */
+/** No credits available: the lease is used up, expired or released. */
 export class LeaseError extends Error {
   override readonly name = 'LeaseError'
 }
 
 /**
- * A lease. `draw` decides here; each draw is settled by the event that names it. The service keeps one open lease of a
- * company and credit: processes that acquire the same one share it, and the service refuses what is too much together.
+ * A lease. `draw` decides in this process. Each draw is settled by the event with the lease's id. The service
+ * keeps one open lease per company and credit. Processes that acquire the same lease share it, and the
+ * service refuses draws that exceed it in total.
  */
 export class Lease {
   private granted: bigint
@@ -64,7 +66,7 @@ export class Lease {
     return this.view.id
   }
 
-  /** Credits that may be drawn here, now. */
+  /** Credits that can be drawn now. */
   get remaining(): number {
     return this.isOpen ? amountToNumber(this.left) : 0
   }
@@ -78,9 +80,9 @@ export class Lease {
   }
 
   /**
-   * Take credits, without asking the service.
+   * Take credits without a request to the service.
    *
-   * returns  whether they were there. Only then the work may be done, and is to be told by `track` or `inference`.
+   * returns  whether they were available. Only then do the work, and report it with `track` or `inference`.
    */
   draw(credits: number): boolean {
     const amount = amountFromNumber(credits)
@@ -92,24 +94,28 @@ export class Lease {
     return true
   }
 
-  /** Give credits back that were drawn for work that was not done. */
+  /** Give back credits that were drawn for work that was not done. */
   undo(credits: number): void {
     const amount = amountFromNumber(credits)
     this.drawn = amount > this.drawn ? 0n : this.drawn - amount
   }
 
-  /** Tell of use that was drawn: the service settles it from the lease. returns: its idempotency key. */
+  /** Report use that was drawn. The service settles it from the lease. Returns its idempotency key. */
   track(event: string, quantity = 1, more: object = {}): string | null {
     const { company } = this.request
     return this.calls.track('track', { event, company, quantity, lease_id: this.id, ...more })
   }
 
-  /** The same of a model's answer. `body` as the interface has it, without company and lease. */
+  /** The same for a model's answer. `body` as in the interface, without company and lease. */
   inference(body: object): string | null {
     return this.calls.track('inference', { company: this.request.company, lease_id: this.id, ...body })
   }
 
-  /** Hold more credits. Asked for twice at once it is done once. errors: LeaseError, or that of the call. */
+  /**
+   * Hold more credits. Concurrent calls share one request.
+   *
+   * errors  LeaseError, or those of the call.
+   */
   extend(credits: number): Promise<void> {
     if (this.over) return Promise.reject(new LeaseError('The lease was released'))
     this.extending ??= this.extendNow(credits).finally(() => {
@@ -130,12 +136,15 @@ export class Lease {
     this.expiresMs = Date.parse(view.expires_at)
   }
 
-  /** Settle: resolves when the service has taken every event told so far. */
+  /** Settle: resolves when the service has taken every event reported so far. */
   settle(): Promise<void> {
     return this.calls.flush()
   }
 
-  /** Settle, and give back what was not drawn. One that failed may be tried again; after a success it changes nothing. */
+  /**
+   * Settle, and give back the undrawn credits. A failed release can be repeated. After a success it has no
+   * effect.
+   */
   release(): Promise<void> {
     this.over = true
     this.releasing ??= this.releaseNow().catch(error => {

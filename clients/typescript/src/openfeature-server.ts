@@ -1,4 +1,5 @@
-// An OpenFeature provider for servers: checks of the client, here where it holds what is asked.
+// An OpenFeature provider for servers. It checks flags with the client, in this process where the data is in
+// memory.
 import {
   type EvaluationContext,
   FlagNotFoundError,
@@ -12,15 +13,18 @@ import {
 import { type Change, type Tollgate, TollgateError } from './index.js'
 import { contextOf, detailsOf } from './openfeature.js'
 
-/** How long an initialisation waits for the service at most unless told, ms. */
+/** Default limit of the initialisation, ms. */
 const readyMs = 5_000
 
 export interface ServerProviderOptions {
-  /** How long an initialisation waits for the service, ms. Then the provider is in error until it is reached. Default 5 000. */
+  /**
+   * How long an initialisation waits for the service, ms. After that the provider is in error until the
+   * service is reached. Default 5 000.
+   */
   readonly readyMs?: number
 }
 
-/** Give it a client; `OpenFeature.close()` closes that too. Flags are booleans: other types are a mismatch. */
+/** Takes a client; `OpenFeature.close()` closes it too. Flags are booleans: other types are a mismatch. */
 export class TollgateProvider implements Provider {
   readonly metadata = { name: 'tollgate' }
   readonly runsOn = 'server' as const
@@ -34,7 +38,7 @@ export class TollgateProvider implements Provider {
     this.stop = client.onChange(change => this.tell(change))
   }
 
-  /** errors: GeneralError where the service is not reached in time. */
+  /** errors  GeneralError when the service is not reached in time. */
   async initialize(): Promise<void> {
     const waitMs = this.options.readyMs ?? readyMs
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -93,7 +97,7 @@ export class TollgateProvider implements Provider {
     return this.mismatch(flagKey, context)
   }
 
-  /** errors: FlagNotFoundError where there is no such flag, else TypeMismatchError. */
+  /** errors  FlagNotFoundError when there is no such flag, else TypeMismatchError. */
   private async mismatch(flagKey: string, context: EvaluationContext): Promise<never> {
     await this.resolveBooleanEvaluation(flagKey, false, context)
     throw new TypeMismatchError(`${flagKey} is a boolean, as every flag is`)

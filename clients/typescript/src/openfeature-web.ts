@@ -1,4 +1,4 @@
-// An OpenFeature provider for pages: all flags of one context, asked for with a publishable key and kept.
+// An OpenFeature provider for pages: all flags of one context, fetched with a publishable key and cached.
 import {
   type EvaluationContext,
   FlagNotFoundError,
@@ -13,7 +13,7 @@ import type { Checked, Tollgate } from './index.js'
 import { contextOf, detailsOf } from './openfeature.js'
 
 export interface WebProviderOptions {
-  /** How often the flags are asked for again, ms; 0: when the context changes alone. Default 30 000. */
+  /** Interval between two fetches of the flags, ms; 0: only when the context changes. Default 30 000. */
   readonly pollMs?: number
 }
 
@@ -39,7 +39,7 @@ export class TollgateWebProvider implements Provider {
   async onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> {
     this.context = context
     const held = await this.ask()
-    // a later context overtook this one
+    // A later context may have replaced this one.
     if (this.context === context) this.held = held
   }
 
@@ -67,13 +67,16 @@ export class TollgateWebProvider implements Provider {
     return this.mismatch(flagKey)
   }
 
-  /** errors: FlagNotFoundError where there is no such flag, else TypeMismatchError. */
+  /** errors  FlagNotFoundError when there is no such flag, else TypeMismatchError. */
   private mismatch(flagKey: string): never {
     this.resolveBooleanEvaluation(flagKey)
     throw new TypeMismatchError(`${flagKey} is a boolean, as every flag is`)
   }
 
-  /** Ask again, and tell what changed. What cannot be asked stays as it was, and is told as stale. */
+  /**
+   * Fetch the flags again, and emit an event with the changed ones. After a failure the cache stays, and an
+   * event reports it as stale.
+   */
   async look(): Promise<void> {
     const { context, held: before } = this
     try {

@@ -1,4 +1,5 @@
-// What both OpenFeature providers share: whom a context names, and a check in OpenFeature's words.
+// Parts that both OpenFeature providers share: the company and user of a context, and a check in
+// OpenFeature's shape.
 import type { Checked, Context, Keys } from './index.js'
 
 /** Attributes of a context that name a company and a user, as `POST /ofrep/v1/evaluate/flags` takes them. */
@@ -12,7 +13,7 @@ interface Naming {
   readonly userKeyName?: unknown
 }
 
-/** Whom an evaluation context is about. The targeting key is a user's. */
+/** The company and user of an evaluation context. The targeting key is a user's. */
 export function contextOf(given: object): Context {
   const context = given as Naming
   return {
@@ -32,7 +33,7 @@ function named(value: unknown, name: unknown): Keys | null {
   return { [typeof name === 'string' ? name : 'id']: value }
 }
 
-/** A check as OpenFeature details it. */
+/** A check in OpenFeature's shape. */
 export interface Details {
   readonly value: boolean
   readonly variant: 'on' | 'off'

@@ -1,16 +1,16 @@
-// What a client is told when it is made, and what a check is about.
+// Options of the client and of its checks.
 import type { EventOptions } from './events.js'
 import type { Source } from './result.js'
 import type { Keys } from './store.js'
 import type { OpenSocket } from './stream.js'
 
-/** Whom a check is about. */
+/** The company and user of a check. */
 export interface Context {
   readonly company?: Keys | null
   readonly user?: Keys | null
 }
 
-/** Use that a check supposes (FE-80…87). */
+/** Use that a check assumes (FE-80…87). */
 export interface Preflight {
   readonly usage?: number | null
   readonly event_usage?: { readonly event_subtype: string; readonly quantity: number } | null
@@ -19,9 +19,9 @@ export interface Preflight {
 
 export interface CheckOptions {
   readonly preflight?: Preflight | null
-  /** The value where nobody can be asked. Absent: `defaults` of the client, else false. */
+  /** The value when no source answers. Absent: `defaults` of the client, else false. */
   readonly default?: boolean
-  /** Absent: that of the client. */
+  /** Absent: the order of the client. */
   readonly order?: readonly Source[]
 }
 
@@ -31,30 +31,35 @@ export interface ClientOptions {
   readonly key: string
   /** With an account-wide key. */
   readonly environmentId?: string
-  /** With a publishable key: what a server signed for this page; asked before each request. */
+  /** With a publishable key: the context that a server signed for this page. Called before each request. */
   readonly signedContext?: () => string | Promise<string>
-  /** Hold definitions and companies here, fed by the stream. Needs a secret key. Default false. */
+  /** Keep definitions and companies in memory, fed by the stream. Needs a secret key. Default false. */
   readonly local?: boolean
-  /** Who is asked for a check, in order. Default `local` (where it is on), `http`, `default`. */
+  /** Sources of a check, in order. Default `local` (where it is on), `http`, `default`. */
   readonly order?: readonly Source[]
-  /** Values of flags where nobody can be asked. */
+  /** Values of flags when no source answers. */
   readonly defaults?: Readonly<Record<string, boolean>>
   /** Longest wait for an answer over HTTP, ms. Default 2 000. */
   readonly httpMs?: number
-  /** Longest wait for an entity that is not held yet, ms. Default 1 000. */
+  /** Longest wait for an entity that is not in memory yet, ms. Default 1 000. */
   readonly entityMs?: number
-  /** Companies, and users, that are held. Default 10 000 of each. */
+  /** Most companies, and most users, in memory. Default 10 000 of each. */
   readonly entitiesMax?: number
-  /** Once the stream is down for this long, what is held answers no more, ms. Default a day. */
+  /**
+   * After the stream was disconnected for this long, data in memory is not used any more, ms. Default a day.
+   */
   readonly staleMs?: number
   readonly events?: EventOptions
   /** Default the global one. */
   readonly fetch?: typeof fetch
-  /** Default the global `WebSocket`. Node before 22 has none: pass `(url, protocols) => new WebSocket(url, protocols)` of the package `ws`. */
+  /**
+   * Default the global `WebSocket`. Node before 22 has none. There, pass
+   * `(url, protocols) => new WebSocket(url, protocols)` of the package `ws`.
+   */
   readonly webSocket?: OpenSocket
 }
 
-/** What is told to listeners. */
+/** A change that listeners receive. */
 export type Change =
   | { readonly type: 'ready' }
   /** Flags whose definitions changed. */

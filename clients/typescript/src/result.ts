@@ -1,9 +1,9 @@
-// The result of a check in the interface's own members, and where it came from.
+// The result of a check in the interface's own members, and its source.
 import type { EntitlementReport } from '../../../src/core/entitlements/entitlement.js'
 import type { CheckResult } from '../../../src/core/flags/flag.js'
 import type { Quantity } from '../../../src/core/usage/quantity.js'
 
-/** Where a result came from. */
+/** The source of a result. */
 export type Source = 'local' | 'http' | 'default'
 
 /** The entitlement a check rests on. Absent members do not apply. */
@@ -30,7 +30,7 @@ export interface Entitlement {
   readonly warning_tiers?: readonly { readonly key: string; readonly value: number }[]
 }
 
-/** The result of a check as `POST /flags/{key}/check` answers it. */
+/** The result of a check, as in the answer of `POST /flags/{key}/check`. */
 export interface Check {
   readonly flag: string
   readonly flag_id: string | null
@@ -49,18 +49,18 @@ export interface Check {
   readonly entitlement?: Entitlement
 }
 
-/** The same with where it came from. */
+/** The same with its source. */
 export interface Checked extends Check {
   readonly source: Source
-  /** Worked out from what was told before the connection ended. Absent: false. */
+  /** Computed from data of a lost connection. Absent: false. */
   readonly stale?: boolean
 }
 
-/** JSON of the interface has numbers; what is beyond their digits is rounded as JSON.parse rounds it. */
+/** The interface uses JSON numbers. Values beyond their precision are rounded as JSON.parse rounds them. */
 const number = (quantity: Quantity | null): number | null => (quantity === null ? null : Number(quantity))
 const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
-/** A result of the core as the interface spells it: what JSON.parse of `writeCheck` gives, without the text. */
+/** A result of the core in the interface's shape: equal to JSON.parse of `writeCheck`, without the text. */
 export function checkOf(checked: CheckResult): Check {
   const made: Check = {
     flag: checked.flag,

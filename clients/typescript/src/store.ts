@@ -1,4 +1,4 @@
-// What the stream has told, ready to be evaluated: flags by key, companies and users by their keys.
+// The data received over the stream, ready to be evaluated: flags by key, companies and users by their keys.
 import type { EngineCompany, EngineFlag, EngineUser } from '../../../src/core/evaluator/engine-shapes.js'
 import { PreparedCompany, PreparedFlag, PreparedUser } from '../../../src/core/evaluator/evaluate.js'
 
@@ -12,14 +12,15 @@ interface Snapshot {
 
 interface Entry<Data extends Snapshot, Prepared> {
   data: Data
-  /** Made when first asked for. */
+  /** Prepared on first use. */
   prepared: Prepared | null
 }
 
 /**
- * Entities of one kind, the least recently used forgotten beyond a bound.
+ * Entities of one kind. Beyond a bound the least recently used one is dropped.
  *
- * An entity is found by keys that are all its own: others may belong to another entity, which only the service knows.
+ * An entity is found by keys that all belong to it. Other keys may belong to another entity; only the service
+ * can decide that.
  */
 export class Entities<Data extends Snapshot, Prepared> {
   private readonly byId = new Map<string, Entry<Data, Prepared>>()
@@ -29,7 +30,7 @@ export class Entities<Data extends Snapshot, Prepared> {
     private readonly max: number,
     private readonly prepare: (data: Data) => Prepared,
     private readonly merge: (held: Data, changed: Partial<Data>) => Data,
-    /** Told of an entity that is forgotten, with keys that find it. */
+    /** Called with keys of an entity that is dropped. */
     private readonly forgotten: (keys: Keys) => void,
   ) {}
 
@@ -37,7 +38,7 @@ export class Entities<Data extends Snapshot, Prepared> {
     return this.byId.size
   }
 
-  /** The entity with all of these keys, ready to be evaluated; null: it is not held. */
+  /** The entity with all of these keys, ready to be evaluated; null: not in memory. */
   find(keys: Keys): Prepared | null {
     let found: Entry<Data, Prepared> | null = null
     for (const name in keys) {
@@ -60,7 +61,7 @@ export class Entities<Data extends Snapshot, Prepared> {
     return (id === undefined ? undefined : this.byId.get(id)) ?? null
   }
 
-  /** Take an entity over as it is told. */
+  /** Store an entity whole. */
   put(data: Data): void {
     this.drop(data.id)
     this.byId.set(data.id, { data, prepared: null })
@@ -71,7 +72,7 @@ export class Entities<Data extends Snapshot, Prepared> {
     this.forgotten(oldest!.data.keys)
   }
 
-  /** Take what changed of an entity; nothing where it is not held. */
+  /** Merge a change of an entity. Does nothing when the entity is not in memory. */
   change(id: string, changed: Partial<Data>): void {
     const entry = this.byId.get(id)
     if (entry !== undefined) this.put(this.merge(entry.data, changed))
@@ -85,13 +86,13 @@ export class Entities<Data extends Snapshot, Prepared> {
       if (this.byKey.get(`${name}\0${value}`) === id) this.byKey.delete(`${name}\0${value}`)
   }
 
-  /** Ids of every entity held. */
+  /** Ids of every entity in memory. */
   ids(): string[] {
     return [...this.byId.keys()]
   }
 }
 
-/** What changed of a company, as the stream's page says it is merged. */
+/** Merges a change of a company, as docs/datastream.md describes. */
 export function mergeCompany(held: EngineCompany, changed: Partial<EngineCompany>): EngineCompany {
   const merged = { ...held, ...changed }
   if (changed.keys) merged.keys = { ...held.keys, ...changed.keys }
@@ -106,12 +107,12 @@ export function mergeCompany(held: EngineCompany, changed: Partial<EngineCompany
   return merged
 }
 
-/** The same of a user. */
+/** The same for a user. */
 export function mergeUser(held: EngineUser, changed: Partial<EngineUser>): EngineUser {
   return { ...held, ...changed, keys: { ...held.keys, ...changed.keys } }
 }
 
-/** A text for comparing: JSON alone knows no bigint. */
+/** A text for comparisons. JSON alone cannot write a bigint. */
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? `${member}n` : member)) ?? ''
 
@@ -124,14 +125,17 @@ export interface StreamMessage {
   readonly data: unknown
 }
 
-/** Everything that is held. */
+/** All data in memory. */
 export class Store {
   readonly flags = new Map<string, PreparedFlag>()
-  /** Whether all flags were told once. */
+  /** Whether all flags were received once. */
   isComplete = false
-  /** What was told on a former connection and not on this one yet: entities' ids, and of all flags the empty text. */
+  /**
+   * Data of a former connection that this one has not sent yet: entities' ids, and the empty text for all
+   * flags.
+   */
   private readonly untold = new Set<string>()
-  /** By how much the service's clock is ahead of this one, ms. */
+  /** How far the service's clock is ahead of this one, ms. */
   aheadMs = 0
   readonly companies: Entities<EngineCompany, PreparedCompany>
   readonly users: Entities<EngineUser, PreparedUser>
@@ -159,13 +163,13 @@ export class Store {
     return kind === 'company' ? this.companies : this.users
   }
 
-  /** The connection is another: what is held may have changed until it is told again. */
+  /** The connection is new: data in memory may be out of date until it is received again. */
   reconnected(): void {
     if (this.isComplete) this.untold.add('')
     for (const id of [...this.companies.ids(), ...this.users.ids()]) this.untold.add(id)
   }
 
-  /** Whether this connection has told of flags, company and user. */
+  /** Whether this connection has sent flags, company and user. */
   isCurrent(company: { readonly id: string } | null, user: { readonly id: string } | null): boolean {
     const { untold } = this
     if (untold.size === 0) return true
@@ -176,7 +180,9 @@ export class Store {
     )
   }
 
-  /** The service tells nothing of who has these keys. returns: the id of the entity that was held with them, or null. */
+  /**
+   * The service refused a subscription to these keys. Returns the id of the entity dropped for that, or null.
+   */
   refuse(kind: EntityKind, keys: Keys): string | null {
     const id = this.entities(kind).find(keys)?.id ?? null
     if (id !== null) this.drop(kind, id)
@@ -188,7 +194,7 @@ export class Store {
     this.entities(kind).drop(id)
   }
 
-  /** Keys of the flags that a message changes; null: of none. */
+  /** Applies a message. Returns the keys of the flags that it changes; null: none. */
   take(message: StreamMessage, nowMs: number): readonly string[] | null {
     const { entity_type: type, message_type: kind } = message
     if (message.server_time) this.aheadMs = Date.parse(message.server_time) - nowMs

@@ -1,8 +1,11 @@
-// The connection to the data stream: opened again whenever it ends, asking anew for what is held.
+// The connection to the data stream. It reconnects whenever it ends, and subscribes again to the entities in
+// memory.
 import { parseMarked } from '../../../src/core/usage/exact-json.js'
 import type { EntityKind, Keys, StreamMessage } from './store.js'
 
-/** What of a WebSocket is used: that of browsers, of Node from 22 on, of edge runtimes, and of the package `ws`. */
+/**
+ * The used part of a WebSocket: of browsers, of Node from 22 on, of edge runtimes, and of the package `ws`.
+ */
 export interface SocketLike {
   onopen: ((event: never) => void) | null
   onmessage: ((event: never) => void) | null
@@ -19,30 +22,30 @@ export interface StreamOptions {
   readonly key: string
   readonly environmentId?: string | undefined
   readonly open: OpenSocket
-  /** Ids of every entity held. */
+  /** Ids of every entity in memory. */
   readonly held: (kind: EntityKind) => readonly string[]
   readonly heard: (message: StreamMessage) => void
-  /** The service tells nothing of who has these keys. */
+  /** The service refused a subscription to these keys. */
   readonly refused: (kind: EntityKind, keys: Keys) => void
-  /** Connected or not, and why not. */
+  /** Called when the connection begins or ends, with the reason. */
   readonly changed: (connected: boolean, reason: string) => void
 }
 
-/** What marks long integers while a message is parsed. */
+/** Marks long integers while a message is parsed. */
 const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`
 
 /** Longest wait between attempts, ms. They begin with one second and double. */
 const waitMaxMs = 30_000
-/** Lists of keys in one message. */
+/** Most lists of keys in one message. */
 const listsMax = 500
-/** Asked for in vain, an entity is not asked for again for this long, ms. */
+/** After a request in vain, an entity is not requested again for this long, ms. */
 const absentMs = 1_000
-/** An attempt that takes longer has failed, ms. */
+/** An attempt that takes longer fails, ms. */
 const openMs = 30_000
 
 const wire = { company: 'rulesengine.Company', user: 'rulesengine.User' } as const
 
-/** Bytes of a text in base64url: an offered subprotocol may hold no other characters. */
+/** Text as bytes in base64url: a subprotocol may contain no other characters. */
 function base64url(text: string): string {
   const bytes = new TextEncoder().encode(text)
   const binary = Array.from(bytes, byte => String.fromCharCode(byte)).join('')
@@ -55,7 +58,7 @@ export class Stream {
   private closing = false
   private failures = 0
   private timer: ReturnType<typeof setTimeout> | null = null
-  /** Asked for and not told yet, by kind and keys; when in vain, ms. */
+  /** Requests without an answer, by kind and keys. After a refusal the time of it, ms. */
   private readonly asked = new Map<string, number>()
   private readonly waiting = new Map<string, Set<() => void>>()
 
@@ -65,7 +68,7 @@ export class Stream {
     return this.connected
   }
 
-  /** Connect, now and whenever the connection ends. */
+  /** Connect, and reconnect whenever the connection ends. */
   start(): void {
     if (this.closing || this.socket !== null) return
     const { url, key, environmentId, open } = this.options
@@ -93,7 +96,10 @@ export class Stream {
     }
   }
 
-  /** Ask for an entity; resolves when it was told, when there is none, or after the wait. Asks once for the same. */
+  /**
+   * Request an entity. Resolves when it was received, when there is none, or after the wait. Equal requests
+   * are sent once.
+   */
   want(kind: EntityKind, keys: Keys, waitMs: number): Promise<void> {
     const name = nameOf(kind, keys)
     const nowMs = Date.now()
@@ -116,12 +122,15 @@ export class Stream {
     })
   }
 
-  /** An entity is not held any more. */
+  /** An entity was dropped from memory. */
   forget(kind: EntityKind, keys: Keys): void {
     if (this.connected) this.send({ entity_type: wire[kind], keys, action: 'stop' })
   }
 
-  /** Ask to hear when what was acknowledged of companies until now has been told. returns: whether it could be asked. */
+  /**
+   * Request a confirmation of companies: it follows everything acknowledged until now. Returns whether it
+   * could be sent.
+   */
   confirm(companyIds: readonly string[]): boolean {
     if (this.connected) this.ask('company', companyIds.map(byId), 'confirm')
     return this.connected
@@ -219,7 +228,7 @@ export class Stream {
 
 const byId = (id: string): Keys => ({ id })
 
-/** A timer of Node that keeps no process alive. */
+/** Lets Node exit while this timer waits. */
 export function unref(timer: unknown): void {
   ;(timer as { unref?: () => void }).unref?.()
 }

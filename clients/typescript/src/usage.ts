@@ -1,19 +1,22 @@
-// Use counted in this process that the service's figures do not show yet.
+// Use counted in this process that is not in the service's figures yet.
 import type { EngineCompanyMetric } from '../../../src/core/evaluator/engine-shapes.js'
 import { unref } from './stream.js'
 
-/** Events that a figure is not known to hold. One entry, unless those of a lost connection were put together. */
+/**
+ * Events that are not known to be in a figure. One event per entry, or all acknowledged events of a lost
+ * connection.
+ */
 interface Entry {
   quantity: number
   sent: boolean
   /** The service has acknowledged it. */
   taken: boolean
-  /** The service was asked to confirm the company's figures after it had acknowledged it. */
+  /** A confirmation was requested after the acknowledgement. */
   asked: boolean
 }
 
 interface Counted {
-  /** All that was ever counted of the event, as told last. */
+  /** The all-time count of the event in the last received figures. */
   figure: number
   /** In the order in which they were tracked. */
   entries: Entry[]
@@ -25,34 +28,34 @@ interface Event {
   readonly entry: Entry
 }
 
-/** How long after an acknowledgement the service is asked for a confirmation, where no figure showed the event, ms. */
+/** Delay between an acknowledgement and the request for a confirmation, if no figure showed the event, ms. */
 const toldMs = 250
 
 /**
- * What was counted, by company and name of event.
+ * Use by company and event name.
  *
- * An event counts from `add` until it is in the figures that the stream told: a figure larger by it shows that, or a
- * confirmation that was asked for after the acknowledgement. No time says so, and no acknowledgement: figures and
- * acknowledgements come over different connections. Where others count the same, theirs may stand for it until the
- * next figure, as if theirs were not told yet.
+ * An event counts from `add` until it is in the figures received over the stream. A figure that has grown by
+ * it proves that, or a confirmation requested after the acknowledgement. Neither time nor the acknowledgement
+ * proves it: figures and acknowledgements come over different connections. When other processes count the
+ * same event, their use may be mistaken for this one until the next figure.
  */
 export class Usage {
   private readonly counted = new Map<string, Map<string, Counted>>()
-  /** The same as evaluation reads it: one map for each company. */
+  /** The same in evaluation's shape: one map for each company. */
   private readonly totals = new Map<string, Map<string, number>>()
   /** Events that are not acknowledged yet. */
   private readonly open = new Map<string, Event>()
-  /** Companies to ask for at the next turn; a turn is one message. */
+  /** Companies to confirm in the next message. */
   private readonly due = new Set<string>()
 
   constructor(
-    /** Asks the service to confirm companies; false: the stream is down. */
+    /** Requests confirmations of companies from the service; false: the stream is down. */
     private readonly confirm: (companyIds: readonly string[]) => boolean,
-    /** Told where a figure is another without a message of the service. */
+    /** Called when a figure changes without a message of the service. */
     private readonly changed: () => void,
   ) {}
 
-  /** What evaluation adds to a company's figures. */
+  /** Use that evaluation adds to a company's figures. */
   of(companyId: string): Map<string, number> {
     let total = this.totals.get(companyId)
     if (total === undefined) {
@@ -62,13 +65,13 @@ export class Usage {
     return total
   }
 
-  /** A company is no more. */
+  /** A company was deleted. */
   forget(companyId: string): void {
     this.counted.delete(companyId)
     this.totals.delete(companyId)
   }
 
-  /** metrics  of the company as it is held. */
+  /** metrics  of the company in memory. */
   add(
     key: string,
     companyId: string,
@@ -95,7 +98,7 @@ export class Usage {
     else total.set(subtype, sum)
   }
 
-  /** Events leave for the first time, or again. */
+  /** Events are sent, for the first time or again. */
   sent(keys: readonly string[]): void {
     for (const key of keys) {
       const event = this.open.get(key)
@@ -103,7 +106,7 @@ export class Usage {
     }
   }
 
-  /** The service has taken events, or refused them for good. */
+  /** The service has acknowledged events, or refused them for good. */
   taken(keys: readonly string[]): void {
     for (const key of keys) {
       const event = this.open.get(key)
@@ -114,7 +117,7 @@ export class Usage {
     }
   }
 
-  /** The service has told figures of a company. */
+  /** The service has sent figures of a company. */
   told(companyId: string, metrics: readonly EngineCompanyMetric[]): void {
     for (const [subtype, counted] of this.counted.get(companyId) ?? []) {
       const figure = figureOf(metrics, subtype)
@@ -131,7 +134,7 @@ export class Usage {
     }
   }
 
-  /** What was asked for has been told: the company's figures hold whatever was acknowledged when they were asked for. */
+  /** A confirmation arrived: the company's figures contain every event acknowledged before the request. */
   confirmed(companyId: string): void {
     const counts = this.counted.get(companyId)
     if (counts === undefined) return
@@ -143,7 +146,7 @@ export class Usage {
     this.changed()
   }
 
-  /** The connection is another: what was asked on the last one is not answered any more. */
+  /** The connection is new: requests of the last one get no answer. */
   reconnected(): void {
     for (const counts of this.counted.values())
       for (const { entries } of counts.values()) for (const entry of entries) entry.asked = false
@@ -162,7 +165,7 @@ export class Usage {
     this.due.add(companyId)
   }
 
-  /** Ask for confirmations of those companies that have acknowledged events no figure showed, once each. */
+  /** Request confirmations for companies with acknowledged events that no figure showed, one per company. */
   private ask(companyIds: Iterable<string>): void {
     const wanted: Entry[] = []
     const named: string[] = []
@@ -178,7 +181,10 @@ export class Usage {
     else for (const id of named) this.gather(id)
   }
 
-  /** While nobody can confirm them, acknowledged events are kept as one: their number is not bounded, that of names is. */
+  /**
+   * Without a stream, acknowledged events are merged into one entry per name. The number of events is
+   * unbounded, the number of names is not.
+   */
   private gather(companyId: string): void {
     for (const counted of this.counted.get(companyId)?.values() ?? []) {
       const taken = counted.entries.filter(one => one.taken)
@@ -189,7 +195,7 @@ export class Usage {
     }
   }
 
-  /** These events are left of a name's. */
+  /** Keep these events of a name only. */
   private keep(companyId: string, subtype: string, counted: Counted, entries: Entry[]): void {
     counted.entries = entries
     const total = this.of(companyId)
@@ -203,7 +209,7 @@ export class Usage {
   }
 }
 
-/** All that was ever counted of an event; null: it is not told. */
+/** The all-time count of an event; null: not in the figures. */
 function figureOf(metrics: readonly EngineCompanyMetric[], subtype: string): number | null {
   const found = metrics.find(one => one.event_subtype === subtype && one.period === 'all_time')
   return found === undefined ? null : Number(found.value)
