@@ -245,7 +245,7 @@ export class ClusterNode implements Others {
   readonly tell = async (facts: readonly Fact[]): Promise<void> => {
     this.parts!.apply(facts)
     const freed = this.parts!.pairs.free(facts).catch(error => {
-      this.log.warn({ err: error }, 'keys that were given up stay claimed for some minutes')
+      this.log.warn({ err: error }, 'freed key pairs stay claimed for some minutes')
     })
     for (;;)
       try {
@@ -253,7 +253,7 @@ export class ClusterNode implements Others {
         return
       } catch (error) {
         if (this.members.isOver) throw error
-        this.log.warn({ err: error }, 'other nodes are told of entities once more')
+        this.log.warn({ err: error }, 'facts are sent to other nodes again')
         await sleep(restartMs)
       }
   }
@@ -323,7 +323,7 @@ export class ClusterNode implements Others {
         return parts.reload(what, more)
       }
       default:
-        throw new ServiceError('internal', `no node does ${name}`)
+        throw new ServiceError('internal', `there is no call ${name}`)
     }
   }
 
@@ -358,7 +358,7 @@ export class ClusterNode implements Others {
     void members.leave().then(this.out, this.out)
   }
 
-  // ── who owns what ────────────────────────────────────────────────────────────────────────────
+  // ── owners of shards ─────────────────────────────────────────────────────────────────────────
 
   private changed(view: View): void {
     for (const [id, { host, port }] of view.nodes)
@@ -407,7 +407,7 @@ export class ClusterNode implements Others {
         await shards.own(shard, await optionsOf(shard, mark))
         projections.own(shard)
       } catch (error) {
-        this.log.warn({ err: error, shard }, 'a shard does not start')
+        this.log.warn({ err: error, shard }, 'a shard did not start')
         await sleep(restartMs)
       }
       this.busy.delete(shard)
@@ -447,7 +447,7 @@ export class ClusterNode implements Others {
       if (take.length > 0) this.tellMoved()
       for (const [shard, to] of give) await this.give(shard, to)
     } catch (error) {
-      this.log.warn({ err: error }, 'shards wait for Redis')
+      this.log.warn({ err: error }, 'shards are not placed: Redis failed')
       await sleep(restartMs)
     }
   }
@@ -470,7 +470,7 @@ export class ClusterNode implements Others {
       this.tellMoved()
       await left
     } catch (error) {
-      this.log.warn({ err: error, shard }, 'a shard stays')
+      this.log.warn({ err: error, shard }, 'a shard was not handed over')
       shards.stay(shard)
     }
     this.busy.delete(shard)
@@ -489,7 +489,7 @@ async function reachAll(redis: RedisClient, { secret }: NodeSettings, log: Logge
     const reached = await Promise.all(living.map(one => reaches(one, secret)))
     const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
     if (missed.length === 0) return
-    log.warn({ nodes: missed }, 'this node joins when it reaches these')
+    log.warn({ nodes: missed }, 'waiting until these nodes are reached')
     await sleep(restartMs)
   }
 }

@@ -212,7 +212,7 @@ export class Cluster {
           return
         } catch (error) {
           if (tries >= fillTries) throw error
-          this.from.log.info({ err: error }, 'the journals moved on while they were read: once more')
+          this.from.log.info({ err: error }, 'the journals were trimmed while they were read: reading again')
         }
     } finally {
       await closePostgres(unbounded)
@@ -346,8 +346,8 @@ async function mustKeep(redis: RedisClient, acceptsLoss: boolean): Promise<void>
   const sync = await redis.setting('appendfsync')
   if (file === 'yes' && sync === 'always') return
   throw new ConfigError(
-    `REDIS_URL: appendonly is ${file ?? 'not told'} and appendfsync is ${sync ?? 'not told'}: what was acknowledged could be ` +
-      'lost when its machine stops. Set them to yes and always, or accept that loss with ' +
-      'TOLLGATE_REDIS_DURABILITY=accept-loss.',
+    `REDIS_URL: appendonly is ${file ?? 'unknown'} and appendfsync is ${sync ?? 'unknown'}: ` +
+      'acknowledged writes could be lost when its machine stops. Set them to yes and always, or accept that ' +
+      'loss with TOLLGATE_REDIS_DURABILITY=accept-loss.',
   )
 }

@@ -267,9 +267,9 @@ export class ClusterShards extends Shards {
         if (replies !== null) this.heard(shard, replies as Packet, hearing)
       },
       error => {
-        this.cluster.log.warn({ err: error, shard: shard.index }, 'other nodes are not told of entities')
+        this.cluster.log.warn({ err: error, shard: shard.index }, 'facts were not sent to other nodes')
         if (replies === null) return
-        const failed = allFailed(replies as Packet, 'starting', 'Other nodes are not told; try again')
+        const failed = allFailed(replies as Packet, 'starting', 'Other nodes are not reached; try again')
         this.heard(shard, failed, hearing)
       },
     )

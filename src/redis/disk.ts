@@ -31,7 +31,7 @@ export class RedisDisk implements JournalDisk {
   constructor(protected readonly redis: RedisClient) {}
 
   async open(path: string, how: 'read' | 'write' | 'new'): Promise<JournalFile> {
-    if (how !== 'read') throw new Error('this journal is another node’s')
+    if (how !== 'read') throw new Error('another node owns this journal')
     const key = this.keyOf(path)
     if (!(await this.redis.exists(key))) throw new Error(`there is no segment ${path}`)
     return new RedisFile(this.redis, key)
@@ -42,7 +42,7 @@ export class RedisDisk implements JournalDisk {
   }
 
   remove(_path: string): Promise<void> {
-    return Promise.reject(new Error('this journal is another node’s'))
+    return Promise.reject(new Error('another node owns this journal'))
   }
 
   rename(): Promise<void> {
@@ -158,7 +158,7 @@ class RedisFile implements JournalFile {
   ) {}
 
   write(_bytes: Buffer, _position: number, _zeros: number): Promise<void> {
-    return Promise.reject(new Error('this journal is another node’s'))
+    return Promise.reject(new Error('another node owns this journal'))
   }
 
   async read(into: Buffer, length: number, position: number): Promise<number> {
@@ -168,7 +168,7 @@ class RedisFile implements JournalFile {
   }
 
   truncate(_length: number): Promise<void> {
-    return Promise.reject(new Error('this journal is another node’s'))
+    return Promise.reject(new Error('another node owns this journal'))
   }
 
   size(): Promise<number> {
@@ -199,6 +199,6 @@ class OwnedFile extends RedisFile {
 
 function shardIn(directory: string): number {
   const found = /^shard-(\d+)$/.exec(basename(directory))
-  if (found === null) throw new Error(`${directory} is no directory of a shard`)
+  if (found === null) throw new Error(`${directory} is not the directory of a shard`)
   return Number(found[1])
 }

@@ -50,10 +50,10 @@ export function startJobs(
   schedule.every(flushMs, 'last-seen times of users are not written', flushUsers)
   schedule.every(flushMs, 'last-checked times of flags are not written', flushFlags)
   const jobs = [() => settleDue(services, environmentIds()), finishPublishes, tellTrialEnds, tellExpired]
-  schedule.every(dueMs, 'what time has ended waits for a store', async () => {
+  schedule.every(dueMs, 'changes due by time wait for a store', async () => {
     if (!isHere()) return
     for (const job of jobs)
-      await job(services).catch(error => log.warn({ err: error }, 'what time has ended waits for a store'))
+      await job(services).catch(error => log.warn({ err: error }, 'changes due by time wait for a store'))
   })
   opened.add(async () => {
     await schedule.stop()

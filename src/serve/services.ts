@@ -1,4 +1,4 @@
-// Opens the services that handlers and jobs use, over the stores, the shards and the memory of the HTTP thread.
+// Opens the services of handlers and jobs over the stores, the shards and the memory of the HTTP thread.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { Services } from '../api/kit/services.js'

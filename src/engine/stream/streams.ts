@@ -188,7 +188,7 @@ export class Streams implements Hub {
     for (const subscriber of environment.subscribers) this.tellFlags(subscriber)
   }
 
-  // ── what a connection asks ───────────────────────────────────────────────────────────────────
+  // ── requests of a connection ─────────────────────────────────────────────────────────────────
 
   /** Send all flags. */
   tellFlags(subscriber: Subscriber): void {
@@ -535,7 +535,7 @@ export class Streams implements Hub {
       })
   }
 
-  // ── environments and entities ───────────────────────────────────────────────────────────────
+  // ── environments and entities ────────────────────────────────────────────────────────────────
 
   private environment(id: string): Environment {
     let environment = this.environments.get(id)

@@ -119,7 +119,7 @@ export const slowReader = 4008
  * and the entities held.
  */
 export class Subscriber {
-  /** Its subscriptions, each with the sequence of the last change sent; -1: the whole entity was not sent yet. */
+  /** Its subscriptions, each with the sequence of the last change sent; -1: not sent whole yet. */
   readonly held = new Map<Held, number>()
   /** Version of the catalog whose flags were sent. */
   flagsVersion = -1

@@ -13,13 +13,13 @@ interface Waiting {
 
 export class Turns {
   private waiting: Waiting[] = []
-  /** Index of the next work that waits. */
+  /** Index of the next task that waits. */
   private at = 0
   private bytes = 0
   private spentMs = 0
   private scheduled = false
 
-  /** Number of works that wait. */
+  /** Number of tasks that wait. */
   get size(): number {
     return this.waiting.length - this.at
   }
