@@ -121,7 +121,7 @@ export class Tollgate {
    */
   async check(flagKey: string, context: Context = {}, options: CheckOptions = {}): Promise<Checked> {
     const order = options.order ?? this.order
-    let failure: unknown = new Error(`Nobody in order could check ${flagKey}`)
+    let failure: unknown = new Error(`No source in order could check ${flagKey}`)
     for (const source of order) {
       try {
         const checked = await this.checkBy(source, flagKey, context, options, failure)

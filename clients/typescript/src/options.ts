@@ -45,9 +45,7 @@ export interface ClientOptions {
   readonly entityMs?: number
   /** Most companies, and most users, in memory. Default 10 000 of each. */
   readonly entitiesMax?: number
-  /**
-   * After the stream was disconnected for this long, data in memory is not used any more, ms. Default a day.
-   */
+  /** Data in memory expires after the stream was disconnected for this long, ms. Default a day. */
   readonly staleMs?: number
   readonly events?: EventOptions
   /** Default the global one. */
