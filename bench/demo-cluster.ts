@@ -1,6 +1,6 @@
-// npm run demo:cluster: three nodes on this machine, with the stores and the Redis they share, under load. One node is
-// killed; what happens is printed, and at the end all usage is compared with what was acknowledged. Everything that was
-// started ends with it.
+// npm run demo:cluster: three nodes on this machine under load, with their own stores and Redis. One node is
+// killed. The demo prints each step, and compares all usage with the acknowledged events at the end.
+// Everything it started is stopped with it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -32,7 +32,7 @@ interface Node {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** Ways to end the processes of the demo, the last one first. */
+/** Functions that stop the demo's processes, in the order of their start. */
 const closing: (() => Promise<unknown>)[] = []
 
 async function freePort(): Promise<number> {
@@ -69,7 +69,7 @@ async function startRedis(directory: string): Promise<string> {
   return `redis://127.0.0.1:${port}`
 }
 
-/** Both stores, and the settings that lead to them. */
+/** Both stores, and the settings to reach them. */
 async function startStores(directory: string): Promise<Environment> {
   const log = pino({ level: 'error' }, pino.destination(2))
   const [postgres, clickhouse] = await Promise.all([
@@ -125,7 +125,10 @@ async function ask(node: Node, method: string, path: string, body?: object) {
   return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data }
 }
 
-/** Events with idempotency keys, each sent until it is acknowledged, to any node that takes connections. */
+/**
+ * Senders of events with idempotency keys. Each event is repeated until acknowledged, to any node that takes
+ * connections.
+ */
 class Senders {
   acknowledged = 0
   refused = 0
@@ -182,13 +185,13 @@ async function whole(nodes: readonly Node[]): Promise<void> {
   while (!(await Promise.all(nodes.map(isWhole))).every(Boolean)) await sleep(pauseMs)
 }
 
-/** Whether a node answers for every company, whichever node has it. */
+/** Whether a node answers for every company, whichever node owns it. */
 async function allServed(node: Node): Promise<boolean> {
   const asked = companies.map(slug => ask(node, 'GET', `/companies/lookup?slug=${slug}`).catch(() => null))
   return (await Promise.all(asked)).every(answer => answer?.status === 200)
 }
 
-/** Companies whose usage, as a node tells it, is not what was acknowledged. */
+/** Companies whose usage at a node differs from the acknowledged events. */
 async function wrong(node: Node, counted: ReadonlyMap<string, number>): Promise<readonly string[]> {
   const found: string[] = []
   for (const [slug, wanted] of counted) {

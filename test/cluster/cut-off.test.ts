@@ -1,11 +1,12 @@
-// Who leaves when nodes do not reach each other: all draw the same conclusion, and the rest reach one another.
+// The nodes that leave when nodes do not reach each other. All nodes compute the same result, and the rest
+// reach one another.
 import t from 'tap'
 import { cutOff } from '../../src/cluster/cut-off.js'
 import { Random } from '../random.js'
 
 const node = (sinceMs: number, ...unreached: string[]) => ({ sinceMs, unreached })
 
-t.test('one that misses two leaves, not the two', async t => {
+t.test('a node that misses two others leaves; the two stay', async t => {
   const nodes = new Map([
     ['a', node(1, 'b', 'c')],
     ['b', node(2)],
@@ -14,7 +15,7 @@ t.test('one that misses two leaves, not the two', async t => {
   t.same([...cutOff(nodes)], ['a'])
 })
 
-t.test('of two the one that came last leaves, whoever says so', async t => {
+t.test('the younger of two nodes leaves, whichever of them reports the other', async t => {
   for (const [a, b] of [
     [['b'], []],
     [[], ['a']],
@@ -35,7 +36,7 @@ t.test('of two the one that came last leaves, whoever says so', async t => {
   t.same([...cutOff(new Map([['a', node(1, 'gone')]]))], [], 'one that is no node any more is not missed')
 })
 
-t.test('the rest reach one another, and nobody leaves without a reason', async t => {
+t.test('the rest reach one another, and no node leaves without a reason', async t => {
   const random = new Random()
   t.comment(`seed ${random.seed}`)
   for (let run = 0; run < 300; run++) {

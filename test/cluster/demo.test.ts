@@ -8,7 +8,7 @@ import { skipped } from './nodes.js'
 
 const program = fileURLToPath(new URL('../../bench/demo-cluster.js', import.meta.url))
 
-/** Run it with this search path for programs. */
+/** Run the program with this search path. */
 async function run(directory: string, PATH = process.env.PATH) {
   const child = spawn(process.execPath, [program], { env: { ...process.env, PATH, TMPDIR: directory } })
   let told = ''
@@ -29,7 +29,7 @@ t.test('npm run demo:cluster', { skip: skipped }, async t => {
   t.same(readdirSync(directory), [], 'nothing is left')
 })
 
-t.test('without a Redis it says what is missing', async t => {
+t.test('without a Redis the message names the missing program', async t => {
   const { code, told } = await run(await temporaryDirectory(t), '/nowhere')
   t.equal(code, 1)
   t.match(told, /redis-server is not in the PATH/)

@@ -1,39 +1,40 @@
-// Three nodes under load, and the ends that a node may come to (promise 10). After each, everything that was acknowledged
-// is there once: usage, credits, ledger, idempotency keys, rows of ClickHouse. TOLLGATE_RUNS=2 adds the rarer ends.
+// Three nodes under load, and the ways a node can fail (promise 10). After each fault everything acknowledged
+// is there once: usage, credits, ledger, idempotency keys, rows of ClickHouse. TOLLGATE_RUNS=2 adds the rarer
+// faults.
 import t from 'tap'
 import { times } from '../random.js'
 import { skipped, TestCluster } from './nodes.js'
 import { ClusterLoad } from './under-load.js'
 
 const hangMs = 10_000
-/** A node that was put out ends with this code, to be started anew. */
+/** Exit code of a node that was removed from the cluster and is to be restarted. */
 const putOut = 75
 
 t.test('three nodes', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 3)
   const load = await ClusterLoad.prepare(t, cluster)
 
-  await t.test('one is killed', async t => {
+  await t.test('a node is killed', async t => {
     await load.during(t, 'one killed', async () => {
       await cluster.living[0]!.process.end('SIGKILL')
     })
   })
 
-  await t.test('one hangs for ten seconds and wakes', async t => {
+  await t.test('a node hangs for ten seconds and wakes', async t => {
     await load.during(t, 'one hangs', async () => {
       const sleeper = cluster.living[0]!
       const { process, client } = sleeper
       load.leftOut.add(sleeper)
       process.child.kill('SIGSTOP')
       const stoppedMs = performance.now()
-      // these lie at its door while it hangs
+      // These requests wait at the node while it hangs.
       const asked = Array.from({ length: 20 }, (_, i) => {
         const keys = { slug: `co${i % 4}` }
         if (i % 2) return client.post('/flags/load/check', { company: keys })
         return client.post('/company-traits', { keys, trait: 'late', incr: 1 })
       })
       const answers = Promise.allSettled(asked)
-      // the others go on without it, for every company: a hanging node holds no lock that they wait for
+      // The others serve every company without it: a hanging node holds no lock.
       await load.load.answeredAll()
       await load.whole()
       await new Promise(resolve => setTimeout(resolve, stoppedMs + hangMs - performance.now()))
@@ -52,7 +53,7 @@ t.test('three nodes', { skip: skipped }, async t => {
   })
 
   const rare = times(1) > 1 ? {} : { skip: 'TOLLGATE_RUNS is not above 1' }
-  await t.test('two are killed at once', rare, async t => {
+  await t.test('two nodes are killed at once', rare, async t => {
     await cluster.add()
     await cluster.add()
     await load.during(t, 'two killed', async () => {

@@ -1,6 +1,6 @@
-// From one node to several: a node that was alone, with its journal in files, is killed under load and started as the
-// first of a cluster on the same data directory and stores. Its journal is drained first: nothing is lost or counted
-// twice, and idempotency keys of before are known.
+// From one node to several. A node without a cluster, with its journal in files, is killed under load. It is
+// restarted as the first node of a cluster on the same data directory and stores. Its journal is drained
+// first: nothing is lost or counted twice, and earlier idempotency keys are known.
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { skipped, TestCluster } from './nodes.js'

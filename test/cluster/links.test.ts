@@ -1,5 +1,5 @@
-// What nodes rely on, taken away under load: the connection between two of them, and Redis (promise 10). After each,
-// everything that was acknowledged is there once.
+// Loss of connections under load: between two nodes, and to Redis (promise 10). After each fault everything
+// acknowledged is there once.
 import t from 'tap'
 import { skipped, TestCluster } from './nodes.js'
 import { ClusterLoad } from './under-load.js'
@@ -11,7 +11,7 @@ t.test('three nodes', { skip: skipped }, async t => {
   const third = await cluster.addBehindProxy()
   const load = await ClusterLoad.prepare(t, cluster)
 
-  await t.test('Redis is killed, and started again on what it kept', async t => {
+  await t.test('Redis is killed, and restarted on the data it kept', async t => {
     await load.during(t, 'Redis killed', async () => {
       await cluster.redis.end('SIGKILL')
       const before = load.load.refusals
@@ -31,7 +31,7 @@ t.test('three nodes', { skip: skipped }, async t => {
     t.ok(cluster.living.includes(first) || cluster.living.length === 2)
   })
 
-  await t.test('a node that does not reach another joins when it does', async t => {
+  await t.test('a node joins only when it reaches every other node', async t => {
     await load.during(t, 'joined', async () => {
       await cluster.add({ TOLLGATE_NODE_ID: third.name })
     })

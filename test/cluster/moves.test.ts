@@ -1,5 +1,5 @@
-// Nodes come and go while it runs (promise 11): one is added, one is stopped, all are restarted in turn. Shards move by
-// themselves; a request that meets a moving shard hears 503 with Retry-After, and nothing else is noticed.
+// Nodes come and go under load (promise 11): a node is added, a node is stopped, all are restarted in turn.
+// Shards move by themselves. A request for a moving shard gets 503 with Retry-After; nothing else is noticed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { times } from '../random.js'
@@ -8,10 +8,10 @@ import { ClusterLoad } from './under-load.js'
 
 const settings = { TOLLGATE_DRAIN_MS: '30000' }
 
-/** Companies that are asked about, so that some lie in shards that move. */
+/** Companies to check: enough that some lie in shards that move. */
 const probes = Array.from({ length: 12 }, (_, i) => `probe${i}`)
 
-/** Checks of some companies at a node that stays; tells how long each was refused at a stretch. */
+/** Checks some companies at a node that stays. Prints the longest stretch of refusals of each. */
 async function probing(t: Test, { client }: TestNode, during: () => Promise<void>): Promise<void> {
   const refused = new Map<string, number>()
   let going = true
@@ -48,7 +48,7 @@ t.test('nodes come and go', { skip: skipped }, async t => {
     t.equal(await process.end('SIGTERM'), 0, 'it ends by itself')
   }
 
-  await t.test('one is added, and gets its share', async t => {
+  await t.test('a new node gets its share of the shards', async t => {
     await load.during(t, 'added', async () => {
       await probing(t, cluster.living[0]!, async () => {
         await cluster.add()
@@ -57,7 +57,7 @@ t.test('nodes come and go', { skip: skipped }, async t => {
     })
   })
 
-  await t.test('tollgate cluster shows nodes and shards, and each node its own in metrics', async t => {
+  await t.test('tollgate cluster shows nodes and shards; the metrics of a node show its own', async t => {
     const { code, out, err } = await cluster.command('cluster', '--json')
     t.equal(code, 0, err)
     const { nodes, shards } = JSON.parse(out)
@@ -107,7 +107,7 @@ t.test('nodes come and go', { skip: skipped }, async t => {
   })
 
   const rare = times(1) > 1 ? {} : { skip: 'TOLLGATE_RUNS is not above 1' }
-  await t.test('all are restarted in turn', rare, async t => {
+  await t.test('all nodes are restarted in turn', rare, async t => {
     await load.during(t, 'rolling restart', async () => {
       for (const node of cluster.living) {
         await stop(t, node)

@@ -12,11 +12,11 @@ import { LinkProxy } from './proxy.js'
 
 const program = fileURLToPath(new URL('../../../bin/tollgate', import.meta.url))
 
-/** Why tests of several nodes are skipped here, or false. */
+/** The reason why tests of several nodes are skipped here, or false. */
 export const skipped: string | false =
   spawnSync('redis-server', ['--version']).status === 0 ? false : 'no Redis server is installed'
 
-/** A Redis of the test's own, which keeps what it acknowledged. */
+/** A Redis of the test's own. It keeps acknowledged writes. */
 export class TestRedis {
   private child: ChildProcess | null = null
 
@@ -34,7 +34,7 @@ export class TestRedis {
     return this.child!.pid!
   }
 
-  /** replicaOf: the port of the one that it copies. */
+  /** replicaOf: the port of the Redis that it replicates. */
   static async start(t: Test, replicaOf: number | null = null): Promise<TestRedis> {
     const redis = new TestRedis(await freePort(), await temporaryDirectory(t), replicaOf)
     await redis.start()
@@ -42,7 +42,7 @@ export class TestRedis {
     return redis
   }
 
-  /** The same, again, on what it kept. */
+  /** Start it, or restart it on the data it kept. */
   async start(): Promise<void> {
     const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
     const where = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory]
@@ -60,7 +60,7 @@ export class TestRedis {
     probe.disconnect()
   }
 
-  /** Start in the place of this one, which lost its disk, with what its replica kept. */
+  /** Restart it on the data of its replica: its own disk is lost. */
   async replaceBy(replica: TestRedis): Promise<void> {
     await this.end('SIGKILL')
     await replica.end('SIGTERM')
@@ -97,7 +97,7 @@ export interface TestNode {
   readonly dataDir: string
 }
 
-/** A cluster to which nodes are added. */
+/** A cluster to which tests add nodes. */
 export class TestCluster {
   readonly nodes: TestNode[] = []
   private made = 0
@@ -132,7 +132,7 @@ export class TestCluster {
     return cluster
   }
 
-  /** Start one more, reached by others through a proxy; resolves when it serves. */
+  /** Start a node that others reach through a proxy. Resolves when it serves. */
   async addBehindProxy(
     more: Readonly<Record<string, string>> = {},
   ): Promise<TestNode & { proxy: LinkProxy }> {
@@ -145,7 +145,7 @@ export class TestCluster {
     return { ...(await this.add({ ...addresses, ...more })), proxy }
   }
 
-  /** Start one more; resolves when it serves. */
+  /** Start a node. Resolves when it serves. */
   async add(more: Readonly<Record<string, string>> = {}): Promise<TestNode> {
     const name = `node-${++this.made}`
     const dataDir = join(this.root, name)
@@ -156,14 +156,17 @@ export class TestCluster {
     return node
   }
 
-  /** Start one without Redis, alone with its journal in files, on the data directory of the node that is added next. */
+  /**
+   * Start a node without Redis, with its journal in files, on the data directory of the next node that is
+   * added.
+   */
   async addAlone(): Promise<TestNode> {
     const node = await this.add({ REDIS_URL: '' })
     this.made--
     return node
   }
 
-  /** Whether each node has its share of the shards, as each says itself: no shard moves then. */
+  /** Whether each node reports its share of the shards: no shard moves then. */
   async isEven(): Promise<boolean> {
     const pages = this.living.map(async ({ client }) => (await fetch(`${client.url}/metrics`)).text())
     const shares = (await Promise.all(pages)).map(page =>
@@ -191,7 +194,7 @@ export class TestCluster {
     return new Promise(resolve => child.on('close', code => resolve({ code, out, err })))
   }
 
-  /** Nodes that were not ended. */
+  /** Nodes that are still running. */
   get living(): readonly TestNode[] {
     return this.nodes.filter(
       ({ process }) => process.child.exitCode === null && process.child.signalCode === null,
@@ -199,7 +202,7 @@ export class TestCluster {
   }
 }
 
-/** Resolves when it holds; fails after a minute. */
+/** Resolves when the condition holds. Fails after a minute. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (const endMs = performance.now() + 60_000; !(await holds()); ) {
     if (performance.now() > endMs) throw new Error(`it did not come to this: ${what}`)
@@ -207,7 +210,7 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
   }
 }
 
-/** Whether a node serves, and nothing of it is degraded. */
+/** Whether a node serves and reports nothing as degraded. */
 export async function isWhole({ client }: TestNode): Promise<boolean> {
   const { status, body } = await client.get('/health/ready').catch(() => ({ status: 0, body: null }))
   return status === 200 && body.degraded.length === 0

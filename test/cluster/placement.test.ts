@@ -1,9 +1,9 @@
-// Who takes and who gives which shard: all are served, evenly, and no shard moves without a reason.
+// Placement of shards: every shard is served, the shares are even, and no shard moves without a reason.
 import t from 'tap'
 import { clusterShards, type NodeInfo, type Owner, planOf } from '../../src/cluster/members.js'
 import { Random } from '../random.js'
 
-t.test('placement comes to rest, evenly, from anywhere', async t => {
+t.test('placement comes to rest with even shares, from any start', async t => {
   const random = new Random()
   t.comment(`seed ${random.seed}`)
   for (let run = 0; run < 200; run++) {

@@ -1,10 +1,10 @@
-// A proxy before the address at which a node is asked by others: the way from one of them can be cut, so that nothing
-// more comes through, in either direction, and no connection ends.
+// A proxy in front of a node's address for other nodes. The connection from one of them can be cut: no more
+// bytes pass in either direction, and neither side is closed.
 import { connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
 interface Way {
-  /** Of the node that asks; '' before it said so. */
+  /** The node that connected; '' until its hello. */
   name: string
   readonly ends: readonly [Socket, Socket]
 }
@@ -27,12 +27,12 @@ export class LinkProxy {
     return proxy
   }
 
-  /** Let nothing through from and to this node. */
+  /** Pass nothing from and to this node. */
   silence(name: string): void {
     this.cut.add(name)
   }
 
-  /** Let new connections through again; those that were cut end. */
+  /** Accept new connections again. The cut ones are closed. */
   heal(): void {
     for (const { name, ends } of this.ways) if (this.cut.has(name)) for (const end of ends) end.destroy()
     this.cut.clear()

@@ -1,5 +1,5 @@
-// What nodes rely on in Redis: whoever was replaced writes nothing, what arrives late is refused, and an idempotency key
-// is spent if and only if its event is in a journal.
+// Guarantees of nodes in Redis: an owner that was replaced writes nothing, late writes are refused, and an
+// idempotency key is used up if and only if its event is in a journal.
 import t, { type Test } from 'tap'
 import { openFileJournal } from '../../src/journal/file-journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
@@ -42,7 +42,7 @@ async function read(redis: RedisClient, upTo: number): Promise<string[]> {
 t.test('Redis as nodes use it', { skip: skipped }, async t => {
   const server = await TestRedis.start(t)
 
-  await t.test('a journal in Redis is read as it was written, by its next owner too', async t => {
+  await t.test('a journal in Redis is read as it was written, also by its next owner', async t => {
     const { redis, join, take } = await start(t, server)
     await Promise.all([join('a'), join('b')])
     const mark = await take('a')
@@ -73,7 +73,7 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     await others.close()
   })
 
-  await t.test('what was sent before a cut and arrives after it is refused', async t => {
+  await t.test('a write sent before a cut that arrives after it is refused', async t => {
     const { redis, join, take } = await start(t, server)
     await join('a')
     const disk = new OwnedDisk(redis, 7, await take('a'))
@@ -93,7 +93,7 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
   await t.test('a key is free when the write of its record failed and the record is cut', async t => {
     const { redis, join, take } = await start(t, server)
     await Promise.all([join('a'), join('b')])
-    // there is no replica: what is written is there, and its write fails
+    // There is no replica: the write is done, and reported as failed.
     const unsure = await RedisClient.open({ ...redis.address, replicas: 1 })
     t.teardown(() => unsure.close())
     const disk = new OwnedDisk(unsure, 7, await take('a'))
@@ -112,7 +112,7 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     t.match(await others.claim([event('k', 'evt_3')]), [{ held: {} }], 'a repeat is the first event again')
   })
 
-  await t.test('a key is spent with its record, and free when its shard’s epoch ended before', async t => {
+  await t.test('a key is used up with its record, and free when the epoch ended before', async t => {
     const { redis, join, take } = await start(t, server)
     await Promise.all([join('a'), join('b')])
     const disk = new OwnedDisk(redis, 7, await take('a'))

@@ -1,5 +1,5 @@
-// The scripts of a simulated Redis (test/laws/cluster/scripts.ts) answer what the product's scripts answer on a real one,
-// command by command: what the simulation finds is true of the product.
+// The scripts of the simulated Redis (test/laws/cluster/scripts.ts) give the same answers as the product's
+// scripts on a real one, command by command. So results of the simulation apply to the product.
 import t from 'tap'
 import { RedisClient } from '../../src/redis/redis.js'
 import type { ScriptName } from '../../src/redis/scripts.js'
@@ -7,7 +7,7 @@ import { type Argument, runScript, ScriptError, Values } from '../laws/cluster/s
 import { Random, times } from '../random.js'
 import { skipped, TestRedis } from './nodes.js'
 
-/** Long enough that nothing expires: a real Redis has its own clock. */
+/** So long that nothing expires: a real Redis has its own clock. */
 const longMs = 3_600_000
 
 t.test('scripts, simulated and real', { skip: skipped }, async t => {
@@ -40,7 +40,7 @@ function simulatedOf(values: Values, p: string, name: ScriptName, given: readonl
   }
 }
 
-/** Hashes have no order, and a real lease runs. */
+/** Sorts hashes, which have no order, and leaves out the time left of leases. */
 function plain(answer: unknown): unknown {
   if (!Array.isArray(answer) || !Array.isArray(answer[1])) return answer
   const [changes, nodes, shards] = answer as [string, string[], string[]]
@@ -57,7 +57,7 @@ function grouped(words: readonly string[], by: number): readonly string[] {
 const errorOf = (error: unknown): string =>
   /FENCED|EXISTS|GAP|STOLEN/.exec(String(error))?.[0] ?? String(error)
 
-/** Any command on few names, so that they meet. */
+/** A random command over few names, so that commands collide. */
 function command(random: Random, p: string, marks: ReadonlyMap<string, string>): [ScriptName, ...Argument[]] {
   const node = random.pick(['a:1~x', 'b', 'c'])
   const shard = random.below(3)

@@ -1,5 +1,5 @@
-// The data stream of one node tells what is changed through another, and companies that another owns; and goes on when
-// that one is killed.
+// The data stream of one node sends changes made through another node, and companies of another owner. It
+// goes on when that node is killed.
 import t from 'tap'
 import { StreamClient, type StreamMessage } from '../stream-client.js'
 import { makeFlag, rule } from '../wire/flags.js'
@@ -18,7 +18,7 @@ const metric = {
   metric_value: 1_000,
 }
 
-/** What a client would hold of each company: its figure, and how many keys it has. */
+/** A client's data of each company: its figure, and its number of keys. */
 class Held {
   readonly calls = new Map<string, number>()
   readonly keys = new Map<string, number>()
@@ -56,7 +56,7 @@ t.test('decision 24 the stream of any node', { skip: skipped }, async t => {
   const call = (client: typeof one, id: string) =>
     client!.ok('POST', '/events', { event_type: 'track', body: { event: 'call', company: { id } } })
 
-  await t.test('what is changed through the other node', async t => {
+  await t.test('changes made through the other node', async t => {
     for (let round = 1; round <= 3; round++) {
       await Promise.all(ids.map(id => call(other, id)))
       await sees(() => ids.every(id => held.calls.get(id) === round), `each was used ${round} times`)
@@ -74,7 +74,7 @@ t.test('decision 24 the stream of any node', { skip: skipped }, async t => {
     t.pass('was told')
   })
 
-  await t.test('a confirmation comes behind what the other node acknowledged', async t => {
+  await t.test('a confirmation follows what the other node acknowledged', async t => {
     for (const id of ids.slice(1)) {
       await call(other, id)
       held.confirmed.delete(id)

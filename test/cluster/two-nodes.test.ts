@@ -1,5 +1,5 @@
-// Two nodes: whichever is asked, the answer is the same, and what one acknowledged the other shows (promise 9). One is
-// killed: nothing acknowledged is lost or counted twice, and its companies are served by the other (promise 10).
+// Two nodes. Both give the same answers, and each shows what the other acknowledged (promise 9). One is
+// killed: nothing acknowledged is lost or counted twice, and the other serves its companies (promise 10).
 import t from 'tap'
 import { isWhole, skipped, TestCluster, until } from './nodes.js'
 
@@ -11,7 +11,7 @@ t.test('two nodes', { skip: skipped }, async t => {
   const [one, other] = cluster.nodes.map(({ client }) => client)
   await until(async () => (await Promise.all(cluster.nodes.map(isWhole))).every(Boolean), 'both are whole')
 
-  await t.test('definitions, companies and events of one are the other’s', async t => {
+  await t.test('definitions, companies and events of one node are visible at the other', async t => {
     await one!.ok('POST', '/flags', flag)
     t.equal(
       (await other!.post('/flags/f/check', {})).status,
@@ -30,7 +30,7 @@ t.test('two nodes', { skip: skipped }, async t => {
     t.equal((await other!.ok('GET', '/companies/count')).count, slugs.length)
   })
 
-  await t.test('a key is one company’s, whoever meets it first', async t => {
+  await t.test('a key belongs to one company, whichever node receives it first', async t => {
     const both = await Promise.all(
       Array.from({ length: 20 }, (_, i) => [
         one!.post('/companies', { keys: { slug: `both${i}` } }),
@@ -59,7 +59,7 @@ t.test('two nodes', { skip: skipped }, async t => {
     }
   })
 
-  await t.test('an idempotency key counts once, whoever hears of it', async t => {
+  await t.test('an idempotency key counts once, whichever node receives it', async t => {
     const send = (client: typeof one, key: string, slug: string) =>
       client!.post('/events', {
         event_type: 'track',
@@ -82,7 +82,7 @@ t.test('two nodes', { skip: skipped }, async t => {
     }
   })
 
-  await t.test('keys, deletions and users are told before the answer', async t => {
+  await t.test('keys, deletions and users reach the other node before the answer', async t => {
     const [{ id: environment_id }] = await one!.ok('GET', '/environments')
     const key = await one!.ok('POST', '/api-keys', { name: 'k', scopes: ['read'], environment_id })
     const reader = other!.as(key.secret)
@@ -100,7 +100,7 @@ t.test('two nodes', { skip: skipped }, async t => {
     t.not(anew.id, gone.id)
   })
 
-  await t.test('one is killed under load', async t => {
+  await t.test('a node is killed under load', async t => {
     const sent = new Map<string, number>()
     const statuses = new Map<number, number>()
     let going = true
@@ -112,7 +112,7 @@ t.test('two nodes', { skip: skipped }, async t => {
         const idempotency_key = `load${number++}`
         const event = { event_type: 'track', idempotency_key, body: { event: 'load', company: { slug } } }
         const beganMs = performance.now()
-        // as a sender does: until it is acknowledged
+        // A sender repeats its event until it is acknowledged.
         for (;;) {
           const { status } = await client.post('/events', event)
           statuses.set(status, (statuses.get(status) ?? 0) + 1)

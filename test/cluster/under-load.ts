@@ -1,4 +1,4 @@
-// A fault of a cluster under load through all its nodes, and what must be true after it.
+// A fault of a cluster under load on all its nodes, and the checks after it.
 import type { Test } from 'tap'
 import { Load } from '../faults/load.js'
 import type { Client } from '../harness.js'
@@ -13,7 +13,7 @@ const answers = 80
 
 export class ClusterLoad {
   readonly load: Load
-  /** Nodes that get no requests, as a load balancer leaves out nodes that do not answer it. */
+  /** Nodes that get no requests, as a load balancer skips nodes that do not answer its probes. */
   readonly leftOut = new Set<TestNode>()
 
   private constructor(
@@ -32,7 +32,7 @@ export class ClusterLoad {
     return load
   }
 
-  /** While none lives, one that refuses connections. */
+  /** A living node, or, when none lives, one that refuses connections. */
   private any(random: Random): Client {
     const { clients } = this
     return clients.length > 0 ? random.pick(clients) : this.cluster.nodes[0]!.client
@@ -46,13 +46,15 @@ export class ClusterLoad {
     return this.cluster.living.filter(node => !this.leftOut.has(node))
   }
 
-  /** Resolves when every living node serves, and nothing of any is degraded. */
+  /** Resolves when every living node serves and none is degraded. */
   whole(): Promise<void> {
     const all = async () => (await Promise.all(this.asked.map(isWhole))).every(Boolean)
     return until(all, 'every node is whole')
   }
 
-  /** Send load, have the fault happen, wait until the cluster is whole again, and compare everything with the model. */
+  /**
+   * Send load, cause the fault, wait until the cluster is whole again, and compare everything with the model.
+   */
   async during(t: Test, name: string, fault: () => Promise<void>): Promise<void> {
     const { load } = this
     load.start(clients)
@@ -68,7 +70,7 @@ export class ClusterLoad {
     await this.verify(t)
   }
 
-  /** Usage, credits, idempotency and rows of ClickHouse, against what was acknowledged. */
+  /** Compare usage, credits, idempotency and rows of ClickHouse with the acknowledged requests. */
   async verify(t: Test): Promise<void> {
     const [client] = this.clients
     const caughtUp = async () => (await client!.get('/events?limit=1')).status === 200
@@ -81,7 +83,7 @@ export class ClusterLoad {
   }
 }
 
-/** Counters in memory and rows in ClickHouse say the same of every company. */
+/** Counters in memory agree with rows in ClickHouse for every company. */
 async function reconciled(t: Test, { url, key }: Client): Promise<void> {
   const answer = await fetch(`${url}/reconcile`, { headers: { 'X-Service-Api-Key': key } })
   const lines = (await answer.text()).trim().split('\n')
