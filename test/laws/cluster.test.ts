@@ -1,5 +1,5 @@
-// Several nodes over one Redis, from seeds: whatever fails, what was acknowledged is counted once, and a node without its
-// lease answers nothing from memory.
+// Several nodes over one Redis, from seeds, with faults of every kind. Everything acknowledged is counted
+// once, and a node without its lease answers nothing from memory.
 import t from 'tap'
 import { seed as first, times } from '../random.js'
 import { type Fault, simulateNodes } from './cluster/run.js'
@@ -27,7 +27,7 @@ t.test('equal seeds, equal runs', async t => {
   t.same(await simulateNodes(first), await simulateNodes(first))
 })
 
-/** What is broken on purpose, and how that shows. */
+/** Faults injected on purpose, and the report that each must cause. */
 const faults: readonly (readonly [Exclude<Fault, null>, RegExp])[] = [
   ['no epoch check', /is counted|promise 9|broken|GAP/],
   ['a lease kept too long', /promise 9/],
@@ -36,7 +36,7 @@ const faults: readonly (readonly [Exclude<Fault, null>, RegExp])[] = [
 const noticedWithin = 400
 
 for (const [fault, shows] of faults)
-  t.test(`${fault} is noticed`, async t => {
+  t.test(`the fault "${fault}" is detected`, async t => {
     let count = 0
     let noticed = false
     while (!noticed && count < noticedWithin) {

@@ -1,5 +1,5 @@
-// Replay rebuilds the company (promises 3 and 7): the effects of a random life, folded again from any snapshot on,
-// give the same state.
+// Replay rebuilds the company (promises 3 and 7): effects of a random life, replayed from any snapshot, give
+// the same state.
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -95,7 +95,7 @@ function track(quantity: number): AcceptedEvent {
 interface Step {
   readonly effects: readonly Effect[]
   readonly atMs: number
-  /** The state after it, as a snapshot. */
+  /** The state after the step, as a snapshot. */
   readonly after: string
 }
 
@@ -115,7 +115,7 @@ function live(messages: readonly CompanyMessage[]): Step[] {
   })
 }
 
-/** Fold steps over a company, each effect having been to the journal and back. */
+/** Apply steps to a company. Each effect is encoded and decoded as in the journal. */
 function replay(company: Company, steps: readonly Step[], from: number): string {
   for (const [index, { effects, atMs }] of steps.entries()) {
     if (index < from) continue
@@ -161,7 +161,10 @@ interface Arrival {
   readonly atMs: number
 }
 
-/** What a company does with messages in the order in which they arrive, each at its present: the times and the state. */
+/**
+ * Sends messages to a company in their order of arrival, each at its own present. Returns the times and the
+ * state.
+ */
 function arrive(arrivals: readonly Arrival[]) {
   const company = newCompany('comp_1', 'env_1')
   const times: number[] = []

@@ -47,10 +47,10 @@ const cadences = ['daily', 'weekly', 'monthly', 'quarterly', 'every_6_months', '
 
 /** A random life of one account, checked after every step. */
 export class History {
-  /** Kinds of effects met, over all histories: shows that nothing was left out. */
+  /** Kinds of effects over all histories, to prove that none was left out. */
   static readonly seen = new Set<string>()
   readonly world: World
-  /** What was done, for a failure's report. */
+  /** The steps so far, for the report of a failure. */
   readonly told: string[] = []
   private held: readonly HeldPlanGrant[] = []
   private readonly snapshots: { readonly json: string; readonly from: number }[] = []
@@ -68,7 +68,7 @@ export class History {
     return this.random(100) < percent
   }
 
-  /** Mostly small amounts, some with nine digits, a few larger than 64 bits. */
+  /** An amount: mostly small, sometimes with nine digits, rarely larger than 64 bits. */
   private amount(): bigint {
     const kind = this.random(10)
     if (kind < 6) return BigInt(1 + this.random(60)) * 1_000_000_000n
@@ -123,7 +123,7 @@ export class History {
     world.check()
     const drewOnly = what === 'draw' && world.effects.slice(drawn).every(({ t }) => t === 'credit_draw')
     if (drewOnly && world.account.overdraft === null) {
-      // the shard keeps what it knows of a company's next instant over such draws (leavesTimeAlone)
+      // The shard keeps a company's next instant over such draws (leavesTimeAlone).
       must(nextDueMs(world.account, world.config) >= untilMs, 'CR-53, CR-76: a draw brings nothing earlier')
       must(!followed || !follows(), 'CR-35…44: a draw brings no plan grant')
     }
@@ -311,7 +311,7 @@ export class History {
     }
   }
 
-  /** Folding the journalled effects over any earlier snapshot gives the account that lived (promise 7). */
+  /** The journalled effects, applied to any earlier snapshot, give the same account (promise 7). */
   checkReplay(): void {
     const lived = encodeAccount(this.world.account)
     const journal = this.world.effects.map(effect => JSON.stringify(effect))
@@ -326,7 +326,7 @@ export class History {
     must(isSame(structuredClone(this.world.account), this.world.account), 'an account can be cloned')
   }
 
-  /** Bring the account a long way forward at once, and again with stops on the way; null when both agree. */
+  /** Advance the account by a long time at once, and again in several steps. Returns null when both agree. */
   sweepsDiffer(): string | null {
     const { account, config, nowMs } = this.world
     const endMs = nowMs + this.random(400) * dayMs + 1

@@ -1,4 +1,5 @@
-// Laws of the credit core, over random histories: conservation, replay, sweeps, split draws, order, interleavings.
+// Laws of the credit core over random histories: conservation, replay, sweeps, split draws, order,
+// interleavings.
 
 import t from 'tap'
 import type { GrantState } from '../../src/core/credits/account-state.js'
@@ -74,7 +75,7 @@ t.test('CR-21…23 grants burn in the order that sorting them by the rule gives'
   t.pass('the order is the rule’s')
 })
 
-/** Grants, oldest first, with many equal ends and a few that do not count: mostly some, now and then hundreds. */
+/** Grants, oldest first, with many equal ends and a few that do not count. Mostly few, sometimes hundreds. */
 function anyGrants(random: Random) {
   const nowMs = 1_000_000
   const reasons = ['plan', 'free', 'purchased', 'adjustment', 'rollover'] as const
@@ -104,7 +105,7 @@ const strategies = [
   'expiration_priority',
 ] as const
 
-/** The rule once more, told as one sort (CR-21…23). */
+/** The rule once more, as a single sort (CR-21…23). */
 function burnInOrder(
   grants: readonly GrantState[],
   strategy: (typeof strategies)[number],
@@ -184,7 +185,7 @@ t.test('CR-90 no interleaving of concurrent operations oversells', async t => {
     world => world.release(),
   ]
   const balanced = (world: World): void => {
-    // Everything that was asked for was either paid for or told as uncovered, and nothing stays held.
+    // Every requested cost is either paid or reported as uncovered, and nothing stays held.
     if (world.consumed + world.uncovered !== world.asked) throw new Error('cost neither paid nor told')
     if (world.consumed > credits(100) + (world.limit ?? 0n)) throw new Error('oversold')
   }

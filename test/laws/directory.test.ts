@@ -1,6 +1,7 @@
-// Law: whatever writes, deletions, refusals, journal failures and deaths of a shard overlap, once all is quiet every
-// pair belongs to the one company that holds it, and the directory finds exactly the companies there are. At no instant
-// would a kill bring back a pair with two owners, or a company that somebody was told is gone.
+// Law: writes, deletions, refusals, journal failures and deaths of a shard overlap at random. Once all is
+// quiet, every pair belongs to the one company that holds it, and the directory finds exactly the existing
+// companies. At no instant would a kill bring back a pair with two owners, or a company that a client knows
+// to be deleted.
 
 import t from 'tap'
 import { TraitRegistry } from '../../src/catalog/traits.js'
@@ -40,7 +41,7 @@ interface Pending {
   readonly reply: unknown
 }
 
-/** A shard: decides at once, acknowledges by groups, loses groups, dies and comes back. */
+/** A shard: decides at once, acknowledges by groups, loses groups, dies and restarts. */
 class FakeShard {
   readonly actors = new Map<string, Company>()
   private readonly durable = new Map<string, ReturnType<typeof encodeCompany>>()
@@ -67,7 +68,7 @@ class FakeShard {
     })
   }
 
-  /** Refusals wait for no disk: they may overtake what was decided before them. */
+  /** Refusals do not wait for the disk, so they may overtake earlier decisions. */
   tell(): void {
     for (const { refusal, reject } of this.refusals.splice(0)) reject(new Refused(refusal))
   }
@@ -76,13 +77,13 @@ class FakeShard {
     return this.dead?.promise ?? Promise.resolve()
   }
 
-  /** The group is on disk and its replies leave, in order. */
+  /** The group is durable, and its replies are sent in order. */
   commit(): void {
     this.tell()
     for (const { resolve, reply } of this.keep()) resolve({ reply, shard: 0, sequence: 0 })
   }
 
-  /** The append failed: what it decided is forgotten. */
+  /** The append failed: the decisions of the group are dropped. */
   fail(): void {
     this.tell()
     const group = this.pending
@@ -92,7 +93,7 @@ class FakeShard {
     for (const { reject } of group) reject(new ServiceError('overloaded'))
   }
 
-  /** The thread dies: its group on disk or not, the replies lost either way. */
+  /** The thread dies, with its group durable or not. The replies are lost either way. */
   die(written: boolean): void {
     if (this.dead) return
     const lost = [...this.refusals.splice(0), ...this.pending]
@@ -106,7 +107,7 @@ class FakeShard {
     for (const { reject } of lost) reject(new ServiceError('starting'))
   }
 
-  /** What a kill would leave of a company now. */
+  /** The state of a company after a kill at this instant. */
   kept(id: string): Company | null {
     const snapshot = this.durable.get(id)
     const company = snapshot ? decodeCompany(snapshot) : null
@@ -117,7 +118,7 @@ class FakeShard {
     return [...this.durable.keys()].flatMap(id => this.kept(id) ?? [])
   }
 
-  /** It is replaced, and tells what it met in its journal. */
+  /** Restart the shard: it reports the facts of its journal. */
   revive(): void {
     if (!this.dead) return
     for (const fact of this.journal) this.directory.replay(fact)
@@ -140,15 +141,15 @@ class FakeShard {
   }
 }
 
-/** What the rooms do, with a few names and values so that everything meets. */
+/** The steps of the services around the directory, with few names and values, so that they collide. */
 class World {
   readonly directory = new Directory()
   readonly shards = [new FakeShard(this.directory), new FakeShard(this.directory)]
   readonly entities: Entities
   readonly running = new Set<Promise<unknown>>()
-  /** What was wrong for an instant. */
+  /** Violations at some instant. */
   readonly wrong: string[] = []
-  /** Deletions that answered 503. */
+  /** Number of deletions that answered 503. */
   doubts = 0
   private nowMs = 1
 
@@ -237,7 +238,7 @@ class World {
     this.run(this.entities.ask(target, { type: 'ensure', write }, this.nowMs++))
   }
 
-  /** Whoever is told that a company is gone, is told so for good. */
+  /** A company that was reported as deleted stays deleted. */
   private remove(keys: Record<string, string>): void {
     const resolution = this.directory.resolve('company', env, keys)
     if (resolution.found === null && resolution.reason === 'ambiguous') return
@@ -253,7 +254,7 @@ class World {
     this.run(removed)
   }
 
-  /** After every step: what would be there after a kill, and whether keys are found by their bytes as by their texts. */
+  /** After every step: check the state after a kill, and that keys are found both by bytes and by text. */
   look(): void {
     const holders = new Map<string, string>()
     for (const company of this.shards.flatMap(shard => shard.keptAll()))
@@ -278,7 +279,7 @@ class World {
     this.running.add(ended)
   }
 
-  /** Everything under way ends, deletions that are tried again too. */
+  /** Finish all work in progress, repeated deletions included. */
   async quiet(): Promise<void> {
     for (const shard of this.shards) shard.revive()
     for (let i = 0; i < 8; i++) {
@@ -292,7 +293,7 @@ class World {
     await Promise.all(this.running)
   }
 
-  /** What is wrong, in words; empty when the law holds. */
+  /** Violations in words; empty when the law holds. */
   faults(): string[] {
     const found = [...this.wrong]
     const holders = new Map<string, string>()
@@ -326,7 +327,7 @@ t.test(`pairs and companies agree (seed ${seed}, ${runs} runs)`, async t => {
     for (let i = 20 + roll(60); i > 0; i--) {
       world.step()
       world.look()
-      // answers are heard before the next request, as they are where each comes by a message of its own
+      // Answers are processed before the next request, as in the service, where each is a separate message.
       await new Promise(resolve => setImmediate(resolve))
     }
     await world.quiet()

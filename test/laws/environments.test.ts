@@ -1,6 +1,7 @@
-// A law: what one environment does changes no status in another (security 5, 7). Development sends random hostile and heavy
-// work with all its keys, against bounds that are small; meanwhile Production does what it always does, and hears what it
-// would hear alone. The seed is printed; TOLLGATE_SEED repeats a run.
+// A law: the work of one environment changes no status in another (security 5, 7). Development sends random
+// hostile and heavy work with all its keys, against small bounds. Meanwhile Production sends its usual
+// requests and receives the same statuses as without Development. The seed is printed; TOLLGATE_SEED repeats
+// a run.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
@@ -36,7 +37,7 @@ const many = (count: number, event: (n: number) => object) => ({
 })
 const tag = () => random.below(1_000_000).toString(36)
 
-/** What Development does. */
+/** Requests of Development. */
 const hostile: readonly ((of: Client) => Promise<unknown>)[] = [
   of =>
     of.post(
@@ -78,7 +79,7 @@ const hostile: readonly ((of: Client) => Promise<unknown>)[] = [
   of => of.post('/flags/nobody/check', { company: { slug: tag() } }),
   of => of.post('/companies', { keys: { slug: tag() }, traits: Object.fromEntries([[tag(), tag()]]) }),
   of => of.del(`/companies/comp_${tag()}`),
-  // changes of definitions, many at once
+  // Many changes of definitions at once.
   of =>
     Promise.all(
       Array.from({ length: 12 }, () =>
@@ -91,14 +92,14 @@ const hostile: readonly ((of: Client) => Promise<unknown>)[] = [
         }),
       ),
     ),
-  // large bodies, which are read on another thread, several at once
+  // Several large bodies at once, which another thread parses.
   of =>
     Promise.all(
       Array.from({ length: 3 }, () =>
         of.post('/event-batch', `{"events":[${'{"event_type":"track"},'.repeat(30_000)}{}]}`),
       ),
     ),
-  // reads of a store that all share
+  // Reads of a store that all environments share.
   of => of.get('/events?limit=1'),
   of => of.get('/event-types'),
 ]
@@ -111,13 +112,13 @@ const flagOf = (key: string) => ({
   default_value: false,
 })
 
-/** A batch that is read on another thread: few events, much text. */
+/** A batch that another thread parses: few events, much text. */
 const large = many(5, () => ({
   event_type: 'track',
   body: { event: 'large', company: { slug: 'ours' }, traits: { note: 'x'.repeat(60_000) } },
 }))
 
-/** What Production does, and always hears. */
+/** Requests of Production, with the expected statuses. */
 const ordinary = (
   round: number,
 ): readonly (readonly [string, number, () => Promise<{ readonly status: number }>])[] => [
@@ -167,7 +168,7 @@ const ordinary = (
 await ours.ok('POST', '/companies', { keys: { slug: 'ours' } })
 await client.ok('PUT', `/environments/${production}`, { publishable_limits: { name_events: true } })
 
-t.test('what Development does changes no status in Production', async t => {
+t.test('the work of Development changes no status in Production', async t => {
   const heard = new Map<number, number>()
   const rounds = 12
   for (let round = 0; round < rounds; round++) {
@@ -175,14 +176,14 @@ t.test('what Development does changes no status in Production', async t => {
       const answers = [await random.pick(hostile)(random.pick(theirs))].flat() as { status: number }[]
       for (const { status } of answers) heard.set(status, (heard.get(status) ?? 0) + 1)
     })
-    // a budget of its own is all that Production may use up: a few requests a round
+    // A few requests per round: Production may only use up its own budget.
     for (const [what, expected, send] of ordinary(round)) {
       const { status } = await send()
       if (status !== expected) t.equal(status, expected, `round ${round}: ${what}`)
     }
     await Promise.all(work)
   }
-  // more than its burst at once, however slow the machine is
+  // More than its burst at once, however slow the machine is.
   for (const { status } of await Promise.all(
     Array.from({ length: 150 }, () => theirs[0]!.post('/events', {})),
   ))
@@ -222,13 +223,14 @@ t.test(
       many(made, n => ({ event_type: 'track', body: { event: 'call', company: { slug: `new-${n}` } } })),
     )
     while ((await shown()) === 0) await nextTurn()
-    // whatever is durable by now stands before this one in its journal
+    // Companies that are durable by now precede this one in its journal.
     await ours.ok('POST', '/companies', { keys: { slug: 'ours' } })
     const before = await shown()
     t.ok(before < made, `answered when ${before} of ${made} were there`)
     t.equal((await batch).status, 201)
     const behind = made - (await shown())
-    // 50 and a piece, and what passes while a busy machine's Postgres stands still for seconds; all at once would be half
+    // At most 50 and a piece, plus the writes during a stall of Postgres on a busy machine. Without the bound
+    // it would be half.
     t.ok(behind <= made / 4, `the batch is acknowledged when Postgres lacks ${behind} of it`)
   },
 )

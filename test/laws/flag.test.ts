@@ -1,5 +1,5 @@
-// Compiled evaluation against the plain interpreter: generated definitions and companies, time moved over every
-// boundary there is, no difference allowed. Also: snapshots in the wire's shapes answer as live state does.
+// Compiled evaluation against the plain interpreter: generated definitions and companies, with time moved
+// over every boundary. Both must agree. Snapshots in the wire's shapes must also answer like live state.
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -47,7 +47,7 @@ import { interpret, type Use, type Verdict, type World } from './interpreter.js'
 const startMs = Date.UTC(2027, 10, 25, 7, 30)
 const horizonDays = 130
 
-// Few names, so that things meet.
+// Few names, so that they collide.
 const traits = [
   make.trait('seats'),
   make.trait('limit', { traitType: 'currency' }),
@@ -86,7 +86,7 @@ const valueText: Record<TraitType, fc.Arbitrary<string>> = {
   url: pick('', 'http://x'),
 }
 
-/** Mostly small integers; some on either side of 2^53, and where `full` also at the end of 64 bits. */
+/** Mostly small integers, some on either side of 2^53. With `full` also at the end of 64 bits. */
 const long = (min: number, max: number, full = true): fc.Arbitrary<Quantity> =>
   fc.oneof(
     { weight: 8, arbitrary: fc.integer({ min, max }) },
@@ -205,7 +205,9 @@ const entitlementValue: fc.Arbitrary<Partial<EntitlementDef>> = fc
     warningTiers: pick([], [], [{ key: 'near', value: 8 }]),
   })
   .map(some => (some.valueType === 'numeric' ? some : { ...some, valueNumeric: null }))
-/** By feature; null grants nothing. Feature `sso` is boolean, the trait feature has no credits. */
+/**
+ * Entitlements by feature; null grants nothing. Feature `sso` is boolean; the trait feature has no credits.
+ */
 const grants = fc.tuple(...features.map(({ id }) => orNull(valueFor(id))))
 
 function valueFor(featureId: string): fc.Arbitrary<Partial<EntitlementDef>> {
@@ -326,13 +328,13 @@ const life: fc.Arbitrary<Life> = fc
         entityType === 'user' ? fc.constant(null) : orNull(valueText[traitType]),
       ),
     ),
-    // in the order they are processed; effective times up to two days back or five minutes ahead
+    // In order of processing. Effective times are up to two days back or five minutes ahead.
     uses: fc.array(
       fc.record({
         subtype,
         quantity: long(-2, 6, false),
         processedMs: fc.integer({ min: -5 * 24, max: 40 * 24 }).map(hours => startMs + hours * 3_600_000),
-        // the third: dated to the very midnight that comes in a minute
+        // The third kind is dated to the midnight one minute ahead.
         backMs: fc.oneof(fc.constant(0), fc.integer({ min: -300_000, max: 2 * dayMs }), fc.constant(null)),
       }),
       { maxLength: 8 },
@@ -379,7 +381,7 @@ const life: fc.Arbitrary<Life> = fc
     }
   })
 
-/** An account with this balance: below zero as an overdraft that no arrears window has closed. */
+/** An account with this balance. A negative balance is an overdraft without a closed arrears window. */
 function account(creditId: string, text: string): CreditAccount {
   const remaining = amountFromDecimal(text)!
   const grant = {
@@ -411,7 +413,7 @@ const asker = fc.record({
   traits: fc.record({ role: valueText.string, age: valueText.number }, { requiredKeys: [] }),
 })
 
-/** Every instant of a life at which something may change by itself, and one off to either side. */
+/** Every instant at which the answer may change by time, and the instants one ms before and after. */
 function boundaries({ company }: Life, counterOf: Map<string, number[]>): number[] {
   const found: number[] = []
   if (company.plan?.trial) found.push(company.plan.trial.endMs)
@@ -425,7 +427,7 @@ function boundaries({ company }: Life, counterOf: Map<string, number[]>): number
   return found.flatMap(ms => [ms - 1, ms, ms + 1])
 }
 
-/** What the service does where a cycle's start moved between events: count it again from what is stored (US-3). */
+/** The service's recount after a cycle's start moved between events: count from the stored events (US-3). */
 function recount({ company, uses }: Life, nowMs: number): number {
   const cycle = cycleOf(company, nowMs)
   if (cycle === null) return 0
@@ -455,7 +457,7 @@ const figures: ReadonlySet<string> = new Set([
 
 function wireOf(checked: CheckResult): Verdict {
   const { entitlement = null } = parseExactly(writeCheck(checked), figures) as ReturnType<typeof JSON.parse>
-  // total and used have a test of their own: the interpreter knows balances only
+  // Total and used have a separate test: the interpreter knows balances only.
   if (entitlement !== null) {
     delete entitlement.credit_total
     delete entitlement.credit_used
@@ -480,7 +482,7 @@ const byName = (record: object | null) =>
 const sorted = (verdict: Verdict): string =>
   jsonText(byName({ ...verdict, entitlement: byName(verdict.entitlement) }))
 
-t.test('compiled checks answer as the rules read, over 10 000 flag and company pairs', async t => {
+t.test('compiled checks agree with the interpreter over 10 000 flag and company pairs', async t => {
   t.comment(`seed ${seed}`)
   let pairs = 0
   let checks = 0
@@ -535,7 +537,7 @@ t.test('compiled checks answer as the rules read, over 10 000 flag and company p
 const runs = times(500)
 
 t.test(
-  'snapshots in the wire’s shapes answer as live state does, in every member (FE-1, FE-5, FE-52)',
+  'snapshots in the wire’s shapes answer like live state, in every member (FE-1, FE-5, FE-52)',
   async t => {
     t.comment(`seed ${seed}, ${runs} runs`)
     fc.assert(

@@ -1,5 +1,5 @@
 // A second evaluator, written straight from the rules and as plainly as possible: no compiling, no caches, no
-// tables, counters summed from raw events. It shares nothing with the core but the shapes of definitions.
+// tables; counters are summed from raw events. It shares only the shapes of definitions with the core.
 import type { ComparableOperator, MetricPeriod, MonthReset, RuleType } from '../../schemas/enums.js'
 import { overrideEntitlement } from '../../src/core/catalog.js'
 import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company/company-state.js'
@@ -15,7 +15,7 @@ import type {
 } from '../../src/core/definitions.js'
 import type { Quantity } from '../../src/core/usage/quantity.js'
 
-/** One thing that was used. */
+/** One use of an event. */
 export interface Use {
   readonly subtype: string
   readonly quantity: Quantity
@@ -260,7 +260,7 @@ function ordered(operator: ComparableOperator, left: Quantity, right: Quantity):
   }
 }
 
-/** FE-80, FE-82, FE-83: units of a preflight that bear on a subtype. */
+/** FE-80, FE-82, FE-83: units of a preflight that apply to a subtype. */
 function preflightUnits(world: World, subtype: string | null, otherwise: Quantity): Quantity {
   const { usage, eventUsage } = world.preflight ?? { usage: null, eventUsage: null }
   if (eventUsage && eventUsage.quantity > 0 && eventUsage.eventSubtype === subtype) return eventUsage.quantity
@@ -276,12 +276,12 @@ function strict(text: string | null): bigint | null {
   return value >= -(2n ** 63n) && value < 2n ** 63n ? value : null
 }
 
-/** Reported units: 0 for what is no integer, as a number where one is exact (FE-68). */
+/** Reported units: 0 for a text that is no integer, a number where that is exact (FE-68). */
 function whole(text: string | null): Quantity {
   return shown(strict(text) ?? 0n)
 }
 
-/** An integer as results have it: a number where one is exact. */
+/** An integer in a result's shape: a number where that is exact. */
 function shown(value: bigint): Quantity {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
@@ -292,7 +292,7 @@ function double(text: string): number {
   return Math.abs(value) === Number.POSITIVE_INFINITY ? 0 : value
 }
 
-/** Only the RFC 3339 form: the worlds hold no other dates. */
+/** The RFC 3339 form only: the worlds contain no other dates. */
 function instant(text: string): number | null {
   return /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : null
 }

@@ -1,6 +1,7 @@
-// A law over changes of plans: whatever is published, migrated, subscribed, assigned and cancelled, in whatever order and
-// over kills, companies are on the version, with the limits, credits, price, subscription, pending change and history
-// that a simple model of the specification says. The seed is printed; TOLLGATE_SEED repeats a run.
+// A law over changes of plans: versions are published, migrated, subscribed, assigned and cancelled, in any
+// order and over kills. Every company must have the version, limits, credits, price, subscription, pending
+// change and history of a simple model of the specification. The seed is printed; TOLLGATE_SEED repeats a
+// run.
 import t from 'tap'
 import { eventFeature } from '../api/planned.js'
 import type { Process } from '../harness.js'
@@ -29,11 +30,11 @@ const versioned = ['basic', 'gratis', 'pro', 'tried'] as const
 
 class World extends Walk<PlanModel> {
   readonly plans = new Map<PlanName, string>()
-  /** Every version there ever was. */
+  /** Every version that was published. */
   readonly versions: Version[] = []
-  /** Version id → the price it is sold at. */
+  /** Version id → its price id. */
   readonly priceIds = new Map<string, string>()
-  /** Number of a migration → its id. */
+  /** Migration number → its id. */
   readonly migrations = new Map<number, string>()
   featureId = ''
   creditId = ''
@@ -107,7 +108,10 @@ class World extends Walk<PlanModel> {
     return [...this.model.companies.keys()]
   }
 
-  /** Somebody's date could be named again from here on, but is named only when somebody asks: it is left out. */
+  /**
+   * From here on the date of a company's migration could be determined again, but the service does so only on
+   * a request. The walk leaves this case out.
+   */
   undated(plan: PlanName): boolean {
     return [...this.model.companies.values()].some(
       one => one.version.plan === plan && one.subscription?.ends && !one.billed,
@@ -195,14 +199,14 @@ class World extends Walk<PlanModel> {
   }
 
   async subscribe(id: string, company: CompanyModel): Promise<void> {
-    // while a migration waits, rather often to some version by hand
+    // While a migration waits, often choose a version by hand.
     const waits = company.billed && company.pending !== null && random.chance(0.7)
     const published = waits
       ? random.pick(this.versions.filter(({ plan }) => plan === company.version.plan))
       : this.model.published.get(random.pick(billedPlans))!
     const stays = company.billed && company.version.plan === published.plan
     const to = stays && !waits && random.chance(0.5) ? company.version : published
-    // a date could be named again, see `undated`
+    // The date could be determined again, see `undated`.
     if (company.version.id === to.id && company.pending?.atMs === null) return
     const tries = company.subscription === null && to.plan === 'tried' && !company.trialed.has('tried')
     const setting = random.pick(['cancel', 'subscribe'] as const)
@@ -237,7 +241,7 @@ class World extends Walk<PlanModel> {
   async cancelLater(id: string, company: CompanyModel): Promise<void> {
     const { subscription, billed, version, pending } = company
     if (subscription === null) return
-    // of a plan beside the subscription nobody could name a date any more
+    // The date of a migration outside the subscription would become unknown.
     if (!billed && (version.plan === 'gratis' || pending)) return
     this.note(`cancel ${id} later`)
     await this.client.ok('POST', '/manage-plan/subscription/cancel', {
@@ -247,7 +251,7 @@ class World extends Walk<PlanModel> {
     this.model.cancelLater(id)
   }
 
-  /** A migration at a date, the end of the subscription, and nobody looks until both are over: PB-34. */
+  /** A migration at a date and the end of the subscription, with no request until both are over: PB-34. */
   async foundLate(id: string, company: CompanyModel): Promise<void> {
     if (company.subscription === null || !company.billed) return this.days()
     await this.publish(company.version.plan, 'scheduled', 0)
@@ -290,7 +294,7 @@ class World extends Walk<PlanModel> {
       price,
       limit: version.limit,
       grant: version.grant,
-      // CR-39: within its period a version that is taken again grants nothing again
+      // CR-39: a version that is taken again within its period grants nothing again.
       credits: again ? 'again' : version.grant,
       pending: pendingWanted(pending),
       subscription: subscription && {

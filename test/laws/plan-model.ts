@@ -1,7 +1,7 @@
-// What plans of companies are to be, told from the specification alone: no code of the product is used here.
+// A model of companies' plans, written from the specification alone, without code of the product.
 //
-// Companies have one base plan and at most one subscription by the month. Rules: PB-6, PB-21…24, PB-30…34, EN-84…97,
-// decisions 28 and 29.
+// Companies have one base plan and at most one monthly subscription. Rules: PB-6, PB-21…24, PB-30…34,
+// EN-84…97, decisions 28 and 29.
 import { dayMs, type Pending, type Strategy } from './plan-walk.js'
 
 export type PlanName = 'basic' | 'free' | 'gratis' | 'lapsed' | 'pro' | 'tried'
@@ -9,10 +9,10 @@ export type PlanName = 'basic' | 'free' | 'gratis' | 'lapsed' | 'pro' | 'tried'
 export interface Version {
   readonly id: string
   readonly plan: PlanName
-  /** A month, in the smallest unit; null: not billed. */
+  /** Monthly price in the smallest unit; null: not billed. */
   readonly price: number | null
   readonly limit: number
-  /** Credits that come with it. */
+  /** Credits that it grants. */
   readonly grant: number
 }
 
@@ -24,25 +24,25 @@ export interface Subscription {
   endMs: number
   trialEndMs: number | null
   setting: 'cancel' | 'subscribe'
-  /** Cancelled for later. */
+  /** Cancelled for the end of the period. */
   ends: boolean
 }
 
 export interface CompanyModel {
   version: Version
-  /** The plan is billed by the subscription. */
+  /** Whether the subscription bills the plan. */
   billed: boolean
   price: number | null
   subscription: Subscription | null
   pending: Pending<Version> | null
   readonly trialed: Set<PlanName>
-  /** Versions held so far, in order, and since when. */
+  /** Versions held so far, in order, each with its start. */
   readonly history: { readonly id: string; readonly atMs: number }[]
 }
 
 export const trialDays = 14
 
-/** The day of the anchor, so many months later; the last day of a month that is too short. */
+/** The anchor's day, so many months later; the last day of a month that is too short. */
 export function monthsAfter(anchorMs: number, months: number): number {
   const at = new Date(anchorMs)
   const first = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
@@ -71,7 +71,7 @@ export class PlanModel {
     })
   }
 
-  /** What time alone does, company by company, instant by instant. */
+  /** Applies changes by time, company by company, in order of their instants. */
   advance(toMs: number): void {
     this.nowMs = toMs
     for (const company of this.companies.values())
@@ -104,7 +104,7 @@ export class PlanModel {
     }
   }
 
-  /** Another plan, or none that is billed: what was agreed about the former is void. */
+  /** Move to another plan, or away from the billed one. Pending changes of the former plan are void. */
   #move(company: CompanyModel, to: Version, atMs: number): void {
     if (company.version.id !== to.id) company.history.push({ id: to.id, atMs })
     if (company.version.id !== to.id) company.pending = null
@@ -124,16 +124,16 @@ export class PlanModel {
     subscription!.total = to.price
   }
 
-  /** A version goes into force; `excluded` stay where they are. Returns the number of the migration. */
+  /** Publish a version; `excluded` companies stay. Returns the number of the migration. */
   publish(version: Version, strategy: Strategy, dateMs: number | null, excluded: readonly string[]): number {
     this.published.set(version.plan, version)
-    // PB-23: what waited to move to a version before this one waits no more
+    // PB-23: pending moves to an earlier version are void.
     for (const company of this.companies.values())
       if (company.pending?.to.plan === version.plan) company.pending = null
     return this.migrate(version.plan, strategy, dateMs, [...this.companies.keys()], excluded)
   }
 
-  /** Companies on another version of a plan go over to the published one, as the strategy says. */
+  /** Companies on another version of a plan move to the published one, by the strategy. */
   migrate(
     plan: PlanName,
     strategy: Strategy,
@@ -156,7 +156,7 @@ export class PlanModel {
     return migration
   }
 
-  /** PB-21: without subscription now; of one that is to end nobody knows. */
+  /** PB-21: without subscription now; null: the subscription ends, so the next period is unknown. */
   #periodEnd({ subscription }: CompanyModel): number | null {
     if (subscription === null) return this.nowMs
     return subscription.ends ? null : subscription.endMs
@@ -167,7 +167,7 @@ export class PlanModel {
       if (company.pending?.migration === migration) company.pending = null
   }
 
-  /** POST /manage-plan to a billed version. `setting`: of the trial, where one begins. */
+  /** POST /manage-plan to a billed version. `setting` of the trial, if one begins. */
   subscribe(id: string, to: Version, setting: 'cancel' | 'subscribe'): void {
     const company = this.companies.get(id)!
     const { subscription: had } = company
@@ -192,7 +192,7 @@ export class PlanModel {
       // PB-33: a downgrade restarts the period
       if (falls)
         Object.assign(had, { anchorMs: this.nowMs, startMs: this.nowMs, endMs: monthsAfter(this.nowMs, 1) })
-      // a trial goes on with whatever plan comes
+      // A trial continues with the next plan.
       if (had.status === 'trialing') company.trialed.add(to.plan)
     }
     this.#move(company, to, this.nowMs)
@@ -200,21 +200,21 @@ export class PlanModel {
     company.price = price
   }
 
-  /** PUT /company-plans to a plan that is not billed; the subscription is none of its business. */
+  /** PUT /company-plans to a plan that is not billed. The subscription stays. */
   assign(id: string, plan: PlanName): void {
     const company = this.companies.get(id)!
     if (company.version.plan === plan) return
     this.#move(company, this.published.get(plan)!, this.nowMs)
   }
 
-  /** No plan any more, now. */
+  /** Remove every plan now. */
   leave(id: string): void {
     const company = this.companies.get(id)!
     company.subscription = null
     if (company.version.plan !== 'free') this.#move(company, this.published.get('free')!, this.nowMs)
   }
 
-  /** The subscription ends with its period, or with the trial that runs (decision 29). */
+  /** Cancel the subscription for the end of its period, or of the trial (decision 29). */
   cancelLater(id: string): void {
     this.companies.get(id)!.subscription!.ends = true
   }
@@ -225,7 +225,7 @@ interface Due {
   readonly atMs: number
 }
 
-/** What comes next by time; of two at one instant what was agreed by somebody comes first. */
+/** The next change by time. At equal instants agreed changes come first. */
 function nextOf({ subscription, pending }: CompanyModel): Due | null {
   const dues: Due[] = []
   const trialing = subscription?.status === 'trialing'

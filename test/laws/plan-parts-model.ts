@@ -1,21 +1,21 @@
-// What add-ons, seats, custom plans and a provider's subscriptions make of companies, told from the specification alone:
-// no code of the product is used here. Rules: PB-6, PB-13, PB-21…24, PB-30…33, PB-50…54, PB-60, PB-61, EN-35, EN-82…97,
-// decisions 28 and 29.
+// A model of companies with add-ons, seats, custom plans and a provider's subscriptions, written from the
+// specification alone, without code of the product. Rules: PB-6, PB-13, PB-21…24, PB-30…33, PB-50…54, PB-60,
+// PB-61, EN-35, EN-82…97, decisions 28 and 29.
 import { monthsAfter, trialDays } from './plan-model.js'
 import { dayMs, type Pending, type Strategy } from './plan-walk.js'
 
 export interface Version {
   readonly id: string
-  /** A month, in the smallest unit; null: not billed here. */
+  /** Monthly price in the smallest unit; null: the service does not bill it. */
   readonly price: number | null
-  /** Of one seat; null: it sells none. */
+  /** Price of one seat; null: no seats are sold. */
   readonly seat: number | null
   readonly limit: number
 }
 
 export type PartName = 'basic' | 'extra' | 'free' | 'more' | 'pro' | 'told' | 'tried'
 
-/** A subscription that the service bills, by the month. */
+/** A monthly subscription that the service bills. */
 export interface PartsSubscription {
   status: 'active' | 'trialing'
   startMs: number
@@ -23,20 +23,20 @@ export interface PartsSubscription {
   endMs: number
   trialEndMs: number | null
   setting: 'cancel' | 'subscribe'
-  /** Cancelled for later. */
+  /** Cancelled for the end of the period. */
   ends: boolean
 }
 
-/** A company that the service bills, or that a provider does. */
+/** A company that the service or a provider bills. */
 export interface PartsCompany {
   plan: PartName
   version: Version
   addOn: { readonly plan: PartName; readonly version: Version } | null
   seats: number
   subscription: PartsSubscription | null
-  /** By plan. */
+  /** Pending changes by plan. */
   readonly pending: Map<PartName, Pending<Version>>
-  /** It has had the trial. */
+  /** Whether it had the trial. */
   tried: boolean
 }
 
@@ -45,13 +45,13 @@ export interface Billing {
   status: 'active' | 'expired' | 'paid' | 'pending'
 }
 
-/** A company with a plan of its own. */
+/** A company with its own custom plan. */
 export interface CustomCompany {
   /** Null: on the fallback plan. */
   version: Version | null
   price: number | null
   published: Version | null
-  /** In the order they were made. */
+  /** In order of creation. */
   readonly billings: Billing[]
 }
 
@@ -88,7 +88,7 @@ export class PartsModel {
       const due = custom.billings.filter(
         ({ status, dueMs }) => status !== 'paid' && status !== 'expired' && dueMs <= toMs,
       )
-      // PB-60: what is not paid when it is due takes the access away
+      // PB-60: a billing that is overdue ends the access.
       if (due.some(({ status }) => status === 'active')) Object.assign(custom, { version: null, price: null })
       for (const one of due) one.status = 'expired'
     }
@@ -117,14 +117,14 @@ export class PartsModel {
     })
   }
 
-  /** EN-97: the version of a plan or add-on that is held. */
+  /** EN-97: migrate the version of a plan or add-on that is held. */
   #migrate(company: PartsCompany, plan: PartName, to: Version): void {
     company.pending.delete(plan)
     if (company.plan === plan) company.version = to
     if (company.addOn?.plan === plan) company.addOn = { plan, version: to }
   }
 
-  /** PB-23: what was agreed for a plan that is left, or whose version is another after it, is void. */
+  /** PB-23: pending changes are void for a plan that is left or that changes its version. */
   #byHand(company: PartsCompany, change: () => void): void {
     const before = new Map([...company.pending.keys()].map(plan => [plan, held(company, plan)]))
     change()
@@ -132,7 +132,7 @@ export class PartsModel {
       if (held(company, plan)?.id !== before.get(plan)?.id) company.pending.delete(plan)
   }
 
-  /** EN-95: while the end is agreed nothing more may be bought, but by a higher plan. */
+  /** EN-95: after a cancellation only an upgrade can be bought. */
   refuses(id: string, plan: PartName, addOn: boolean, seats: number): boolean {
     const company = this.companies.get(id)!
     if (!company.subscription?.ends) return false
@@ -143,16 +143,17 @@ export class PartsModel {
     return !higher && (comes || seats > company.seats)
   }
 
-  /** EN-90, EN-94: the first time, without add-ons and seats. */
+  /** EN-90, EN-94: a trial is given once, without add-ons and seats. */
   tries(id: string, plan: PartName, addOn: boolean): boolean {
     const { subscription, tried } = this.companies.get(id)!
     return plan === 'tried' && subscription === null && !tried && !addOn
   }
 
   /**
-   * The whole wanted state of a company that the service bills (PB-30); versions stay where plans do (PB-31).
+   * Set the whole state of a company that the service bills (PB-30). Plans that stay keep their version
+   * (PB-31).
    *
-   * setting  of the trial that begins or runs; null: not said.
+   * setting  of the trial that begins or runs; null: not given.
    */
   subscribe(
     id: string,
@@ -188,12 +189,12 @@ export class PartsModel {
     if (setting !== null) subscription.setting = setting
     const same =
       before.plan === company.plan && before.addOn === company.addOn && before.seats === company.seats
-    // PB-32, in this order
+    // PB-32, in this order.
     const up =
       company.version.price! >= before.version.price! ||
       (company.addOn !== null && before.addOn === null) ||
       company.seats > before.seats
-    // PB-33: a downgrade restarts the period; a trial goes on as it is
+    // PB-33: a downgrade restarts the period. A trial continues unchanged.
     if (!same && !up) Object.assign(subscription, period)
   }
 
@@ -205,12 +206,12 @@ export class PartsModel {
     this.companies.get(id)!.subscription!.ends = true
   }
 
-  /** A version goes into force; companies on older ones go over as the strategy says (PB-6, EN-97). */
+  /** Publish a version. Companies on older versions move by the strategy (PB-6, EN-97). */
   publish(plan: PartName, version: Version, strategy: Strategy, dateMs: number | null): void {
     this.published.set(plan, version)
     const migration = ++this.#migrations
     for (const company of this.companies.values()) {
-      // PB-23: what waited to move to a version before this one waits no more
+      // PB-23: pending moves to an earlier version are void.
       company.pending.delete(plan)
       if (strategy === 'leave' || held(company, plan) === null) continue
       const atMs = strategy === 'scheduled' ? dateMs : this.#atMs(company, strategy)
@@ -219,13 +220,15 @@ export class PartsModel {
     }
   }
 
-  /** PB-21: without subscription now; of one that is to end nobody knows. */
+  /** PB-21: without subscription now; null: the subscription ends, so the next period is unknown. */
   #atMs({ subscription }: PartsCompany, strategy: Strategy): number | null {
     if (strategy === 'immediate' || subscription === null) return this.nowMs
     return subscription.ends ? null : subscription.endMs
   }
 
-  /** What a provider tells of a company's subscription: which products it sells, and whether it gives access (PB-51). */
+  /**
+   * A provider's report on a company's subscription: the products sold, and whether it gives access (PB-51).
+   */
   told(id: string, active: boolean, base: boolean, addOn: boolean): void {
     const company = this.companies.get(id)!
     this.#byHand(company, () => {
@@ -241,7 +244,7 @@ export class PartsModel {
     })
   }
 
-  /** A version of a custom plan goes into force, paid by invoice. */
+  /** Publish a version of a custom plan, paid by invoice. */
   publishCustom(id: string, version: Version, days: number, onPayment: boolean): void {
     const custom = this.customs.get(id)!
     const waiting = custom.billings.find(({ status }) => status === 'pending')
@@ -256,7 +259,7 @@ export class PartsModel {
       }
       return
     }
-    // the company has left the plan
+    // The company has left the plan.
     if (!first && waiting === undefined) return
     if (onPayment && waiting) waiting.dueMs = dueMs
     else if (onPayment) custom.billings.push({ dueMs, status: 'pending' })
@@ -267,7 +270,7 @@ export class PartsModel {
     }
   }
 
-  /** A billing is paid: of one that waited the version takes effect. */
+  /** Pay a billing. A pending version takes effect. */
   pay(id: string, place: number, version: Version): void {
     const custom = this.customs.get(id)!
     const billing = custom.billings[place]!
@@ -275,14 +278,14 @@ export class PartsModel {
     billing.status = 'paid'
   }
 
-  /** When access ends unless it is paid for: the first due date; null: not. */
+  /** The end of access without a payment: the first due date; null: no end. */
   endsAt({ version, billings }: CustomCompany): number | null {
     const dues = billings.filter(({ status }) => status === 'active').map(({ dueMs }) => dueMs)
     return version === null || dues.length === 0 ? null : Math.min(...dues)
   }
 }
 
-/** The version of a plan or add-on that a company is on; null: it has none of it. */
+/** The company's version of a plan or add-on; null: it has none. */
 function held(company: PartsCompany, plan: PartName): Version | null {
   if (company.plan === plan) return company.version
   return company.addOn?.plan === plan ? company.addOn.version : null
@@ -294,7 +297,7 @@ interface Due {
   readonly plan?: PartName
 }
 
-/** What comes next by time; of two at one instant what was agreed by somebody comes first. */
+/** The next change by time. At equal instants agreed changes come first. */
 function nextOf({ subscription, pending }: PartsCompany): Due | null {
   const dues: Due[] = []
   const trialing = subscription?.status === 'trialing'

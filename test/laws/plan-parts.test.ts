@@ -1,6 +1,6 @@
-// A law over the parts of plans: add-ons and seats of subscriptions that the service bills, plans that follow a provider's
-// subscriptions, and custom plans with what is owed for them, over random changes, time and kills, against a simple
-// model. The seed is printed; TOLLGATE_SEED repeats a run.
+// A law over the parts of plans: add-ons and seats of subscriptions that the service bills, plans that follow
+// a provider's subscriptions, and custom plans with their billings. Random changes, time and kills are
+// compared with a simple model. The seed is printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
 import { eventFeature, publishDraftOf } from '../api/planned.js'
 import type { Process } from '../harness.js'
@@ -37,14 +37,17 @@ const seated: readonly PartName[] = ['basic', 'pro']
 
 class World extends Walk<PartsModel> {
   readonly plans = new Map<PartName, string>()
-  /** Version id → the price it is sold at, and that of a seat. */
+  /** Version id → its price id, and the price id of a seat. */
   readonly prices = new Map<string, string>()
   readonly seatPrices = new Map<string, string>()
-  /** Companies that the service bills, those of a provider, and those with a plan of their own, by the plan's id. */
+  /**
+   * Companies that the service bills, companies of a provider, and companies with a custom plan by the plan's
+   * id.
+   */
   readonly billed: string[] = []
   readonly told: string[] = []
   readonly customPlans = new Map<string, string>()
-  /** Versions that billings are for, in the order of the billings. */
+  /** Versions of the billings, in order of the billings. */
   readonly billedVersions = new Map<string, Version[]>()
   linked: Record<'more' | 'told', Linked> | null = null
   callsId = ''
@@ -99,7 +102,7 @@ class World extends Walk<PartsModel> {
     await this.published('free', { price: null, seat: null, limit: 1 })
   }
 
-  /** A company with a plan of its own that is not published yet. */
+  /** A company with a custom plan that is not published yet. */
   async customer(): Promise<void> {
     const slug = `custom${this.customPlans.size}`
     const { id } = await this.client.ok('POST', '/companies', { keys: { slug } })
@@ -109,7 +112,7 @@ class World extends Walk<PartsModel> {
     this.model.customs.set(id, { version: null, price: null, published: null, billings: [] })
   }
 
-  /** The add-on grants of another feature nothing: the base plan alone says the limit of calls. */
+  /** The add-on grants another feature: the base plan alone sets the limit of calls. */
   limit(plan: PartName, value_numeric: number) {
     const value = { value_type: 'numeric', value_numeric, metric_period: 'all_time' }
     return plan === 'extra'
@@ -151,7 +154,7 @@ class World extends Walk<PartsModel> {
     this.seatPrices.set(version.id, seat.metered_monthly_price.id)
   }
 
-  /** The end of a provider's period is the provider's; a date that cannot be named is left to the law of plan changes. */
+  /** The provider decides the end of its periods. Unknown dates are tested by the law of plan changes. */
   strategy(plan: PartName): Strategy {
     const all: Strategy[] = ['immediate', 'immediate', 'leave', 'scheduled', 'end_of_billing_period']
     const undated = [...this.model.companies.values()].some(
@@ -254,7 +257,7 @@ class World extends Walk<PartsModel> {
     const id = random.pick([...this.customPlans.keys()])
     const planId = this.customPlans.get(id)!
     const custom = this.model.customs.get(id)!
-    // one change at a time waits for its payment
+    // One change at a time can wait for its payment.
     const waits = custom.billings.some(({ status }) => status === 'pending')
     // Not drawn: the price in force, published again while another waits. The service bills it once more.
     const isSame = custom.price !== null && !waits && random.chance(0.3)
@@ -299,7 +302,7 @@ class World extends Walk<PartsModel> {
     return (await this.client.ok('GET', `/custom-plan-billings?company_id=${id}&limit=250`)).reverse()
   }
 
-  /** A migration at a date, the end of the subscription, and nobody looks until both are over: PB-34. */
+  /** A migration at a date and the end of the subscription, with no request until both are over: PB-34. */
   async foundLate(id: string): Promise<void> {
     const { plan, addOn, subscription } = this.model.companies.get(id)!
     if (subscription === null) return this.days()
@@ -340,7 +343,7 @@ class World extends Walk<PartsModel> {
       limit: version.limit,
       addOns: addOn === null ? [] : [addOn.version.id],
       seats: version.seat === null ? null : seats,
-      // of several the base plan's is shown
+      // When several are pending, the base plan's is shown.
       pending: pendingWanted(pending.get(plan) ?? [...pending.values()][0] ?? null),
       subscription: isBilled ? subscription && this.wantedOf(subscription, company) : 'the provider’s',
     }

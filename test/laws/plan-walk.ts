@@ -1,5 +1,5 @@
-// A walk of random changes of plans over a running service and kills of it, with a model beside it: what both laws of
-// plans share. The seed is printed; TOLLGATE_SEED repeats a run.
+// A random walk over changes of plans on a running service with kills, and a model beside it: the shared part
+// of both laws of plans. The seed is printed; TOLLGATE_SEED repeats a run.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { type Client, Process } from '../harness.js'
@@ -12,7 +12,7 @@ export const start = Date.UTC(2031, 0, 1)
 export const seconds = (ms: number): number => Math.floor(ms / 1000)
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** The members of POST /manage-plan that a request must have. */
+/** The required members of POST /manage-plan. */
 export const none = {
   credit_bundles: [],
   custom_field_values: [],
@@ -37,27 +37,27 @@ export const group = {
   ordered_plans: [],
 }
 
-/** How the companies of a plan go over to a version: POST /plan-version-migrations, and a publish. */
+/** Strategy to move companies of a plan to a version: POST /plan-version-migrations, and a publish. */
 export type Strategy = 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
 
-/** What is agreed for a company's plan. */
+/** A pending change of a company's plan. */
 export interface Pending<Version> {
   readonly migration: number
   readonly to: Version
-  /** Null: no date can be named. */
+  /** Null: the date is unknown. */
   readonly atMs: number | null
   readonly strategy: Strategy
 }
 
-/** What a model has for a walk. */
+/** The common part of the models. */
 interface Timed {
   readonly nowMs: number
   advance(toMs: number): void
 }
 
-/** One walk: a service, an environment with a test clock, a model, and what was done so far. */
+/** One walk: a service, an environment with a test clock, a model, and the steps so far. */
 export abstract class Walk<Model extends Timed> {
-  /** What was done, and when: printed by a failure. */
+  /** The steps with their times, printed on a failure. */
   readonly log: string[] = []
   kills = 0
   environmentId = ''
@@ -78,7 +78,11 @@ export abstract class Walk<Model extends Timed> {
   /** One random change. */
   protected abstract change(): Promise<void>
 
-  /** Compare every company with the model. Errors: what differs. */
+  /**
+   * Compare every company with the model.
+   *
+   * errors  the differences.
+   */
   abstract check(): Promise<void>
 
   async begin(): Promise<void> {
@@ -145,7 +149,7 @@ export abstract class Walk<Model extends Timed> {
   }
 }
 
-/** A company's pending migration as the model has it, and as it is shown. */
+/** A company's pending migration in the model, and in an answer. */
 export function pendingWanted(pending: Pending<{ readonly id: string }> | null) {
   return (
     pending && {
@@ -163,7 +167,7 @@ export function pendingFound({ pending_migration: pending }: any) {
     : null
 }
 
-/** The law: after every step, and 100 days after a last kill, every company is what the model says. */
+/** The law: after every step, and 100 days after a last kill, every company equals the model. */
 export function law(
   title: string,
   steps: number,

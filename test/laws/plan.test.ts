@@ -1,5 +1,6 @@
-// Laws of a company's plans over random lives: what time has changed counts before it is written down and after alike,
-// records make one unbroken line, and replay rebuilds the plans. The seed is printed; TOLLGATE_SEED repeats a run.
+// Laws of a company's plans over random lives. A change by time counts the same before and after it is
+// recorded. Records have no gaps, and replay rebuilds the plans. The seed is printed; TOLLGATE_SEED repeats a
+// run.
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -74,7 +75,7 @@ const message: fc.Arbitrary<CompanyMessage> = fc.oneof(
 )
 const step = fc.record({ message, waitDays: fc.integer({ min: 0, max: 6 }) })
 
-/** A company that pays by the month, so that migrations have dates to wait for. */
+/** A company that pays monthly, so that migrations have dates to wait for. */
 const paying = (): Company =>
   company({
     plan: holding('pro', { versionId: 'pro_v1' }),

@@ -1,4 +1,5 @@
-// Counters of 64 bits against sums of BigInt: random quantities, through the journal's facts and through snapshots.
+// Counters of 64 bits against sums of BigInt: random quantities, over facts of the journal and over
+// snapshots.
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -23,7 +24,7 @@ const quantity = fc.oneof(
 )
 const through = fc.constantFrom('memory', 'fact', 'snapshot')
 
-/** A use as it comes back from the journal. */
+/** A use after a round trip through the journal. */
 function replayed(used: Quantity): Quantity {
   const fact: Fact = {
     k: 'c',
@@ -37,7 +38,7 @@ function replayed(used: Quantity): Quantity {
   return effect?.t === 'used' ? effect.quantity : Number.NaN
 }
 
-t.test('long: every counter is the exact sum of what it had room for', async t => {
+t.test('long: every counter is the exact sum of the quantities it had room for', async t => {
   t.comment(`seed ${seed}`)
   fc.assert(
     fc.property(fc.array(fc.tuple(quantity, through), { maxLength: 30 }), uses => {

@@ -1,5 +1,6 @@
-// The whole engine on a simulated machine, from seeds: whatever fails, everything acknowledged is there once.
-// `npm run simulate` runs as many as one likes.
+// The whole engine on a simulated machine, from seeds, with faults of every kind. Everything acknowledged is
+// there once.
+// `npm run simulate` runs any number of seeds.
 import t from 'tap'
 import { seed as first, times } from '../random.js'
 import type { Break } from './simulation/machine.js'
@@ -34,7 +35,7 @@ t.test('equal seeds, equal runs', async t => {
   t.same(one, two)
 })
 
-/** What is broken on purpose, and how that shows. */
+/** Parts broken on purpose, and the report that each must cause. */
 const breaks: readonly (readonly [Exclude<Break, null>, RegExp])[] = [
   ['fsync', /is stored elsewhere|acknowledged|is gone/],
   ['claim', /EV-27|acknowledged|promise 3/],
@@ -43,7 +44,7 @@ const breaks: readonly (readonly [Exclude<Break, null>, RegExp])[] = [
 const noticedWithin = 200
 
 for (const [broken, shows] of breaks)
-  t.test(`a broken ${broken} is noticed`, async t => {
+  t.test(`a broken ${broken} is detected`, async t => {
     let count = 0
     let noticed = false
     while (!noticed && count < noticedWithin) {

@@ -1,5 +1,6 @@
-// Until when an answer stands (FE-1, FE-50…53, EN-61, CR-76): over random companies with instants seconds apart, no check
-// tells anything else before the instant that `cacheableUntil` names. The seed is printed; TOLLGATE_SEED repeats a run.
+// Expiry of answers (FE-1, FE-50…53, EN-61, CR-76). Random companies have instants seconds apart. No check
+// may change before the instant that `cacheableUntil` returns. The seed is printed; TOLLGATE_SEED repeats a
+// run.
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
 import { apply } from '../../src/core/company/company.js'
@@ -18,7 +19,7 @@ import { Random, times } from '../random.js'
 
 const runs = times(1_500)
 const random = new Random()
-// somewhere within a minute, an hour, a day and a month: other boundaries than these are those of the company
+// Inside a minute, an hour, a day and a month, so that all boundaries nearby belong to the company.
 const aroundMs = Date.UTC(2027, 10, 17, 12, 30, 20)
 
 /** An instant within forty seconds. */
@@ -137,7 +138,7 @@ function life(): Company {
   return company
 }
 
-t.test(`no answer changes before the instant that is named (seed ${random.seed})`, async t => {
+t.test(`no answer changes before its expiry (seed ${random.seed})`, async t => {
   let shorter = 0
   let changed = 0
   for (let run = 0; run < runs; run++) {
@@ -160,6 +161,6 @@ t.test(`no answer changes before the instant that is named (seed ${random.seed})
   t.ok(changed > runs / 20, `${changed} of ${runs} would have changed within it`)
 })
 
-t.test('without a company an answer stands for its minute', async t => {
+t.test('without a company an answer expires with its minute', async t => {
   t.equal(cacheableUntil(null, 0, aroundMs), Date.UTC(2027, 10, 17, 12, 31))
 })

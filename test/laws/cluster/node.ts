@@ -1,5 +1,5 @@
-// A node of a simulation: the product's membership, placement, journal and claims over a simulated Redis. What a shard
-// counts is the events in its journal; everything else of a shard is simulated by test/laws/simulation.
+// A node of a simulation: the product's membership, placement, journal and claims over a simulated Redis. A
+// shard counts the events in its journal. Everything else of a shard is simulated by test/laws/simulation.
 import { Members, planOf, type View } from '../../../src/cluster/members.js'
 import { openFileJournal } from '../../../src/journal/file-journal.js'
 import type { Journal } from '../../../src/journal/journal.js'
@@ -10,13 +10,13 @@ import { OwnedDisk, RedisDisk, redisRoot } from '../../../src/redis/disk.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
 import type { Life } from '../simulation/world.js'
 
-/** Shards that are asked: the others are placed and stay empty. */
+/** Shards that receive requests. The others are placed and stay empty. */
 export const shardsAsked = 3
 export const leaseMs = 2_000
 const segmentBytes = 600
 const againMs = 50
 
-/** The node cannot say: whoever asks tries again, here or elsewhere. */
+/** The node cannot answer: the caller tries again, here or at another node. */
 export class Unavailable extends Error {}
 
 export interface KeyedEvent {
@@ -42,9 +42,9 @@ export class SimulatedNode {
   ) {}
 
   /**
-   * Join; `out` is told when the node was put out: its process ends then.
+   * Join. `out` is called when the node was removed; its process ends then.
    *
-   * believedMs  how long it believes a lease to be; Redis keeps `leaseMs`.
+   * believedMs  lease duration in the node's own view; Redis keeps `leaseMs`.
    */
   static async start(
     life: Life,
@@ -71,12 +71,12 @@ export class SimulatedNode {
     return this.members.isAlive
   }
 
-  /** The node that owns a shard, as this one sees it. */
+  /** The owner of a shard, as this node sees it. */
   ownerOf(shard: number): string {
     return this.members.now.owners[shard]!.node
   }
 
-  /** Errors: Unavailable. */
+  /** errors  Unavailable. */
   shard(index: number): OwnedShard {
     const shard = this.shards.get(index)
     if (shard === undefined || !shard.isOpen || !this.isAlive) throw new Unavailable()
@@ -155,7 +155,7 @@ export class SimulatedNode {
   }
 }
 
-/** One shard on the node that owns it: what its journal counts, in memory. */
+/** One shard on its owner: the events of its journal, counted in memory. */
 export class OwnedShard {
   private readonly counted = new Map<string, string>()
   private next: number
@@ -186,12 +186,16 @@ export class OwnedShard {
     return !this.broken && !this.closed
   }
 
-  /** Events in it now. */
+  /** Number of its events now. */
   get count(): number {
     return this.counted.size
   }
 
-  /** Count an event once by its key. Returns the id of the first event with the key. Errors: Unavailable. */
+  /**
+   * Count an event once by its key. Returns the id of the first event with the key.
+   *
+   * errors  Unavailable.
+   */
   take(event: KeyedEvent): Promise<string> {
     const taking = this.taken(event)
     this.underWay.add(taking)
@@ -200,7 +204,7 @@ export class OwnedShard {
     return taking
   }
 
-  /** Take nothing new; resolves when everything that was taken has its answer. */
+  /** Take no new events. Resolves when every event taken has its answer. */
   async rest(): Promise<void> {
     this.closed = true
     await Promise.allSettled(this.underWay)
@@ -243,7 +247,7 @@ export class OwnedShard {
     this.died()
   }
 
-  /** As a shard does (workers/company.ts): open the journal again, however long it takes. */
+  /** As in workers/company.ts: open the journal again, however long it takes. */
   private async recover(): Promise<void> {
     if (this.broken) return
     this.broken = true

@@ -1,5 +1,6 @@
-// A Redis of a simulation: commands of one connection in their order, answers that are late or lost, connections that
-// break with commands on their way, a clock of its own, and a fail-over to a replica that lacks what nobody waited for.
+// A Redis of a simulation: commands of one connection run in order, answers are late or lost, connections
+// break with commands in flight. It has its own clock, and can fail over to a replica that lacks the latest
+// writes.
 
 import { Fenced } from '../../../src/redis/fenced.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
@@ -7,7 +8,7 @@ import type { ScriptName } from '../../../src/redis/scripts.js'
 import { current, type Life, type World } from '../simulation/world.js'
 import { type Argument, type Left, runScript, ScriptError, Values } from './scripts.js'
 
-/** What a command does to the values at an instant of Redis' clock. */
+/** The effect of a command on the values at an instant of Redis' clock. */
 type Command = (values: Values, nowMs: number) => unknown
 
 interface Sent {
@@ -22,13 +23,13 @@ const answerMs = 3_000
 export class SimulatedRedis {
   private primary = new Values()
   private replica = new Values()
-  /** Commands that the replica has not run yet, with the instants they ran at. */
+  /** Commands that the replica has not run yet, with the instants at which they ran. */
   private lag: (readonly [command: Command, nowMs: number])[] = []
   private written = 0
   private replicated = 0
   private readonly waiting = new Set<() => void>()
   private readonly connections = new Set<Connection>()
-  /** Share of commands whose answer is lost with the connection. */
+  /** Share of commands whose answer and connection are lost. */
   losing = 0
   away = false
   /** Number of fail-overs so far. */
@@ -36,10 +37,10 @@ export class SimulatedRedis {
 
   constructor(
     readonly world: World,
-    /** How fast its clock runs. */
+    /** Speed of its clock. */
     private readonly rate: number,
     readonly left: Left,
-    /** Writes wait for the replica, which may then take over. */
+    /** Number of replicas that writes wait for. A replica may take over. */
     readonly replicas: 0 | 1,
   ) {}
 
@@ -47,7 +48,7 @@ export class SimulatedRedis {
     return this.world.nowMs * this.rate
   }
 
-  /** What the product's code is given as its Redis, in the life that asks for it. */
+  /** A client of this Redis for the current life. */
   client(): RedisClient {
     const connection = new Connection(this, current())
     this.connections.add(connection)
@@ -65,7 +66,10 @@ export class SimulatedRedis {
     return answer
   }
 
-  /** Until the replica has everything that is written now. Returns false for a Redis that failed over meanwhile. */
+  /**
+   * Waits until the replica has everything that is written now. Returns false when Redis failed over
+   * meanwhile.
+   */
   async reached(generation: number): Promise<boolean> {
     const wanted = this.written
     const untilMs = this.world.nowMs + answerMs - 500
@@ -77,7 +81,7 @@ export class SimulatedRedis {
     return this.generation === generation && this.replicated >= wanted
   }
 
-  /** The replica takes over, with what it has. */
+  /** The replica takes over with the data it has. */
   failOver(): void {
     if (this.replicas === 0) return this.breakAll()
     this.generation++
@@ -90,12 +94,12 @@ export class SimulatedRedis {
     this.wake()
   }
 
-  /** Every connection breaks; commands on their way are run later, or never. */
+  /** Break every connection. Commands in flight run later, or never. */
   breakAll(): void {
     for (const one of this.connections) one.break()
   }
 
-  /** Every value, for judging: nothing is under way any more. */
+  /** Every value, for the final checks: no command is in flight any more. */
   get values(): Values {
     return this.primary
   }
@@ -138,7 +142,7 @@ class Connection {
   }
 
   async run(name: ScriptName, ...given: readonly Argument[]): Promise<unknown> {
-    // the caller may fill its buffer again
+    // Copied: the caller may reuse its buffer.
     const kept = given.map(one => (Buffer.isBuffer(one) ? Buffer.from(one) : one))
     const { left } = this.redis
     return this.ask((values, nowMs) => runScript(values, nowMs, prefix, name, kept, left))
@@ -173,7 +177,7 @@ class Connection {
     return this.ask((values, nowMs) => values.text(key, nowMs))
   }
 
-  /** Whether the replica has what this connection wrote. */
+  /** Whether the replica has everything that this connection wrote. */
   private async reached(generation: number): Promise<boolean> {
     const { world } = this.redis
     const reached = await this.redis.reached(generation)
@@ -186,7 +190,7 @@ class Connection {
     const { world } = this.redis
     const left = [...this.onTheirWay]
     this.onTheirWay = new Set()
-    // what the server has read already is run, in order; the rest never is
+    // Commands that the server has read are run in order. The rest never run.
     const kept = world.random.below(left.length + 1)
     let atMs = world.delay(5, 1_500)
     left.forEach(({ command, failed }, i) => {

@@ -1,5 +1,5 @@
-// One simulation of several nodes from one seed: nodes that come, go, hang and die, clocks that drift, a Redis that fails
-// over, clients that repeat what they sent, and what must hold.
+// One simulation of several nodes from one seed: nodes that come, go, hang and die, clocks that drift, a
+// Redis that fails over, clients that repeat requests, and the final checks.
 import { journalEnd, shardDirectory } from '../../../src/journal/segment.js'
 import { RedisDisk, redisRoot } from '../../../src/redis/disk.js'
 import { Random } from '../../random.js'
@@ -7,18 +7,18 @@ import { Life, World } from '../simulation/world.js'
 import { leaseMs, recordsOf, SimulatedNode, shardsAsked, Unavailable } from './node.js'
 import { SimulatedRedis } from './redis.js'
 
-/** What is broken on purpose, to see that it is noticed. */
+/** A fault injected on purpose, to test the checks. */
 export type Fault = 'no epoch check' | 'a lease kept too long' | 'a claim taken over without asking' | null
 
 export interface Outcome {
-  /** What was wrong, empty when nothing was. */
+  /** Violations; empty when there were none. */
   readonly wrong: readonly string[]
   readonly acknowledged: number
   readonly nodes: number
 }
 
 const nodesMost = 4
-/** Monotonic clocks run so much faster or slower than Redis', at most. */
+/** Largest difference in speed between monotonic clocks and Redis' clock. */
 const drift = 0.02
 const patienceMs = 120_000
 const stepsMax = 400_000
@@ -37,13 +37,13 @@ export async function simulateNodes(seed: number, fault: Fault = null): Promise<
 
 class Simulation {
   readonly wrong: string[] = []
-  /** The event of each key that was acknowledged. */
+  /** The acknowledged event of each key. */
   readonly acknowledged = new Map<string, string>()
   nodesMade = 0
   private readonly redis: SimulatedRedis
   private readonly nodes = new Set<SimulatedNode>()
   private readonly starting = new Set<Life>()
-  /** Events of each shard that were acknowledged as new there. */
+  /** Events of each shard that were acknowledged as new. */
   private readonly counted = Array.from({ length: shardsAsked }, () => new Set<string>())
   private clients = 0
   private ending = false
@@ -103,7 +103,9 @@ class Simulation {
     })
   }
 
-  /** A new key, or one of before, sent until it is acknowledged, to any node, now and then by two at once. */
+  /**
+   * Sends a new key or an old one until it is acknowledged, to any node, sometimes from two clients at once.
+   */
   private async sends(): Promise<void> {
     const { random } = this.world
     const old = this.numbers > 0 && random.chance(0.4)
@@ -131,12 +133,14 @@ class Simulation {
     if (first === sent) this.counted[shard]!.add(first)
   }
 
-  /** Promise 9: what was acknowledged before a read was sent is in its answer, whichever node gives it. */
+  /**
+   * Promise 9: an answer contains everything acknowledged before the read was sent, whichever node answers.
+   */
   private async reads(): Promise<void> {
     const { random } = this.world
     const shard = random.below(shardsAsked)
     const least = this.counted[shard]!.size
-    // a late answer counts too, whoever still hears it
+    // A late answer counts too.
     await this.ask(shard, async ({ count }) => {
       if (count < least)
         this.wrong.push(`promise 9: a node without its lease answers: ${count} of ${least} of shard ${shard}`)
@@ -144,7 +148,7 @@ class Simulation {
     })
   }
 
-  /** Ask the owner of a shard as any node sees it; null: nobody answered, or said that it cannot. */
+  /** Calls the owner of a shard in the view of any node; null: no answer, or a refusal. */
   private ask<T>(
     shard: number,
     work: (owner: ReturnType<SimulatedNode['shard']>) => Promise<T>,
@@ -153,7 +157,7 @@ class Simulation {
     const { random } = world
     const any = [...this.nodes]
     if (any.length === 0) return Promise.resolve(null)
-    // a stale map leads to one that owned it, which says so
+    // A stale view leads to a former owner, which refuses.
     const asked = random.pick(any)
     const owner = any.find(({ id }) => id === asked.ownerOf(shard)) ?? asked
     return new Promise((resolve, reject) => {
@@ -176,7 +180,7 @@ class Simulation {
     life.rate = 1 + drift * (world.random.next() - 0.5)
     this.starting.add(life)
     const over = (): void => this.end(life)
-    // so long as it believes in a lease that Redis keeps for a fraction of that
+    // With the fault, the node believes in a lease longer than the one in Redis.
     const believedMs = this.fault === 'a lease kept too long' ? 3 * leaseMs : leaseMs
     life.run(() => {
       SimulatedNode.start(life, redis.client(), name, believedMs, over).then(node => {
@@ -194,7 +198,7 @@ class Simulation {
     })
   }
 
-  /** Whether each shard that is asked is open on the node that owns it. */
+  /** Whether each shard with requests is open on its owner. */
   private get isServed(): boolean {
     const open = [...this.nodes].filter(node => node.life.run(() => node.isAlive))
     return Array.from({ length: shardsAsked }, (_, shard) =>
@@ -248,7 +252,7 @@ class Simulation {
         })
       },
     ]
-    // what is broken on purpose shows where nodes hang
+    // Injected faults show when nodes hang.
     const chosen = this.fault === null ? kinds.filter(() => random.chance(0.6)) : kinds.slice(1, 2)
     if (chosen.length === 0) return
     const usualMs = this.fault === null ? random.pick([100, 400, 1_500]) : 3_000
@@ -264,7 +268,7 @@ class Simulation {
 
   // ── laws ─────────────────────────────────────────────────────────────────────────────────────
 
-  /** What was acknowledged is in a journal once, and no key is there twice. */
+  /** Every acknowledged event is in a journal once, and no key is there twice. */
   private async judge(): Promise<void> {
     let done = false
     this.world.nature.run(() => {
@@ -295,7 +299,7 @@ class Simulation {
         this.wrong.push(`${key}, acknowledged as ${eventId}, is counted ${events.get(eventId) ?? 0} times`)
   }
 
-  /** Let things happen; what went wrong meanwhile ends the run. */
+  /** Run the simulation until a condition holds. A violation ends the run. */
   private async until(done: () => boolean): Promise<void> {
     const { world } = this
     await world.drive(() => this.wrong.length > 0 || done(), world.nowMs + patienceMs, stepsMax)

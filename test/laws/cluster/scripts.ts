@@ -1,25 +1,25 @@
-// What Redis holds, and the product's scripts (src/redis/scripts.ts) on it, word by word in TypeScript.
-// test/cluster/scripts.test.ts holds the two against each other on a real Redis.
+// The values in Redis, and the product's scripts (src/redis/scripts.ts) translated to TypeScript line by
+// line. test/cluster/scripts.test.ts compares both on a real Redis.
 import type { ScriptName } from '../../../src/redis/scripts.js'
 
 export type Argument = string | number | Buffer
 
-/** A text, and until when it is there (Infinity: for ever). */
+/** A text, with its expiry (Infinity: none). */
 interface Text {
   bytes: Buffer
   readonly endsMs: number
 }
 
-/** An error that a script answers. */
+/** The error reply of a script. */
 export class ScriptError extends Error {}
 
-/** The values of one Redis; keys without a prefix are the caller's business. */
+/** The values of one Redis. The caller adds the prefix to keys. */
 export class Values {
   readonly texts = new Map<string, Text>()
   readonly hashes = new Map<string, Map<string, string>>()
   readonly sets = new Map<string, Set<string>>()
 
-  /** The same values, to go on from by itself. */
+  /** An independent copy of the values. */
   copy(): Values {
     const copy = new Values()
     for (const [key, text] of this.texts) copy.texts.set(key, { ...text })
@@ -35,7 +35,7 @@ export class Values {
     return null
   }
 
-  /** How long a text will be there, whole ms; 0 for one that is not. */
+  /** Time left of a text, whole ms; 0 when there is none. */
   leftMs(key: string, nowMs: number): number {
     return this.get(key, nowMs) === null ? 0 : Math.floor(this.texts.get(key)!.endsMs - nowMs)
   }
@@ -73,20 +73,24 @@ export class Values {
   }
 }
 
-/** What is left out of the scripts on purpose, to see that the laws notice. */
+/** Checks that scripts leave out on purpose, to test the laws. */
 export interface Left {
-  /** No write compares the shard's mark. */
+  /** Writes do not compare the shard's mark. */
   readonly epochs?: boolean
   /**
-   * A claim under way is free for whoever asks, and a write does not compare whose it is: either check alone keeps an event
-   * from being counted twice.
+   * A claim in progress is free for any shard, and a write does not compare the claim's holder. Either check
+   * alone keeps an event from being counted twice.
    */
   readonly asking?: boolean
-  /** A lease is kept for this long at most, ms. */
+  /** Longest lease that Redis keeps, ms. */
   readonly leaseMs?: number
 }
 
-/** Run a script at an instant of Redis' clock. Errors: ScriptError. */
+/**
+ * Run a script at an instant of Redis' clock.
+ *
+ * errors  ScriptError.
+ */
 export function runScript(
   values: Values,
   nowMs: number,

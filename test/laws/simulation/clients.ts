@@ -1,4 +1,4 @@
-// Clients of a simulated Tollgate: they never give up, and remember what they were told.
+// Clients of a simulated Tollgate: they repeat every request until it is answered, and remember the answers.
 
 import { orRefused, readyTrait, readyUpsert, replyWhenShown } from '../../../src/api/entities/write.js'
 import type { Sender } from '../../../src/api/events/claims.js'
@@ -20,28 +20,28 @@ export const planId = 'plan_1'
 export const creditId = 'bcrd_1'
 /** The event that draws credits, one each. */
 export const drawing = 'draws'
-/** An event whose use comes to a limit, where somebody asks to be told. */
+/** An event whose use reaches a limit, with a webhook subscription to that. */
 export const limited = 'call0'
 export const usageLimit = 3
 export const granted = 10_000
-/** What the company that only holds credits has of them. */
+/** Credits of the company that only holds credits. */
 export const poorGranted = 20
 const poor = 'poor'
 const briefHoldMs = 1_000
 const longHoldMs = 3_600_000
 
-/** The connection broke before the answer came. */
+/** The connection broke before the answer arrived. */
 class Broken extends Error {}
 
-/** What one company was told, by those who told it. */
+/** The answers that all clients received about one company. */
 export class Told {
   id = ''
   /** Units of events by name: acknowledged, and ever sent. */
   readonly acknowledged = new Map<string, number>()
   readonly sent = new Map<string, number>()
-  /** Traits as acknowledged last, each by its one client. */
+  /** Last acknowledged values of traits, each written by one client. */
   readonly traits = new Map<string, string>()
-  /** A trait counted up: acknowledged, and attempts whose fate is not known. */
+  /** A trait with increments: acknowledged ones, and attempts with an unknown outcome. */
   added = 0
   doubtful = 0
   readonly users = new Set<string>()
@@ -58,9 +58,9 @@ export interface Acknowledged {
 
 export class Clients {
   readonly told = new Map<string, Told>()
-  /** Keyed events that were acknowledged, by key. */
+  /** Acknowledged events with a key, by key. */
   readonly events = new Map<string, Acknowledged>()
-  /** Events without a key: acknowledged ids, and attempts in doubt. */
+  /** Events without a key: acknowledged ids, and attempts with an unknown outcome. */
   readonly keyless = new Set<string>()
   doubtfulKeyless = 0
   answers = 0
@@ -79,7 +79,7 @@ export class Clients {
     return this.running === 0
   }
 
-  /** Companies on a plan that draws credits, each with a grant; nothing fails meanwhile. */
+  /** Companies on a plan that draws credits, each with a grant. Nothing fails during this step. */
   async prepare(companies: number): Promise<void> {
     for (let index = 0; index < companies; index++) await this.make(`co${index}`, granted)
     await this.make(poor, poorGranted)
@@ -95,12 +95,12 @@ export class Clients {
       })
   }
 
-  /** Let every client end what it has begun. */
+  /** Let every client finish its work. */
   stop(): void {
     this.ending = true
   }
 
-  /** Run one thing as a client. */
+  /** Run a task as a client. */
   spawn(work: () => Promise<void>): void {
     this.running++
     this.world.nature.run(() =>
@@ -133,7 +133,7 @@ export class Clients {
     return this.look()
   }
 
-  // ── what clients do ────────────────────────────────────────────────────────────────────────────
+  // ── work of clients ──────────────────────────────────────────────────────────────────────────
 
   private event(told: Told, name = `call${this.random.below(2)}`): { key: string; event: object } {
     const key = `key ${++this.numbers}`
@@ -163,7 +163,7 @@ export class Clients {
       const told = this.any()
       return { told, ...this.event(told) }
     })
-    // an event may be in its batch twice
+    // A batch may contain an event twice.
     const given = this.random.chance(0.3) ? [...drafts, this.random.pick(drafts)] : drafts
     const bodies = given.map(({ event }) => event)
     const asText = this.random.chance(0.7)
@@ -202,7 +202,7 @@ export class Clients {
     add(told.acknowledged, 'keyless', 1)
   }
 
-  /** EV-27: a key once acknowledged is acknowledged the same for ever after. */
+  /** EV-27: the acknowledgement of a key never changes. */
   async again(key = this.anyKey()): Promise<void> {
     if (key === null) return
     const { event, eventId } = this.events.get(key)!
@@ -252,7 +252,7 @@ export class Clients {
     told.users.add(mail)
   }
 
-  /** A company that several clients make at once, by events and by upserts: all meet one (CU-19). */
+  /** A company that several clients make at once, by events and by upserts. All get the same one (CU-19). */
   private async shared(): Promise<void> {
     const slug = `shared${this.random.below(1 + Math.floor(this.numbers / 20))}`
     let told = this.told.get(slug)
@@ -295,8 +295,8 @@ export class Clients {
   }
 
   /**
-   * A company of one client: deleted, and made again with the key it had (CU-50). Whoever was told that it is gone
-   * never meets it again; whoever was told to come back, and does not, meets it or a new one, and never both.
+   * A company of one client: deleted, and made again with its key (CU-50). After an acknowledged deletion a
+   * new company must appear. After a deletion with an unknown outcome either may appear, but never both.
    */
   private async remake(index: number): Promise<void> {
     const slug = `own${index}`
@@ -316,7 +316,10 @@ export class Clients {
     this.told.set(slug, told)
   }
 
-  /** Delete by keys, once or until it is told to be gone, and by several at once; whether somebody was told so. */
+  /**
+   * Delete by keys, once or until acknowledged, sometimes from two clients at once. Returns whether a
+   * deletion was acknowledged.
+   */
   private async deleted(slug: string, id: string): Promise<boolean> {
     const remove = async (service: Service): Promise<void> => {
       const { entities } = service.services
@@ -341,7 +344,7 @@ export class Clients {
     return (await Promise.all(asked)).includes(true)
   }
 
-  /** What a company reads as: at least what was acknowledged before it was asked, at most what was ever sent. */
+  /** A company's figures: at least the units acknowledged before the read, at most the units ever sent. */
   private async look(): Promise<void> {
     const told = this.any()
     const least = new Map(told.acknowledged)
@@ -357,7 +360,7 @@ export class Clients {
         this.wrong(`promise 3: ${told.slug} counts ${units} of ${name}, sent ${told.sent.get(name)}`)
   }
 
-  // ── ways to the service ────────────────────────────────────────────────────────────────────────
+  // ── requests to the service ──────────────────────────────────────────────────────────────────
 
   private async make(slug: string, quantity: number): Promise<void> {
     const told = new Told(slug)
@@ -378,7 +381,7 @@ export class Clients {
     )
   }
 
-  /** Upsert a company and wait until Postgres shows it; its id. */
+  /** Upsert a company and wait until Postgres has it. Returns its id. */
   private write(
     body: { keys: Record<string, string>; traits?: Record<string, string> },
     basePlanId: string | null = null,
@@ -406,8 +409,8 @@ export class Clients {
   }
 
   /**
-   * Ask until it is answered; `doubt` is told of every attempt whose fate is not known. Any other 503 says that nothing was
-   * done (decision 32).
+   * Repeat a request until it is answered. `doubt` is called for every attempt with an unknown outcome. Any
+   * other 503 means that nothing was done (decision 32).
    */
   async insist<T>(work: (service: Service) => Promise<T>, doubt = () => {}): Promise<T> {
     for (;;)
@@ -422,7 +425,7 @@ export class Clients {
       }
   }
 
-  /** One request over a connection that takes its time, and breaks when the process ends. */
+  /** One request over a slow connection that breaks when the process ends. */
   private send<T>(work: (service: Service) => Promise<T>): Promise<T> {
     const { world, machine } = this
     const { service } = machine
@@ -465,7 +468,7 @@ function senderOf(service: Service): Sender {
   return { services, key, environmentId, nowMs, remoteIp, userAgent }
 }
 
-/** One event; its acknowledgement as JSON. */
+/** Send one event. Returns its acknowledgement as JSON. */
 function ingest(service: Service, event: object): Promise<string> {
   return new Promise((resolve, reject) => {
     const sender = senderOf(service)
@@ -477,18 +480,18 @@ function ingest(service: Service, event: object): Promise<string> {
   })
 }
 
-/** Events as a body brings them; their acknowledgements. */
+/** Send events as the text of a body. Returns their acknowledgements. */
 async function ingestAsText(service: Service, events: readonly object[]): Promise<readonly string[]> {
   const text = JSON.stringify({ events })
   return acksIn(await ingestText(senderOf(service), text, Buffer.byteLength(text), false, true))
 }
 
-/** Whether nobody was told what became of it. */
+/** Whether a request has no final answer yet. */
 function inDoubt(error: unknown): boolean {
   return error instanceof Broken || (error instanceof ServiceError && error.status === 503)
 }
 
-/** A refusal that ends the matter. */
+/** Accepts these refusals as final answers. */
 function unless(...refusals: readonly string[]): (error: unknown) => null {
   return error => {
     if (error instanceof Refused && refusals.includes(error.refusal)) return null

@@ -1,30 +1,30 @@
-// A disk that is slow, fails, tears what it was writing when the power went, and keeps names only once their
-// directory was synced. Until a write is answered nothing is known of it: any of its sectors may be there or not.
+// A disk that is slow, fails, tears writes when the power fails, and keeps names only after their directory
+// was synced. Before a write is answered, any of its sectors may be on the disk or not.
 import type { JournalDisk, JournalFile } from '../../../src/journal/disk.js'
 import { current, type Life, type World } from './world.js'
 
 const sectorBytes = 512
-/** Zeros written ahead, at most: nobody reads them, and they cost the simulation its time. */
+/** Largest run of zeros written ahead. They are never read, and cost the simulation time. */
 const zerosMax = 4_096
 
 interface File {
   bytes: Buffer
-  /** What writes that were answered too early replaced, newest last. */
+  /** Undo steps for writes that were answered too early, newest last. */
   readonly lies: (() => void)[]
 }
 
-/** Something the disk was asked for and has not done yet. */
+/** A request to the disk that is not done yet. */
 interface Operation {
   readonly life: Life
   over: boolean
-  /** Do it whole, or with `torn` perhaps in part. */
+  /** Do it whole, or, when `torn`, perhaps in part. */
   readonly act: (torn: boolean) => void
 }
 
 export class SimulatedDisk implements JournalDisk {
-  /** What every program sees. */
+  /** Names in the view of every program. */
   private names = new Map<string, File>()
-  /** What is left when the power goes. */
+  /** Names that survive a power failure. */
   private readonly synced = new Map<string, File>()
   private readonly underWay = new Set<Operation>()
   /** Share of operations that fail. */
@@ -83,17 +83,19 @@ export class SimulatedDisk implements JournalDisk {
     })
   }
 
-  /** A thread is gone: the system ends what it had asked for, whole or not at all, before it says so. */
+  /** A thread ended. The system completes its requests, whole or not at all, before it reports the end. */
   threadDied(life: Life): void {
     for (const operation of this.of(life)) if (this.world.random.chance(0.5)) operation.act(false)
   }
 
-  /** The process was killed: its last write may be torn, what programs see stays. */
+  /** The process was killed. Its last write may be torn; names and contents stay. */
   processDied(life: Life): void {
     for (const operation of this.of(life)) if (this.world.random.chance(0.7)) operation.act(true)
   }
 
-  /** The power went: names that were not synced are there or not, and so is what was answered too early. */
+  /**
+   * The power failed. Names that were not synced may be lost, and so may writes that were answered too early.
+   */
   powerWent(life: Life): void {
     this.processDied(life)
     const { random } = this.world
@@ -109,7 +111,7 @@ export class SimulatedDisk implements JournalDisk {
       this.synced.delete(path)
       return
     }
-    // a rename is whole or not at all: its file has the old name or the new one, never both
+    // A rename is atomic: its file has the old name or the new one, never both.
     for (const [other, same] of this.synced) if (same === file) this.synced.delete(other)
     this.synced.set(path, file)
   }
@@ -130,7 +132,7 @@ export class SimulatedDisk implements JournalDisk {
     })
   }
 
-  /** Some sectors of a write, in no order: none, all, or any. */
+  /** Write some sectors in any order: none, all, or any of them. */
   private putSome(file: File, bytes: Buffer, position: number): void {
     const { random } = this.world
     const share = random.pick([0, 0.5, 0.9, 1])
@@ -159,7 +161,7 @@ export class SimulatedDisk implements JournalDisk {
     return result!.value
   }
 
-  /** Do it after a while, and tell whoever asked a little later. */
+  /** Do an operation after a delay, and report it a little later. */
   private begin(usualMs: number, operation: Operation, told: () => void): Promise<void> {
     const { world } = this
     this.underWay.add(operation)

@@ -1,4 +1,4 @@
-// The machine a simulated Tollgate runs on, and one life of its engine: opened in the order of start.ts, from the
+// The machine of a simulated Tollgate, and one life of its engine, opened in the order of start.ts from the
 // same parts.
 import type { Logger } from 'pino'
 import type { Call, KeyRecord } from '../../../src/api/kit/call.js'
@@ -37,14 +37,14 @@ export interface Settings {
   readonly clickhouseMs: number
 }
 
-/** What is broken on purpose, to see that it is noticed. */
+/** Parts broken on purpose, to test the checks. */
 export type Break = 'fsync' | 'claim' | 'chunk' | null
 
 export const environmentId = 'env_simulated'
 const generation = 'g1'
 const root = '/journal'
 const nowhere = { url: 'nowhere' }
-/** A start that stands still is given up: its process is killed and started again. */
+/** Longest start. After this long the process is killed and started again. */
 const startMsMax = 60_000
 
 const key = {
@@ -162,7 +162,7 @@ export class Service {
     return new Service(current(), threads, services, directory)
   }
 
-  /** What a handler receives. */
+  /** The call that a handler receives. */
   call(): Call<never> {
     const { services } = this
     return {
@@ -176,7 +176,7 @@ export class Service {
   }
 }
 
-/** A window that forgets some of what it is told to remember. */
+/** A window that forgets some of its keys. */
 class Forgetful extends Dedupe {
   constructor(private readonly world: World) {
     super(1_000_000)
@@ -198,9 +198,9 @@ export class Machine {
   service: Service | null = null
   starts = 0
   private starting: Life | null = null
-  /** What must never happen, as it happened. */
+  /** Violations, in order. */
   readonly wrong: string[] = []
-  /** Said by the engine, newest last. */
+  /** Log lines of the engine, newest last. */
   readonly said: string[] = []
 
   constructor(
@@ -220,12 +220,13 @@ export class Machine {
     return this.break_
   }
 
-  /** Start Tollgate, as often as it takes. */
+  /** Start Tollgate; repeat until it succeeds. */
   powerOn(): void {
     if (this.starting !== null || this.service !== null) return
     const { world } = this
     const life = new Life(world, `process ${++this.starts}`)
-    // time stands still where the clock was set back, but only within one run: it is right again by the next
+    // After a clock is set back, time stands still within one run only. The clock is right again for the next
+    // run.
     world.wallOffMs = 0
     const again = (error: unknown) => {
       if (error instanceof JournalCorrupt) this.wrong.push(`a start was refused: ${error.message}`)
@@ -248,7 +249,7 @@ export class Machine {
     })
   }
 
-  /** End the process, in the middle of whatever it does, and start it again a little later. */
+  /** End the process in the middle of its work, and restart it a little later. */
   crash(how: 'killed' | 'power'): void {
     const life = this.service?.life ?? this.starting
     if (life === null) return
@@ -263,7 +264,7 @@ export class Machine {
     world.after(world.delay(300, 2_000), world.nature, () => this.powerOn())
   }
 
-  /** What the engine logs is kept for whoever looks at a failing seed. */
+  /** Keeps the engine's log for the analysis of a failing seed. */
   log(): Logger {
     const write = (fields: { readonly err?: unknown }, text: string) =>
       this.note(`${text} ${fields.err ?? ''}`)

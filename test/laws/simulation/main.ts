@@ -1,5 +1,5 @@
-// `npm run simulate -- --seed N --runs M`: simulations on seeds N, N+1, …; fresh ones unless told.
-// TOLLGATE_SIMULATE_BREAK=fsync|claim|chunk breaks the machine on purpose, to see that it is noticed.
+// `npm run simulate -- --seed N --runs M`: simulations of seeds N, N+1, … The default is a random N.
+// TOLLGATE_SIMULATE_BREAK=fsync|claim|chunk breaks a part on purpose, to test the checks.
 import { parseArgs } from 'node:util'
 import type { Break } from './machine.js'
 import { simulate } from './run.js'
@@ -11,7 +11,7 @@ const first = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
 const runs = Number(values.runs ?? (values.seed === undefined ? 100 : 1))
 const broken = (process.env.TOLLGATE_SIMULATE_BREAK ?? null) as Break
 
-// a rejection nobody hears would end a thread of the service
+// An unhandled rejection would end a thread of the service.
 let unheard: unknown = null
 process.on('unhandledRejection', error => {
   unheard = error
@@ -43,7 +43,7 @@ console.log(
 )
 process.exitCode = failed === 0 ? 0 : 1
 
-/** The line that runs a seed again. */
+/** The command line that repeats a seed. */
 function again(seed: number): string {
   const broken_ = broken === null ? '' : `TOLLGATE_SIMULATE_BREAK=${broken} `
   return `${broken_}npm run simulate -- --seed ${seed} --verbose`

@@ -1,4 +1,4 @@
-// One simulation from one seed: a machine, its faults, its clients, and what must hold in the end.
+// One simulation from one seed: a machine, its faults, its clients, and the final checks.
 import { drawIdsFrom } from '../../../src/engine/ids.js'
 import { catalogData, credit, entitlement, feature, plan } from '../../core/make.js'
 import { Random } from '../../random.js'
@@ -8,12 +8,12 @@ import { describeAll, type Known, Verification } from './verify.js'
 import { World } from './world.js'
 
 export interface Outcome {
-  /** What was wrong, empty when nothing was. */
+  /** Violations; empty when there were none. */
   readonly wrong: readonly string[]
   readonly steps: number
   readonly answers: number
   readonly starts: number
-  /** What the engine said, for whoever looks at a failing seed. */
+  /** The engine's log, for the analysis of a failing seed. */
   readonly said: readonly string[]
 }
 
@@ -34,7 +34,7 @@ const catalog = catalogData({
   plans: [plan(planId, [drawingEntitlement])],
 })
 
-/** The same where a webhook asks: every notice comes of a fact. */
+/** The same with a webhook: every notice comes from a fact. */
 const watched = catalogData({
   ...catalog,
   features: [feature(drawing), feature(limited)],
@@ -83,7 +83,7 @@ function settingsOf(random: Random): Settings {
   }
 }
 
-/** Something went wrong, and is written down. */
+/** A check found a violation and recorded it. */
 class Violated extends Error {}
 
 class Simulation {
@@ -114,11 +114,11 @@ class Simulation {
     await this.judge()
   }
 
-  /** Everything is told, then told again after the power went. */
+  /** Check everything, then again after a crash. */
   private async judge(): Promise<void> {
     const { machine, clients, world } = this
     const verification = new Verification(machine, clients)
-    // holds that were to end have ended
+    // Holds with a short expiry have ended by then.
     await this.asClient(() => world.pause(2_500))
     const before = await this.settle()
     verification.all(before)
@@ -134,7 +134,7 @@ class Simulation {
     })
   }
 
-  /** Wait until the stores show everything, and ask every actor. */
+  /** Wait until the stores have everything, and read every actor. */
   private async settle(): Promise<Known> {
     const { machine, clients } = this
     let known: Known = new Map()
@@ -156,7 +156,7 @@ class Simulation {
     await this.until(() => this.clients.idle)
   }
 
-  /** Let things happen; what went wrong meanwhile ends the run. */
+  /** Run the simulation until a condition holds. A violation ends the run. */
   private async until(done: () => boolean): Promise<void> {
     const { world, machine } = this
     await world.drive(() => machine.wrong.length > 0 || done(), world.nowMs + patienceMs, stepsMax)
@@ -165,7 +165,7 @@ class Simulation {
 
   // ── faults ───────────────────────────────────────────────────────────────────────────────────
 
-  /** From now on things go wrong, each kind as often as this run has it. */
+  /** Start faults, each kind as often as drawn for this run. */
   private faults(): void {
     const { machine, world, random } = this
     const { disk, postgres, clickhouse } = machine
@@ -195,7 +195,7 @@ class Simulation {
         })
       },
       () => {
-        // set back while it runs, and has seen the time; not across a restart
+        // The clock is set back during a run that has read it, not across a restart.
         if (machine.service === null) return
         machine.service.life.run(() => machine.service!.services.clock.wall())
         world.wallOffMs -= random.below(5_000)

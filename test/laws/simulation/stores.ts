@@ -1,5 +1,5 @@
-// Postgres and ClickHouse of a simulation: tables in memory behind a network that loses answers, answers late, and
-// is away for a while. A statement has its effect at one instant, whatever becomes of who asked.
+// Postgres and ClickHouse of a simulation: tables in memory behind a network that loses answers, delays them,
+// and is away at times. A statement takes effect at one instant, even when its caller has ended.
 
 import type { StoredClaims } from '../../../src/analytics/history.js'
 import { packClaim } from '../../../src/engine/idempotency/dedupe.js'
@@ -12,11 +12,14 @@ import type { Fold, Row } from '../../../workers/project/fold.js'
 import type { RowStore } from '../../../workers/project/rows.js'
 import { current, type World } from './world.js'
 
-/** How a store is to be reached. */
+/** The state of the connection to a store. */
 class Network {
-  /** Nothing is answered but refusals. */
+  /** Every statement is refused. */
   away = false
-  /** Share of statements that are refused, whose answer is lost, and that run only after they were given up. */
+  /**
+   * Share of statements that are refused, that lose their answer, and that run only after their caller gave
+   * up.
+   */
   refusing = 0
   losing = 0
   late = 0
@@ -43,7 +46,7 @@ class Network {
       if (refused) return gone()
       if (late) gone()
       world.after(world.delay(usualMs) + (late ? random.next() * 3_000 : 0), world.nature, () => {
-        // what its asker had no time to send never arrives
+        // A statement that a dead caller had not sent yet never arrives.
         if (!life.alive && random.chance(0.5)) return
         try {
           const value = work()
@@ -102,9 +105,9 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
     grants: new Map(),
     planChanges: new Map(),
   }
-  /** The outbox of webhooks, which nobody empties here. */
+  /** The outbox of webhooks. It is never emptied here. */
   readonly outbox: Table = new Map()
-  /** Records put aside: none should be. */
+  /** Records put aside: there should be none. */
   readonly putAside: string[] = []
   private readonly positions = new Map<string, Position>()
   private readonly checkpointed = new Map<string, Sequence>()
@@ -113,7 +116,7 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
     this.network = new Network(world)
   }
 
-  // ── what the start reads ─────────────────────────────────────────────────────────────────────
+  // ── reads of the start ───────────────────────────────────────────────────────────────────────
 
   projections(generation: string) {
     return this.network.ask(1, () =>
@@ -268,7 +271,7 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
     return position
   }
 
-  /** What the statements of rows.ts do, in their order. */
+  /** The statements of rows.ts, in their order. */
   private fold(fold: Fold): void {
     const { tables } = this
     this.forget(fold)
@@ -325,7 +328,7 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
 export class SimulatedClickHouse {
   readonly network: Network
   readonly lines: Record<string, string[]> = { events: [], credit_ledger: [], flag_checks: [] }
-  /** Share of chunks taken again though their token is known: a store that doubles. */
+  /** Share of chunks stored again in spite of a known token: a store that doubles. */
   doubling = 0
   private readonly tokens = new Set<string>()
 
@@ -334,14 +337,14 @@ export class SimulatedClickHouse {
   }
 
   readonly insertRaw = (insert: InsertOptions): Promise<void> => {
-    // the buffer is the caller's again before the statement runs
+    // Copied: the caller reuses the buffer before the statement runs.
     const { rows, reading } = insert
     const text = Buffer.isBuffer(rows)
       ? rows
       : typeof rows === 'string'
         ? Buffer.from(rows)
         : Buffer.concat(rows)
-    // as a server elsewhere gets them
+    // In the form for a remote server.
     const sent = reading?.inFull ? reading.inFull(text) : text
     const lines = sent
       .toString()
@@ -391,7 +394,7 @@ export class SimulatedClickHouse {
   }
 }
 
-/** A tab-separated line as one of JSONEachRow. */
+/** Turns a tab-separated line into one of JSONEachRow. */
 function asJson(line: string, columns: readonly string[]): string {
   const values = line.split('\t')
   if (values.length !== columns.length) throw new Error(`a line of ${values.length} columns: ${line}`)

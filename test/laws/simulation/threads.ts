@@ -1,5 +1,4 @@
-// Threads of a simulation: the real entry of a worker in a life of its own, over ports that keep their order and
-// take their time.
+// Threads of a simulation: a worker's real entry in its own life, over slow ports that keep their order.
 import type { StartThread, Thread } from '../../../src/engine/shards/thread.js'
 import type { Port } from '../../../src/protocol/port.js'
 import type { SimulatedDisk } from './disk.js'
@@ -12,7 +11,7 @@ class SimulatedPort {
   private open = true
   private arrivesMs = 0
   private readonly listeners: Record<string, Listener[]> = { message: [], close: [] }
-  /** Arrived before anybody listened. */
+  /** Messages that arrived before the first listener. */
   private early: unknown[] = []
   private readonly onTheirWay: { readonly message: unknown }[] = []
 
@@ -45,7 +44,7 @@ class SimulatedPort {
     this.deliver('close', undefined)
   }
 
-  /** Take what is on its way here. */
+  /** Take the messages in flight to this port. */
   rest(): readonly unknown[] {
     return this.onTheirWay.splice(0).map(({ message }) => message)
   }
@@ -72,7 +71,7 @@ class SimulatedPort {
   }
 }
 
-/** What a worker file does, given its task. */
+/** The entry of a worker file, called with its task. */
 export type Entry = (task: never) => Promise<void>
 
 /** The threads of one process. */
@@ -86,7 +85,7 @@ export class Threads {
     private readonly entries: Readonly<Record<string, Entry>>,
   ) {}
 
-  /** The threads that run now, by name. */
+  /** Names of the threads that run now. */
   get names(): readonly string[] {
     return [...this.running.keys()].map(({ name }) => name)
   }
@@ -97,7 +96,7 @@ export class Threads {
     const process = current()
     const life = new Life(world, name, process)
     const [here, there] = SimulatedPort.pair(world, process, life)
-    // cloned as a task is; the port is handed over, shared memory stays shared
+    // Cloned like a real task: the port is transferred, shared memory stays shared.
     const cloned = { ...structuredClone({ ...task(null as unknown as Port), port: null }), port: there }
     const ended = new Promise<void>((resolve, reject) => {
       const told = (settle: () => void) => {
@@ -120,7 +119,7 @@ export class Threads {
     }
   }
 
-  /** End one of them, in the middle of whatever it does. */
+  /** End one of them in the middle of its work. */
   killAny(name: string): void {
     const lives = [...this.running.keys()].filter(life => life.name === name)
     if (lives.length > 0) this.kill(this.world.random.pick(lives))

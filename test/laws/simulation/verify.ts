@@ -1,4 +1,4 @@
-// What must hold when everybody is done: everything acknowledged is there once, nothing else is, and every store
+// The final checks of a simulation: everything acknowledged is there once, nothing else is, and every store
 // shows the state.
 import { isDeepStrictEqual } from 'node:util'
 import type { CompanyDescription, UserSnapshot } from '../../../src/core/company/descriptions.js'
@@ -17,10 +17,10 @@ import {
 } from './clients.js'
 import { environmentId, type Machine, type Service } from './machine.js'
 
-/** Everything the actors know, by id: what a restart must bring back. */
+/** The state of all actors, by id: a restart must bring it back. */
 export type Known = ReadonlyMap<string, CompanyDescription | UserSnapshot | null>
 
-/** Ask every actor what it is; all of it is durable by then. */
+/** Read the state of every actor. All of it is durable by then. */
 export async function describeAll(machine: Machine, clients: Clients): Promise<Known> {
   const { postgres } = machine
   const known = new Map<string, CompanyDescription | UserSnapshot | null>()
@@ -35,7 +35,7 @@ export async function describeAll(machine: Machine, clients: Clients): Promise<K
           const { shards } = service.services
           const { nowMs } = service.call()
           const { reply } = await shards.ask<CompanyDescription>(kind, environmentId, id, describe, nowMs)
-          // being asked may have settled what time had moved: this answer waits until it is durable
+          // Reading may have settled changes by time. This answer waits until they are durable.
           if (kind === 'c') await shards.ask(kind, environmentId, id, { type: 'credits' }, nowMs)
           return reply
         }),
@@ -55,7 +55,9 @@ export class Verification {
     if (!holds) this.machine.wrong.push(law)
   }
 
-  /** Compare everything with what clients were told; the stores have caught up and nothing fails. */
+  /**
+   * Compare everything with the answers that clients received. The stores have caught up, and nothing fails.
+   */
   all(known: Known): void {
     const service = this.machine.service!
     for (const told of this.clients.told.values()) this.company(service, told, known)
@@ -67,7 +69,7 @@ export class Verification {
     this.must(this.machine.postgres.putAside.length === 0, `put aside: ${this.machine.postgres.putAside[0]}`)
   }
 
-  /** A restart brings back what was there; times that only reading moves aside. */
+  /** A restart brings back the same state, except for times that move by reading alone. */
   same(before: Known, after: Known): void {
     for (const [id, one] of before) {
       const other = after.get(id)
@@ -124,7 +126,7 @@ export class Verification {
     }
   }
 
-  /** CR-4: what is left is what was granted less what was drawn; holds that outlast the run are held. */
+  /** CR-4: the balance is grants less draws. Holds that outlast the run are held. */
   private credits(told: Told, { balances }: CompanyDescription): void {
     const balance = balances[creditId]
     if (balance === undefined) return
@@ -138,7 +140,7 @@ export class Verification {
     )
   }
 
-  /** Each change that somebody asks about is in the outbox, once, and nothing else is. */
+  /** Each change with a subscription is in the outbox once, and nothing else is. */
   private notices(known: Known): void {
     const told = new Map<string, number>()
     for (const row of this.machine.postgres.outbox.values()) {
@@ -163,7 +165,7 @@ export class Verification {
       this.must(told.has(name.replace('deleted', 'created')), `${name} is told, but not that it was made`)
   }
 
-  /** As many companies as were named. */
+  /** As many companies as clients named. */
   private invented(): void {
     const { postgres } = this.machine
     this.must(
@@ -199,7 +201,7 @@ export class Verification {
     )
   }
 
-  /** CR-86…89: every movement is in the ledger once, and the ledger alone says what is left. */
+  /** CR-86…89: every movement is in the ledger once, and the ledger adds up to the balance. */
   private ledger(known: Known): void {
     const sums = new Map<string, bigint>()
     const entries = new Map<string, Set<number>>()
@@ -222,7 +224,7 @@ export class Verification {
     }
   }
 
-  /** Postgres shows what the actors are. */
+  /** Postgres shows the state of the actors. */
   private projected(known: Known): void {
     const { tables } = this.machine.postgres
     const keys = by(tables.keys.values(), 'entity_id')
@@ -262,7 +264,7 @@ export class Verification {
   }
 }
 
-/** What of a description does not move by being read or by time. */
+/** The part of a description that neither a read nor time changes. */
 function durable(one: CompanyDescription | UserSnapshot): unknown {
   const state = 'balances' in one ? one.state : one
   const { sequence: _sequence, lastSeenAtMs: _seen, ...rest } = state

@@ -1,17 +1,17 @@
-// Time, order and chance of a simulation: one queue of what will happen, drawn from one seed.
+// Time, order and chance of a simulation: one queue of coming steps, drawn from one seed.
 //
-// Whatever runs inside belongs to a life: a process, a thread, a client. Timers and the clock of that life are the
-// world's; when it ends, nothing that it was waiting for ever happens. Outside of any life nothing is changed, so
-// the test runner keeps its own time.
+// All code inside belongs to a life: a process, a thread, a client. The world provides the timers and the
+// clock of a life. When a life ends, its timers and answers never fire. Code outside of any life is
+// unaffected, so the test runner keeps its own time.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Random } from '../../random.js'
 
-/** What can end: a process, and the threads in it. */
+/** A process, or a thread in it, that can end. */
 export class Life {
   private over = false
-  /** How fast its monotonic clock runs, and with it its timers. */
+  /** Speed of its monotonic clock and its timers. */
   rate = 1
-  /** It stands still until then, as after SIGSTOP. */
+  /** It is suspended until then, as after SIGSTOP. */
   hungUntilMs = 0
 
   constructor(
@@ -28,12 +28,12 @@ export class Life {
     this.over = true
   }
 
-  /** Of its process. */
+  /** The life of its process. */
   get root(): Life {
     return this.parent === null ? this : this.parent.root
   }
 
-  /** Whether it is this life or within it. */
+  /** Whether it is this life or a part of it. */
   isOf(other: Life): boolean {
     return this === other || (this.parent?.isOf(other) ?? false)
   }
@@ -43,22 +43,22 @@ export class Life {
   }
 }
 
-/** Something that will happen, unless it is cancelled or its life ends before. */
+/** A coming step, unless it is cancelled or its life ends before. */
 export interface Coming {
   cancelled: boolean
 }
 
 interface Entry extends Coming {
   atMs: number
-  /** Between two of the same instant. */
+  /** Decides between steps of the same instant. */
   readonly order: number
   readonly life: Life
   readonly work: () => void
 }
 
-/** Steps between two looks at the world outside. */
+/** Steps between two turns of the real event loop. */
 const breathSteps = 500
-// a tick comes when no promise has anything left to do, and costs a tenth of a turn of the event loop
+// A tick runs after all promises, and costs a tenth of a turn of the event loop.
 const settle = (resolve: () => void): void => process.nextTick(resolve)
 const breathe = (resolve: () => void): void => {
   real.setImmediate(resolve)
@@ -78,10 +78,10 @@ const real = {
 export class World {
   /** Milliseconds since the simulation began. */
   nowMs = 0
-  /** By how much the clock on the wall is off: it may be set back. */
+  /** Offset of the wall clock: it may be set back. */
   wallOffMs = 0
   steps = 0
-  /** Never ends: stores, the disk, clients. */
+  /** The life of stores, the disk and clients. It never ends. */
   readonly nature = new Life(this, 'nature')
   private readonly queue: Entry[] = []
 
@@ -93,7 +93,7 @@ export class World {
     return Math.floor(startMs + this.nowMs + this.wallOffMs)
   }
 
-  /** Let something happen to a life after a while. */
+  /** Schedule a step of a life after a delay. */
   after(delayMs: number, life: Life, work: () => void): Coming {
     const entry = {
       atMs: this.nowMs + Math.max(0, delayMs),
@@ -118,7 +118,7 @@ export class World {
     })
   }
 
-  /** Let things happen until `done`; throws when time or steps run out, or nothing is left to happen. */
+  /** Run steps until `done`. Throws when time or steps run out, or no step is left. */
   async drive(done: () => boolean, untilMs: number, stepsMax: number): Promise<void> {
     while (!done()) {
       const entry = pop(this.queue)
@@ -129,13 +129,13 @@ export class World {
       if (entry.cancelled || !entry.life.alive) continue
       const { hungUntilMs } = entry.life.root
       if (hungUntilMs > this.nowMs) {
-        // what comes meanwhile waits, in its order
+        // Steps during the suspension wait, in their order.
         entry.atMs = hungUntilMs + entry.atMs * 1e-9
         push(this.queue, entry)
         continue
       }
       entry.life.run(entry.work)
-      // every promise that can go on goes on before the next thing happens
+      // All promises settle before the next step.
       await new Promise<void>(this.steps % breathSteps === 0 ? breathe : settle)
     }
   }
@@ -148,7 +148,7 @@ export function current(): Life {
   return life
 }
 
-/** A timer as callers hold it. */
+/** A timer in its caller's hands. */
 class Timer {
   coming: Coming | null = null
   ended = false
@@ -169,7 +169,7 @@ class Timer {
 
 let installed = false
 
-/** Inside of lives, timers and clocks are their world's. */
+/** Replaces timers and clocks inside of lives with those of the world. */
 function install(): void {
   if (installed) return
   installed = true
@@ -212,7 +212,7 @@ function install(): void {
   }
 }
 
-/** Timers are late, now and then very. */
+/** The real delay of a timer: late, sometimes very late. */
 function lateness(world: World, ms: number): number {
   return ms + world.delay(1, 40)
 }
