@@ -10,7 +10,18 @@ import { availableParallelism } from 'node:os'
 import { Parser } from 'tap-parser'
 
 /** Files of these folders take longest and begin first, so that none of them is left over at the end. */
-const longest = ['faults', 'cluster', 'laws', 'hostile', 'upgrade', 'wire', 'cli', 'examples', 'clients', 'api']
+const longest = [
+  'faults',
+  'cluster',
+  'laws',
+  'hostile',
+  'upgrade',
+  'wire',
+  'cli',
+  'examples',
+  'clients',
+  'api',
+]
 /** Laws run so many times as often (test/random.ts). */
 const longer = Math.max(1, Number(process.env.TOLLGATE_RUNS ?? 1))
 /** Time of a file unless it sets another itself, and the time after which a hanging one is killed. */

@@ -160,7 +160,8 @@ function wrongValues(schema: Schema, spelling: string): readonly string[] {
   if (spelling === 'many' && one.enum === undefined) return []
   if (Array.isArray(one.enum)) return ['nonsense']
   if (one.format === 'date-time') return ['yesterday', '2026-13-01T00:00:00Z', '5']
-  if (one.type === 'integer') return ['x', '1.5', '-1', '99999999999999999999']
+  if (one.type === 'integer')
+    return ['x', '1.5', ...(one.format === 'int64' ? [] : ['-1']), '99999999999999999999']
   if (one.type === 'boolean') return ['maybe', '1', 'TRUE']
   return typeof one.maxLength === 'number' ? ['x'.repeat(one.maxLength + 1)] : []
 }
