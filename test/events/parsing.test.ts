@@ -58,7 +58,7 @@ function passed(
   const { type, mode, sentAtMs, idempotencyKey, body } = judged
   const capturedAtMs = mode === 'normal' ? laterMs : judged.capturedAtMs
   if (type !== 'track')
-    return [type, mode, capturedAtMs, sentAtMs, idempotencyKey, text, whole, JSON.stringify(body)]
+    return [type, mode, capturedAtMs, sentAtMs, idempotencyKey, text, whole, jsonText(body)]
   // what the service reads of a track event; the rest is in its text
   const { event, company, user, quantity, lease_id, reservation_id } = body
   const read = [event, company ?? null, user ?? null, quantity ?? 1, lease_id ?? null, reservation_id ?? null]
