@@ -28,8 +28,16 @@ interface Schema extends Json {
 /** Keywords whose order has no meaning. The compiler lists unions in the order in which it met their types. */
 const unordered: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'enum'])
 
-const found = ordered(operationSchemas.components.schemas) as Readonly<Record<string, Schema>>
-const operations = found.Operations!.properties!
+type Schemas = Readonly<Record<string, Schema>>
+let sorted: Schemas | null = null
+
+/** The schemas by name. Sorting takes some 40 ms, so it waits for the first use: a start needs none of them. */
+function schemasByName(): Schemas {
+  sorted ??= ordered(operationSchemas.components.schemas) as Schemas
+  return sorted
+}
+
+const operations = (): Schemas => schemasByName().Operations!.properties!
 /** The same schema, with its unions in one order for every build. */
 function ordered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(ordered)
@@ -60,9 +68,10 @@ export function titleOf({ method, path }: Pick<Route, 'method' | 'path'>): strin
 /** Routes without a line in `Operations`, and lines without a route; both must be empty. */
 export function undescribed(routes: readonly Route[]): { missing: string[]; left: string[] } {
   const served = new Set(routes.map(titleOf))
+  const described = operations()
   return {
-    missing: [...served].filter(title => operations[title] === undefined),
-    left: Object.keys(operations).filter(title => !served.has(title)),
+    missing: [...served].filter(title => described[title] === undefined),
+    left: Object.keys(described).filter(title => !served.has(title)),
   }
 }
 
@@ -100,7 +109,7 @@ export function openApi(routes: readonly Route[]): Document {
 
 function operationOf(route: Route): Json {
   const title = titleOf(route)
-  const told = operations[title]
+  const told = operations()[title]
   const { id, body, data, file } = told?.properties ?? {}
   const operationId =
     (id?.const as string | undefined) ?? `${route.method}${route.path.replaceAll(/\W+/g, '_')}`
@@ -151,7 +160,7 @@ function needs(route: Route): string {
 }
 
 function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
-  const example = examples[title]?.body ?? exampleOf(schema ?? {}, found)
+  const example = examples[title]?.body ?? exampleOf(schema ?? {}, schemasByName())
   return {
     required: true,
     content: {
@@ -163,7 +172,7 @@ function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
 }
 
 function answerOf(route: Route, schema: Schema | undefined, title: string): Json {
-  const example = examples[title]?.data ?? exampleOf(schema ?? {}, found)
+  const example = examples[title]?.data ?? exampleOf(schema ?? {}, schemasByName())
   const data = schemaOf(schema ?? {})
   const params = examples[title]?.params ?? {}
   const shown = { example: route.ofrep ? example : { data: example, params } }
@@ -255,7 +264,7 @@ function mapText(name: string, spelling: QueryParameter['spelling']): string {
 /** The named schemas, without compiler-generated names. */
 function schemas(): Record<string, Json> {
   const named: Record<string, Json> = {}
-  for (const [name, schema] of Object.entries(found))
+  for (const [name, schema] of Object.entries(schemasByName()))
     if (name !== 'Operations' && !nameless.test(name)) named[name] = schemaOf(schema)
   named.Error = errorSchema
   named.RateLimited = rateLimitedSchema
@@ -269,7 +278,7 @@ function schemaOf(schema: unknown): Json {
   if (typeof schema !== 'object' || schema === null) return schema as unknown as Json
   const { $ref, ...rest } = schema as Schema & { $ref?: string }
   const name = $ref?.split('/').at(-1)
-  if (name !== undefined && nameless.test(name)) return schemaOf({ ...found[name], ...rest })
+  if (name !== undefined && nameless.test(name)) return schemaOf({ ...schemasByName()[name], ...rest })
   const made: Record<string, unknown> = name === undefined ? {} : { $ref }
   for (const [key, value] of Object.entries(rest)) {
     if (key === 'required' && Array.isArray(value) && value.length === 0) continue
