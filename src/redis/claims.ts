@@ -135,14 +135,6 @@ export function doneClaim(
 
 export type Payload = Pick<ClaimedEvent, 'eventId' | 'capturedAtMs' | 'receivedAtMs' | 'print'>
 
-/** The first event with a permanent claim of this key, or null. */
-export async function firstWith(redis: RedisClient, env: string, key: string): Promise<FirstEvent | null> {
-  const value = await redis.get(claimKey(redis, env, key))
-  if (!value?.startsWith('d|')) return null
-  await standing(redis, [[claimKey(redis, env, key), value]])
-  return firstOf(value)
-}
-
 /**
  * A repeat is acknowledged only when no fail-over can lose the first event: the owner of the first event may
  * still be waiting for the replicas.
