@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { startEmbeddedClickHouse } from '../src/storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from '../src/storage/embedded/postgres.js'
+import { listening } from './listening.js'
 
 const key = 'sk_dev_q7ZnR2vK9sXw4BtJ8mCyL1fHdP6gUaQ3eTiVo5YkWrN'
 const nodesCount = 3
@@ -101,16 +102,7 @@ async function startNode(name: string, directory: string, shared: Environment): 
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   closing.push(() => ending(child, 'SIGTERM'))
-  const exited = new Promise<void>(resolve => child.on('exit', () => resolve()))
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', chunk => {
-      text += chunk
-      const found = /listens on (http:\S+)/.exec(text)
-      if (found) resolve(found[1]!)
-    })
-    void exited.then(() => reject(new Error(`${name} did not start`)))
-  })
+  const { url, exited } = await listening(child, name)
   say(`  ${name} listens on ${url}`)
   return { name, url, child, exited }
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Presets, SingleBar } from 'cli-progress'
+import { listening } from './listening.js'
 
 interface Flight {
   readonly date: string
@@ -60,16 +61,7 @@ async function startEmpty(): Promise<{ url: string; key: string; stop(): Promise
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const exited = new Promise<void>(resolve => child.on('exit', () => resolve()))
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', chunk => {
-      text += chunk
-      const found = /listens on (http:\S+)/.exec(text)
-      if (found) resolve(found[1]!)
-    })
-    void exited.then(() => reject(new Error('Tollgate did not start')))
-  })
+  const { url, exited } = await listening(child, 'Tollgate')
   return {
     url,
     key,
