@@ -95,7 +95,7 @@ export interface SegmentEnd {
 
 /**
  * Whether a group is older than the segment that begins with `first`, from an earlier use of its file
- * (segment-pool.ts): such a file holds no record that is as new as any of its segment.
+ * (segment-pool.ts): every record left in such a file is older than its new segment.
  */
 export function isOfBefore(header: GroupHeader, first: Sequence): boolean {
   return header.first < first
