@@ -259,8 +259,8 @@ class World extends Walk<PartsModel> {
     const custom = this.model.customs.get(id)!
     // One change at a time can wait for its payment.
     const waits = custom.billings.some(({ status }) => status === 'pending')
-    // Not drawn: the price in force, published again while another waits. The service bills it once more.
-    const isSame = custom.price !== null && !waits && random.chance(0.3)
+    // The price in force is not billed again, also while another version waits for its payment.
+    const isSame = custom.price !== null && random.chance(0.3)
     const price = isSame ? custom.price! : 500 + random.below(5000)
     const onPayment = random.chance(0.3) && !(waits && custom.version !== null)
     const days = 5 + random.below(30)

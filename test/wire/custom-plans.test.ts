@@ -204,6 +204,57 @@ t.test('custom plans', async t => {
     })
   })
 
+  await t.test(
+    'PB-63 the price in force, published again while another waits, is not owed twice',
+    async t => {
+      const one = await custom()
+      const seats = await client.ok('POST', '/features', {
+        name: 'Seats',
+        description: '',
+        feature_type: 'license',
+      })
+      const sold = { value_type: 'trait', price_behavior: 'pay_in_advance', usage_quantity: 2 }
+      await client.ok('POST', '/plan-entitlements', {
+        plan_id: one.planId,
+        feature_id: seats.id,
+        monthly_unit_price: 300,
+        ...sold,
+      })
+      const seat = async (monthly_unit_price: number) => {
+        const [held] = await client.ok(
+          'GET',
+          `/plan-entitlements?plan_id=${one.planId}&feature_id=${seats.id}`,
+        )
+        await client.ok('PUT', `/plan-entitlements/${held.id}`, { ...sold, monthly_unit_price })
+      }
+      await published(one.draft)
+      await paid((await owed(one.id))[0].id)
+      t.match(await show(one.id), { billing_subscription: { total_price: 9600, cancel_at: null } })
+      await amended(one.planId, 12_000, { activation_strategy: 'on_payment' })
+      t.equal((await owed(one.id)).length, 2)
+
+      const again = await amended(one.planId, 9000)
+      t.match(await show(one.id), {
+        plan: { plan_version_id: again, plan_price: 9000 },
+        billing_subscription: { total_price: 9600, cancel_at: null },
+      })
+      t.equal((await owed(one.id)).length, 2, 'the same price has a new id')
+
+      await seat(400)
+      await amended(one.planId, 9000, { activation_strategy: 'on_payment' })
+      await seat(300)
+      await amended(one.planId, 9000)
+      t.equal((await owed(one.id)).length, 3, 'the same price of a seat')
+      t.equal((await show(one.id)).billing_subscription.total_price, 9600)
+      await seat(400)
+      await amended(one.planId, 9000)
+      t.equal((await owed(one.id)).length, 4, 'another price of a seat')
+      t.equal((await show(one.id)).billing_subscription.total_price, 9800)
+      await amended(one.planId, 9001)
+      t.equal((await owed(one.id)).length, 5, 'another price')
+    },
+  )
+
   await t.test('PB-60, PB-61 two invoices: access ends with the first that is not paid', async t => {
     const one = await custom()
     await published(one.draft, { days_until_due: 20 })

@@ -3,11 +3,13 @@ import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { PlanPublish } from '../../../schemas/plans.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import { intervalOf, leadingPrice, type StoredPrice } from '../../catalog/prices.js'
+import { intervalOf, leadingPrice, type StoredPrice, sameTerms } from '../../catalog/prices.js'
+import type { SubscribedItem } from '../../core/company/company-state.js'
 import type { CompanySnapshot } from '../../core/company/descriptions.js'
 import { derivedId } from '../../core/id.js'
+import type { Migrated } from '../../core/plans/messages.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
-import { commitmentsOf, termsOf } from '../../engine/migrations/terms.js'
+import { commitmentsOf, pricesOf, termsOf } from '../../engine/migrations/terms.js'
 import { ServiceError } from '../../errors.js'
 import { storeDetails } from '../billing/details.js'
 import { withPlans } from '../billing/own-subscriptions.js'
@@ -317,6 +319,32 @@ async function voidBilling({ services, nowMs }: PublishCall, billingId: string):
     update custom_plan_billings set status = 'expired', updated_at = ${new Date(nowMs)} where id = ${billingId}`
 }
 
+/**
+ * Whether a move to another version changes what the company pays for: a product, a price's terms or a quantity.
+ *
+ * A price that has a new id and the terms of the one in force is the same price: a draft that follows a version with
+ * another price gets a new id when it goes back.
+ * source  PB-63.
+ */
+async function isSoldAnew(sql: Sql, planId: string, was: PublishedFor, next: Migrated): Promise<boolean> {
+  const prices = await pricesOf(sql, planId)
+  const costsTheSame = (a: string | null, b: string | null) => {
+    if (a === b) return true
+    const [had, gets] = [a, b].map(id => (id === null ? undefined : prices.get(id)))
+    return had !== undefined && gets !== undefined && sameTerms(had, gets)
+  }
+  const isTheSame = (a: SubscribedItem, b: SubscribedItem | undefined) =>
+    b !== undefined &&
+    a.productId === b.productId &&
+    (a.quantity ?? 1) === (b.quantity ?? 1) &&
+    costsTheSame(a.priceId, b.priceId)
+  if (!costsTheSame(was.plan?.priceId ?? null, next.plan?.priceId ?? null)) return true
+  return next.subscriptions.some(({ id, items: gets = [] }) => {
+    const had = was.subscriptions.find(one => one.id === id)?.items ?? []
+    return had.length !== gets.length || !had.every((item, i) => isTheSame(item, gets[i]))
+  })
+}
+
 /** PB-60: an amendment of a paid plan is billed from its publish on. */
 async function amend(
   call: PublishCall,
@@ -328,8 +356,7 @@ async function amend(
   if (request === null) return
   const terms = await termsOf(services.sql, plan.id, version.id)
   const next = migratedPlans(state, { ...terms, planId: plan.id, versionId: version.id })
-  const changes = next.subscriptions.length > 0 || next.plan?.priceId !== state.plan?.priceId
-  if (!changes && !before.waits) return
+  if (!before.waits && !(await isSoldAnew(services.sql, plan.id, state, next))) return
   const email = request.billing_email ?? null
   const days = request.days_until_due ?? daysUntilDue
   await insertBilling(call, {

@@ -67,6 +67,16 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
   }
 }
 
+/** The prices of every version of a plan and of what the versions sell in advance, by id. */
+export async function pricesOf(sql: Sql, planId: string): Promise<ReadonlyMap<string, StoredPrice>> {
+  const rows = await sql<{ prices: readonly StoredPrice[] }[]>`
+    select prices from plan_versions where plan_id = ${planId}
+    union all
+    select e.prices from plan_entitlements e join plan_versions v on v.id = e.plan_version_id
+    where v.plan_id = ${planId} and e.price_behavior = 'pay_in_advance'`
+  return new Map(rows.flatMap(({ prices }) => prices.map(price => [price.id, price])))
+}
+
 /** The currency of what the service bills a company for now, else of the version: a subscription has one. */
 async function paidIn(sql: Sql, companyId: string, currency: string): Promise<string> {
   const [own] = await sql<{ currency: string }[]>`
