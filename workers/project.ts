@@ -86,6 +86,8 @@ class Projectors {
   readonly #storage: ProjectorStorage
   readonly #readers = new Map<number, FileJournalReader[]>()
   readonly #streams = new Map<string, Stream>()
+  /** Shards whose streams end after a move, with what was asked for such a shard in the meantime. */
+  readonly #leaving = new Map<number, ProjectorRequest[]>()
   /** Stores into which nothing is written for now. */
   readonly #holding = new Set<ProjectedStore>()
   /** The held stores that lack their schema: a release does not concern them. */
@@ -94,6 +96,7 @@ class Projectors {
   readonly #wanted = new Map<string, number>()
   readonly #checks: CheckWriter
   readonly #turns = limitConcurrency(chunksAtOnce)
+  #ending = false
   readonly #stopped: Promise<void>
   #stop: () => void = () => {}
 
@@ -131,7 +134,15 @@ class Projectors {
     this.#start(this.#clickhouseOf(index, directory))
   }
 
+  /** Returns false for a shard whose former streams still end: the request is done after that. */
+  #isFree(index: number, request: ProjectorRequest): boolean {
+    const later = this.#leaving.get(index)
+    later?.push(request)
+    return later === undefined
+  }
+
   async #disown(index: number): Promise<void> {
+    this.#leaving.set(index, [])
     const streams = [`postgres ${index}`, `clickhouse ${index}`].flatMap(key => this.#streams.get(key) ?? [])
     for (const stream of streams) stream.stop(true)
     await Promise.all(streams.map(stream => stream.ended))
@@ -142,6 +153,9 @@ class Projectors {
     await Promise.all((this.#readers.get(index) ?? []).map(reader => reader.close()))
     this.#readers.delete(index)
     this.#tell({ type: 'disowned', index })
+    const later = this.#leaving.get(index)!
+    this.#leaving.delete(index)
+    if (!this.#ending) for (const request of later) this.#take(request)
   }
 
   #postgresOf(shard: number, directory: string): Projection {
@@ -212,6 +226,7 @@ class Projectors {
   #take(request: ProjectorRequest): void {
     switch (request.type) {
       case 'want': {
+        if (!this.#isFree(request.shard, request)) return
         const key = `${request.store} ${request.shard}`
         this.#wanted.set(key, Math.max(this.#wanted.get(key) ?? 0, request.sequence))
         // It may have been reached while the request was on its way.
@@ -223,10 +238,10 @@ class Projectors {
         this.#checks.add(request.counts, request.rows)
         return
       case 'own':
-        this.#own(request.shard)
+        if (this.#isFree(request.shard.index, request)) this.#own(request.shard)
         return
       case 'disown':
-        void this.#disown(request.index)
+        if (this.#isFree(request.index, request)) void this.#disown(request.index)
         return
       case 'hold':
         void this.#hold(request.store)
@@ -271,6 +286,7 @@ class Projectors {
   }
 
   #end(drainMs: number): void {
+    this.#ending = true
     const streams = [...this.#streams.values()]
     for (const [key, stream] of this.#streams)
       stream.stop(drainMs === 0 || [...this.#waiting].some(store => key.startsWith(store)))

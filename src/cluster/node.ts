@@ -45,7 +45,10 @@ export interface NodeParts {
 }
 
 const againMs = 50
-/** A shard that moves waits this long for its projections to end. */
+/**
+ * A shard that moves waits this long for its projections to end. A longer insert goes on meanwhile, and the next owner
+ * finds out what it has done, as after a kill.
+ */
 const disownMs = 100
 /** Pause before a shard that did not start is started again. */
 const restartMs = 250
@@ -420,7 +423,8 @@ export class ClusterNode implements Others {
   private async lose(shard: number): Promise<void> {
     const { shards, projections } = this.parts!
     this.busy.add(shard)
-    await Promise.all([shards.drop(shard), projections.disown(shard)])
+    void projections.disown(shard)
+    await shards.drop(shard)
     this.busy.delete(shard)
     this.changed(this.members.now)
   }
@@ -463,12 +467,10 @@ export class ClusterNode implements Others {
     this.busy.add(shard)
     try {
       await shards.rest(shard)
-      // The next owner finds out what a longer insert has done, as after a kill.
-      const left = projections.disown(shard)
-      await Promise.all([shards.drop(shard), Promise.race([left, sleep(disownMs)])])
+      const left = Promise.race([projections.disown(shard), sleep(disownMs)])
+      await Promise.all([shards.drop(shard), left])
       await this.members.give(shard, this.members.now.owners[shard]!.mark, to)
       this.tellMoved()
-      await left
     } catch (error) {
       this.log.warn({ err: error, shard }, 'a shard was not handed over')
       shards.stay(shard)

@@ -4,12 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { times } from '../random.js'
 import { skipped, TestCluster, type TestNode, until } from './nodes.js'
+import { LinkProxy } from './proxy.js'
 import { ClusterLoad } from './under-load.js'
 
 const settings = { TOLLGATE_DRAIN_MS: '30000' }
 
 /** Companies to check: enough that some lie in shards that move. */
 const probes = Array.from({ length: 12 }, (_, i) => `probe${i}`)
+
+/** Requests answered while ClickHouse hangs: some events wait for it then in every shard. */
+const answersOfHang = 200
 
 /** Checks some companies at a node that stays. Prints the longest stretch of refusals of each. */
 async function probing(t: Test, { client }: TestNode, during: () => Promise<void>): Promise<void> {
@@ -41,6 +45,9 @@ async function probing(t: Test, { client }: TestNode, during: () => Promise<void
 
 t.test('nodes come and go', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 2, settings)
+  const clickhouse = new URL(cluster.clickhouseUrl)
+  const proxy = await LinkProxy.start(t, Number(clickhouse.port))
+  clickhouse.port = String(proxy.port)
   const load = await ClusterLoad.prepare(t, cluster)
   for (const slug of probes) await cluster.nodes[0]!.client.ok('POST', '/companies', { keys: { slug } })
   load.load.adopt(...probes)
@@ -51,7 +58,7 @@ t.test('nodes come and go', { skip: skipped }, async t => {
   await t.test('a new node gets its share of the shards', async t => {
     await load.during(t, 'added', async () => {
       await probing(t, cluster.living[0]!, async () => {
-        await cluster.add()
+        await cluster.add({ CLICKHOUSE_URL: clickhouse.href })
         await load.whole()
       })
     })
@@ -87,21 +94,24 @@ t.test('nodes come and go', { skip: skipped }, async t => {
     t.match(told, /\ntollgate_cluster_redis_seconds_count [1-9]/)
   })
 
-  await t.test('tollgate cluster drain empties a node', async t => {
+  await t.test('tollgate cluster drain empties a node, also one whose ClickHouse hangs', async t => {
     const unknown = await cluster.command('cluster', 'drain', 'node-9')
     t.equal(unknown.code, 1)
     t.match(unknown.err, /There is no node node-9: there are node-1, node-2, node-3/)
     await load.during(t, 'drained', async () => {
-      const { code, err } = await cluster.command('cluster', 'drain', 'node-2')
+      proxy.silence('')
+      await load.load.answered(answersOfHang)
+      const { code, err } = await cluster.command('cluster', 'drain', 'node-3', '--timeout', '180')
       t.equal(code, 0, err)
-      t.match(err, /node-2 has 0 shards/)
+      t.match(err, /node-3 has 0 shards/)
+      proxy.heal()
     })
     const { out } = await cluster.command('cluster')
-    t.match(out, /\nnode-2 +\S+ +draining +0 /)
+    t.match(out, /\nnode-3 +\S+ +draining +0 /)
   })
 
   await t.test('SIGTERM hands all shards over before the process ends', async t => {
-    const [stays, , goes] = cluster.living
+    const [stays, goes] = cluster.living
     await load.during(t, 'stopped', () => probing(t, stays!, () => stop(t, goes!)))
     t.same(load.load.wrong, [])
   })

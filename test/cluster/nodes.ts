@@ -166,6 +166,10 @@ export class TestCluster {
     return node
   }
 
+  get clickhouseUrl(): string {
+    return this.settings.CLICKHOUSE_URL!
+  }
+
   /** Whether each node reports its share of the shards: no shard moves then. */
   async isEven(): Promise<boolean> {
     const pages = this.living.map(async ({ client }) => (await fetch(`${client.url}/metrics`)).text())
@@ -202,16 +206,31 @@ export class TestCluster {
   }
 }
 
-/** Resolves when the condition holds. Fails after a minute. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const endMs = performance.now() + 60_000; !(await holds()); ) {
-    if (performance.now() > endMs) throw new Error(`it did not come to this: ${what}`)
+/** Resolves when the condition holds. Fails after three minutes: a busy machine may need one of them. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: string | (() => string),
+): Promise<void> {
+  for (const endMs = performance.now() + 180_000; !(await holds()); ) {
+    if (performance.now() > endMs)
+      throw new Error(`it did not come to this: ${typeof what === 'string' ? what : what()}`)
     await new Promise(resolve => setTimeout(resolve, 20))
   }
 }
 
-/** Whether a node serves and reports nothing as degraded. */
-export async function isWhole({ client }: TestNode): Promise<boolean> {
+/** Resolves when every one of these nodes serves and reports nothing as degraded. */
+export async function whole(nodes: () => readonly TestNode[]): Promise<void> {
+  let lacks: readonly string[] = []
+  const look = async (): Promise<boolean> => {
+    lacks = (await Promise.all(nodes().map(lackOf))).flat()
+    return lacks.length === 0
+  }
+  await until(look, () => `every node is whole. ${lacks.join('; ')}`)
+}
+
+/** Faults that keep a node from serving, in words; none when it is whole. */
+async function lackOf({ name, client }: TestNode): Promise<readonly string[]> {
   const { status, body } = await client.get('/health/ready').catch(() => ({ status: 0, body: null }))
-  return status === 200 && body.degraded.length === 0
+  if (status === 200 && body.degraded.length === 0) return []
+  return [`${name} answers ${status}: ${body?.degraded}`]
 }

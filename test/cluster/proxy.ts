@@ -1,4 +1,4 @@
-// A proxy in front of a node's address for other nodes. The connection from one of them can be cut: no more
+// A proxy in front of a node's address for other nodes, or of a store. The connection from a node can be cut: no more
 // bytes pass in either direction, and neither side is closed.
 import { connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
@@ -27,7 +27,7 @@ export class LinkProxy {
     return proxy
   }
 
-  /** Pass nothing from and to this node. */
+  /** Pass nothing from and to this node; '': clients of a store, which say no name. */
   silence(name: string): void {
     this.cut.add(name)
   }

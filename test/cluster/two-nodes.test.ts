@@ -1,7 +1,7 @@
 // Two nodes. Both give the same answers, and each shows what the other acknowledged (promise 9). One is
 // killed: nothing acknowledged is lost or counted twice, and the other serves its companies (promise 10).
 import t from 'tap'
-import { isWhole, skipped, TestCluster, until } from './nodes.js'
+import { skipped, TestCluster, until, whole } from './nodes.js'
 
 const flag = { key: 'f', name: 'f', description: '', flag_type: 'boolean', default_value: true }
 const slugs = Array.from({ length: 40 }, (_, index) => `co${index}`)
@@ -9,7 +9,7 @@ const slugs = Array.from({ length: 40 }, (_, index) => `co${index}`)
 t.test('two nodes', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 2)
   const [one, other] = cluster.nodes.map(({ client }) => client)
-  await until(async () => (await Promise.all(cluster.nodes.map(isWhole))).every(Boolean), 'both are whole')
+  await whole(() => cluster.nodes)
 
   await t.test('definitions, companies and events of one node are visible at the other', async t => {
     await one!.ok('POST', '/flags', flag)

@@ -4,7 +4,7 @@ import { Load } from '../faults/load.js'
 import type { Client } from '../harness.js'
 import { Random } from '../random.js'
 import { CreditWorld } from '../wire/credit-world.js'
-import { isWhole, type TestCluster, type TestNode, until } from './nodes.js'
+import { type TestCluster, type TestNode, until, whole } from './nodes.js'
 
 const clients = 8
 const companies = 4
@@ -48,8 +48,7 @@ export class ClusterLoad {
 
   /** Resolves when every living node serves and none is degraded. */
   whole(): Promise<void> {
-    const all = async () => (await Promise.all(this.asked.map(isWhole))).every(Boolean)
-    return until(all, 'every node is whole')
+    return whole(() => this.asked)
   }
 
   /**

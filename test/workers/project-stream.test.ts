@@ -6,6 +6,7 @@ import { RecordFlag } from '../../src/journal/journal.js'
 import { factText } from '../../src/journal/records/fact-encoder.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { CheckWriter } from '../../workers/project/checks.js'
+import { PositionMoved } from '../../workers/project/chunks.js'
 import { Lines, Pieces } from '../../workers/project/lines.js'
 import { SeenTimes } from '../../workers/project/seen.js'
 import { type Projection, Stream, type StreamOptions } from '../../workers/project/stream.js'
@@ -18,6 +19,7 @@ class FakeProjection implements Projection {
   readonly owes = false
   position = 0
   fails = 0
+  error = new Error('away')
   attempts = 0
   finished = false
 
@@ -25,7 +27,7 @@ class FakeProjection implements Projection {
     this.attempts++
     if (this.fails > 0) {
       this.fails--
-      throw new Error('away')
+      throw this.error
     }
     this.position = Math.min(upTo, this.position + 10)
   }
@@ -69,6 +71,28 @@ t.test('a stream projects to the committed end by itself, and ends when it is th
   t.equal(projection.position, 40)
   t.ok(projection.finished)
 })
+
+t.test(
+  'a position that the former owner of a shard moved is read again; twice in a row is a failure',
+  async t => {
+    const once = begin()
+    once.projection.error = new PositionMoved('clickhouse', { generation: 'g', shard: 0 }, 0)
+    once.projection.fails = 1
+    once.positions.set(0, 'committed', 10)
+    await until(() => once.projection.position === 10)
+    once.stream.stop(true)
+    await once.stream.ended
+    t.same(once.told, [])
+    const twice = begin()
+    twice.projection.error = once.projection.error
+    twice.projection.fails = 2
+    twice.positions.set(0, 'committed', 10)
+    await until(() => twice.told.length === 2)
+    t.match(twice.told, [/PositionMoved/, 'recovered'])
+    twice.stream.stop(true)
+    await twice.stream.ended
+  },
+)
 
 t.test(
   'a failing store is tried again without end; its first failure and its return are told once',

@@ -25,8 +25,8 @@ export interface ClickHouseProjectionOptions {
   readonly positions: Positions
   readonly generation: string
   readonly shard: number
-  /** Runs a chunk when there is room for it in memory. */
-  readonly turn?: <T>(work: () => Promise<T>) => Promise<T>
+  /** Runs a chunk when there is room for it in memory. The signal ends the wait for it. */
+  readonly turn?: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>
   /** Bounds of one chunk. */
   readonly recordsMax: number
   readonly bytesMax: number
@@ -99,6 +99,7 @@ export class ClickHouseProjection implements Projection {
   #sequence: Sequence | null = null
   /** The end of a chunk that may be partly there. */
   #chunkUpTo: Sequence | null = null
+  readonly #abandoned = new AbortController()
 
   constructor(options: ClickHouseProjectionOptions) {
     this.#options = options
@@ -117,7 +118,7 @@ export class ClickHouseProjection implements Projection {
     if (from >= upTo) return
     const { turn = work => work() } = this.#options
     try {
-      await turn(() => this.#projectChunk(from, upTo))
+      await turn(() => this.#projectChunk(from, upTo), this.#abandoned.signal)
     } catch (error) {
       // How far it came is in the position row: ask again before the next attempt.
       this.#sequence = null
@@ -126,6 +127,10 @@ export class ClickHouseProjection implements Projection {
   }
 
   async finish(): Promise<void> {}
+
+  abandon(): void {
+    this.#abandoned.abort()
+  }
 
   async #projectChunk(from: Sequence, upTo: Sequence): Promise<void> {
     const begun = this.#chunkUpTo

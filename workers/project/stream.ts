@@ -2,6 +2,7 @@
 import type { Sequence } from '../../src/journal/journal.js'
 import type { Positions } from '../../src/protocol/positions.js'
 import type { ProjectedStore } from '../../src/protocol/projector-messages.js'
+import { PositionMoved } from './chunks.js'
 
 /** One shard's journal into one store. */
 export interface Projection {
@@ -18,6 +19,8 @@ export interface Projection {
   project(upTo: Sequence): Promise<void>
   /** Write everything held back; before a stop. */
   finish(): Promise<void>
+  /** No chunk is begun from now on, not even one that waits for its turn. */
+  abandon?(): void
 }
 
 export interface StreamOptions {
@@ -57,6 +60,7 @@ export class Stream {
   #wake: (() => void) | null = null
   #firstNewMs: number | null = null
   #fails = 0
+  #toldFailing = false
   #abandoned = false
   // The first attempt reads the stored position, whether or not there is anything to project.
   #started = false
@@ -97,6 +101,7 @@ export class Stream {
     this.#held = false
     this.#stopping = true
     this.#abandoned ||= now
+    if (now) this.#projection.abandon?.()
     this.poke()
   }
 
@@ -134,16 +139,22 @@ export class Stream {
       this.#tell(from, beganMs, false)
       this.#started = true
       this.#firstNewMs = null
-      if (this.#fails > 0) this.#options.recovered(this.#projection)
+      if (this.#toldFailing) this.#options.recovered(this.#projection)
+      this.#toldFailing = false
       this.#fails = 0
       this.#options.moved(this.#projection)
     } catch (error) {
+      if (this.#abandoned) return
       this.#tell(from, beganMs, true)
-      if (this.#fails === 0) this.#options.failing(this.#projection, error)
+      // A shard's former owner may have ended its chunk in between: the next attempt reads the position again.
+      const moved = error instanceof PositionMoved && this.#fails === 0
+      if (!moved && !this.#toldFailing) {
+        this.#toldFailing = true
+        this.#options.failing(this.#projection, error)
+      }
       this.#fails++
       const { retryMinMs, retryMaxMs } = this.#options
-      if (!this.#abandoned)
-        await this.#pause(Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(20, this.#fails - 1)), true)
+      await this.#pause(Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(20, this.#fails - 1)), true)
     }
   }
 

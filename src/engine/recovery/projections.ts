@@ -91,7 +91,8 @@ export class Projections {
   readonly #waiting: Set<ProjectedStore>
   /** Journals that are projected. */
   readonly #owned = new Set<number>()
-  readonly #leaving = new Map<number, () => void>()
+  /** Callers of `disown` by shard, in the order of their calls. */
+  readonly #leaving = new Map<number, (() => void)[]>()
 
   protected constructor(options: ProjectionsOptions) {
     this.#options = options
@@ -293,7 +294,10 @@ export class Projections {
     return this.#positions
   }
 
-  /** Project a shard's journal from now on: its positions are as Postgres has them. */
+  /**
+   * Project a shard's journal from now on: its positions are as Postgres has them. Writes of an earlier ownership end
+   * first.
+   */
   own(index: number): void {
     this.#owned.add(index)
     this.#post({ type: 'own', shard: this.#shard(index) })
@@ -305,25 +309,32 @@ export class Projections {
    */
   async disown(index: number): Promise<void> {
     if (!this.#owned.delete(index)) return
+    const isRunning = this.#port !== null
+    const waiters = [...this.#waiters].filter(waiter => waiter.shard === index)
     const left = new Promise<void>(resolve => {
-      this.#leaving.set(index, resolve)
+      if (isRunning) this.#leaving.set(index, [...(this.#leaving.get(index) ?? []), resolve])
+      else resolve()
     })
     this.#post({ type: 'disown', index })
     await left
-    for (const waiter of [...this.#waiters])
-      if (waiter.shard === index)
+    for (const waiter of waiters)
+      if (this.#waiters.has(waiter))
         this.#end(waiter, new ServiceError('starting', 'The shard moves; try again'))
     for (const store of stores) this.#failing.delete(`${store} ${index}`)
     for (const store of stores) this.#away.delete(`${store} ${index}`)
   }
 
   #left(index: number): void {
-    this.#leaving.get(index)?.()
-    this.#leaving.delete(index)
+    const [first, ...later] = this.#leaving.get(index) ?? []
+    if (later.length > 0) this.#leaving.set(index, later)
+    else this.#leaving.delete(index)
+    first?.()
   }
 
   #ended(error: unknown): void {
-    for (const index of [...this.#leaving.keys()]) this.#left(index)
+    const leaving = [...this.#leaving.values()].flat()
+    this.#leaving.clear()
+    for (const left of leaving) left()
     this.#port?.close()
     this.#port = null
     this.#held.clear()
