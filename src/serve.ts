@@ -300,7 +300,7 @@ export async function serve(from: {
     health: {
       ready: () => server.serving && (cluster === null || cluster.node.isReady),
       degraded: () => [
-        ...(cluster?.node.degraded() ?? []),
+        ...(cluster?.degraded() ?? []),
         ...shards.degraded.map(shard => `shard ${shard}`),
         ...(postgres.answers ? [] : ['Postgres']),
         ...late.degraded(dedupe),

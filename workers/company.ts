@@ -50,7 +50,7 @@ import { Mailbox } from './company/mailbox.js'
 import { recordOf } from './company/record.js'
 import { replayTail } from './company/replay.js'
 import { loadSnapshots, postgresSnapshots, storeChanged } from './company/snapshots.js'
-import { Fate, type ShardStorage, type ShardTask } from './company/task.js'
+import { Fate, type ShardStorage, type ShardTask, unwritten } from './company/task.js'
 import { PlainUses } from './company/uses.js'
 
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
@@ -450,7 +450,7 @@ class Shard {
       },
       () => {
         if (writes !== null)
-          this.task.port.postMessage(allFailed(writes, 'doubtful', 'The journal failed; try again'))
+          this.task.port.postMessage(allFailed(writes, 'doubtful', unwritten(this.storage)))
         void this.recover()
       },
     )

@@ -255,6 +255,11 @@ export class Cluster {
     await redis.keep(redis.key('seeded'), '1')
   }
 
+  /** Faults of the cluster, in words. */
+  degraded(): string[] {
+    return [...this.node.degraded(), ...this.backlog.degraded()]
+  }
+
   /** Hands the shards to other nodes, if there are any. */
   async drain(timeoutMs: number): Promise<void> {
     await this.node.drain(timeoutMs)

@@ -22,7 +22,7 @@ export class TestRedis {
 
   private constructor(
     readonly port: number,
-    private directory: string,
+    private readonly directory: string,
     private readonly replicaOf: number | null,
   ) {}
 
@@ -46,7 +46,10 @@ export class TestRedis {
   async start(): Promise<void> {
     const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
     const where = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory]
-    const copies = this.replicaOf === null ? [] : ['--replicaof', '127.0.0.1', String(this.replicaOf)]
+    const copies =
+      this.replicaOf === null
+        ? ['--repl-diskless-sync-delay', '0']
+        : ['--replicaof', '127.0.0.1', String(this.replicaOf)]
     this.child = spawn('redis-server', [...where, ...settings, ...copies], { stdio: 'ignore' })
     const probe = new Redis(this.url, {
       lazyConnect: true,
@@ -58,14 +61,6 @@ export class TestRedis {
     while ((await probe.ping().catch(() => '')) !== 'PONG')
       await new Promise(resolve => setTimeout(resolve, 20))
     probe.disconnect()
-  }
-
-  /** Restart it on the data of its replica: its own disk is lost. */
-  async replaceBy(replica: TestRedis): Promise<void> {
-    await this.end('SIGKILL')
-    await replica.end('SIGTERM')
-    this.directory = replica.directory
-    await this.start()
   }
 
   signal(signal: NodeJS.Signals): void {

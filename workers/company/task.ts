@@ -26,6 +26,12 @@ export interface ShardStorage {
   readonly shared?: EventClaims
 }
 
+/** The reason that callers hear when their records were not written. */
+export const unwritten = ({ shared }: ShardStorage): string =>
+  shared === undefined
+    ? 'The journal failed; try again'
+    : 'Redis, or a replica of it, does not keep the write; try again'
+
 /** Whether a shard can go on. */
 export class Fate {
   fail: (error: unknown) => void = () => {}

@@ -1,0 +1,88 @@
+// Durability in replicas (`TOLLGATE_REDIS_DURABILITY=replicas:1`): a write is acknowledged when the replica has it. With
+// the replica away a write hears 503; after the primary is lost the replica has everything acknowledged, each once.
+
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { skipped, TestCluster, TestRedis, until, whole } from './nodes.js'
+
+const flag = { key: 'f', name: 'f', description: '', flag_type: 'boolean', default_value: true }
+const slugs = ['one', 'two', 'three', 'four']
+
+t.test('a primary and its replica', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 0, { TOLLGATE_REDIS_DURABILITY: 'replicas:1' })
+  const replica = await TestRedis.start(t, cluster.redis.port)
+  const asked = new Redis(replica.url)
+  t.teardown(() => asked.disconnect())
+  await until(async () => /master_link_status:up/.test(await asked.info('replication')), 'it replicates')
+  const node = await cluster.add()
+  await whole(() => [node])
+  const { client } = node
+  await client.ok('POST', '/flags', flag)
+  const acknowledged = new Map(slugs.map(slug => [slug, 0]))
+  const use = async (slug: string, key: string): Promise<number> => {
+    const body = { event: 'call', company: { slug }, quantity: 1 }
+    const answer = await client.post('/events', { event_type: 'track', idempotency_key: key, body })
+    if (answer.status === 201) acknowledged.set(slug, acknowledged.get(slug)! + 1)
+    return answer.status
+  }
+  for (const slug of slugs) await client.ok('POST', '/companies', { keys: { slug } })
+  for (const slug of slugs) t.equal(await use(slug, `before ${slug}`), 201)
+
+  await t.test('writes hear 503 while the replica does not answer, and checks go on', async t => {
+    replica.signal('SIGSTOP')
+    const keys = { slug: 'one' }
+    const [event, trait] = await Promise.all([
+      client.post('/events', {
+        event_type: 'track',
+        idempotency_key: 'refused',
+        body: { event: 'call', company: keys },
+      }),
+      client.post('/company-traits', { keys: { slug: 'two' }, trait: 'n', incr: 1 }),
+    ])
+    for (const { status, body, headers } of [event, trait]) {
+      t.equal(status, 503)
+      t.match(body.error, /Redis/)
+      t.ok(headers.has('retry-after'))
+    }
+    t.equal((await client.post('/flags/f/check', { company: keys })).status, 200)
+    let degraded: readonly string[] = []
+    await until(async () => {
+      degraded = (await client.get('/health/ready')).body.degraded
+      return degraded.length > 0
+    }, 'the node reports it')
+    t.same(degraded, ['0 of 1 replicas of Redis answer'])
+    replica.signal('SIGCONT')
+    await whole(() => [node])
+  })
+
+  await t.test('the same requests are taken once the replica answers, each once', async t => {
+    await until(async () => (await use('one', 'refused')) === 201, 'the event is taken')
+    const add = () => client.post('/company-traits', { keys: { slug: 'two' }, trait: 'n', incr: 1 })
+    await until(async () => (await add()).status === 200, 'the trait is counted up')
+    const { traits } = await client.ok('GET', '/companies/lookup?slug=two')
+    t.equal(traits.n, 1, 'the refused one was not applied')
+  })
+
+  await t.test('everything acknowledged is in the replica when the primary is lost', async t => {
+    let number = 0
+    let going = true
+    const sending = slugs.map(async slug => {
+      while (going) if ((await use(slug, `load ${++number}`).catch(() => 0)) !== 201) break
+    })
+    await until(() => number > 300, 'events are acknowledged')
+    await cluster.redis.end('SIGKILL')
+    going = false
+    await node.process.end('SIGKILL')
+    await Promise.all(sending)
+    await asked.replicaof('NO', 'ONE')
+    const next = await cluster.add({ REDIS_URL: replica.url, TOLLGATE_REDIS_DURABILITY: 'fsync' })
+    await whole(() => [next])
+    for (const [slug, count] of acknowledged) {
+      const { metrics } = await next.client.ok('GET', `/companies/lookup?slug=${slug}`)
+      const { value } = metrics.find(({ period }: { period: string }) => period === 'all_time')
+      // One event of each sender was on its way when the primary was lost.
+      t.ok(value === count || value === count + 1, `${slug}: ${value} of ${count}`)
+    }
+    t.equal((await next.client.post('/flags/f/check', { company: { slug: 'one' } })).status, 200)
+  })
+})
