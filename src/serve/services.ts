@@ -15,6 +15,7 @@ import { StoreTurns } from '../engine/fairness/store-turns.js'
 import { Migrations } from '../engine/migrations/migrations.js'
 import { Parsers } from '../engine/parsing/parser-pool.js'
 import type { Journals } from '../engine/recovery/journals.js'
+import { KeptSubscriptions } from '../engine/stream/kept-subscriptions.js'
 import { Streams } from '../engine/stream/streams.js'
 import { Deliveries } from '../engine/webhooks/deliveries.js'
 import { Outbox } from '../engine/webhooks/outbox.js'
@@ -158,7 +159,15 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     entities,
     answers,
     streams: new Streams(
-      { shards, catalogs, clock, entities, changes: below.streamed ?? journals.changes, metrics },
+      {
+        shards,
+        catalogs,
+        clock,
+        entities,
+        changes: below.streamed ?? journals.changes,
+        metrics,
+        kept: new KeptSubscriptions(sql, log),
+      },
       config,
     ),
     dedupe,

@@ -1,8 +1,10 @@
 // A service that is killed and started again: a client goes on hearing of what it holds, without a question of its caller.
+import postgres from 'postgres'
 import t from 'tap'
 import { freePort } from '../cluster/nodes.js'
-import { Process } from '../harness.js'
+import { Process, storesOf } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
+import { StreamClient, type StreamMessage } from '../stream-client.js'
 import { makeFlag, rule } from '../wire/flags.js'
 import { changeOf, clientOf, until } from './make.js'
 
@@ -48,3 +50,81 @@ t.test('subscriptions survive a restart of the service', async t => {
   await until(tollgate, () => tollgate.checkHeld('calls', context)!.value === true)
   t.pass('what changed meanwhile and afterwards was told')
 })
+
+t.test('decision 24 a client that asks only for its flags goes on hearing of what its key holds', async t => {
+  const dataDir = await temporaryDirectory(t)
+  const settings = { TOLLGATE_PORT: String(await freePort()) }
+  let running = await Process.start(dataDir, settings)
+  t.teardown(() => running.end('SIGKILL'))
+  const [company, user] = ['rulesengine.Company', 'rulesengine.User']
+  const keys = { slug: 'kept' }
+  const put = (more: object) => running.client.ok('POST', '/companies', { keys: { ...keys, ...more } })
+  const { id } = await put({})
+  const left = await running.client.ok('POST', '/companies', { keys: { slug: 'left' } })
+  await running.client.ok('POST', '/users', { keys: { mail: 'kept@example.com' } })
+  const first = await StreamClient.open(running.client.url)
+  first.ask(company, { slug: 'left' })
+  await first.of(company, 'full')
+  first.ask(company, { slug: 'left' }, { action: 'stop' })
+  first.ask(company, keys)
+  await first.of(company, 'full')
+  first.ask(user, { mail: 'kept@example.com' })
+  await first.of(user, 'full')
+  const { DATABASE_URL: url } = await storesOf(dataDir)
+  const sql = postgres(url!, { max: 1 })
+  t.teardown(() => sql.end())
+  const kept = async () => (await sql`select entity_id from stream_subscriptions`).map(row => row.entity_id)
+  await waitFor(async () => {
+    const ids = await kept()
+    return ids.length === 2 && ids.includes(id)
+  })
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    await running.end(signal)
+    running = await Process.start(dataDir, settings)
+    await put({ away: signal })
+    // Two at once, as of two processes with one key.
+    const clients = await Promise.all([
+      StreamClient.open(running.client.url),
+      StreamClient.open(running.client.url),
+    ])
+    t.teardown(() => {
+      for (const { ws } of clients) ws.terminate()
+    })
+    for (const stream of clients) {
+      stream.ask('rulesengine.Flags')
+      const told = await stream.next(one => one.entity_type === company && one.data.keys?.away === signal)
+      t.equal(told.entity_id, id, `what changed before the connection is told (${signal})`)
+    }
+    await put({ after: signal })
+    await running.client.ok('POST', '/users', { keys: { mail: 'kept@example.com', seat: signal } })
+    await running.client.ok('POST', '/companies', { keys: { slug: 'left', more: signal } })
+    for (const stream of clients) {
+      const isOfUser = ({ entity_type: type, data }: StreamMessage) =>
+        type === user && data.keys?.seat === signal
+      const seen = stream.messages
+      await waitFor(async () => seen.some(one => one.data.keys?.after === signal) && seen.some(isOfUser))
+      t.notOk(
+        seen.some(one => one.entity_id === left.id),
+        'what was stopped is not told',
+      )
+    }
+    const apart = await StreamClient.open(running.client.url, { protocols: ['tollgate'] })
+    t.teardown(() => apart.ws.terminate())
+    apart.ask('rulesengine.Flags')
+    await apart.of('rulesengine.Flags')
+    await put({ last: signal })
+    for (const stream of clients) await stream.next(one => one.data.keys?.last === signal)
+    t.notOk(
+      apart.messages.some(one => one.entity_type === company),
+      'a connection that asks for itself hears of nothing else',
+    )
+  }
+  await running.client.ok('DELETE', `/companies/${id}`)
+  await waitFor(async () => (await kept()).length === 1)
+  t.pass('a deleted company is not kept')
+})
+
+/** Asks again until it holds; the test's timeout ends it. */
+async function waitFor(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(resolve => setTimeout(resolve, 20))
+}

@@ -24,10 +24,12 @@ import {
   nameOfMetric,
   partialFrame,
 } from './frames.js'
+import type { KeptSubscriptions } from './kept-subscriptions.js'
 import {
   type Environment,
   type Held,
   type Hub,
+  type KeyMemory,
   type StreamFigures,
   type StreamOptions,
   type StreamSink,
@@ -48,6 +50,8 @@ const askingMax = 32
 const rememberedMs = 600_000
 /** Delay before a shard that did not answer gets another request, ms. */
 const retryMs = 100
+/** Every so many ticks the keys with connections are noted in Postgres: once a minute. */
+const seenTicks = 6_000
 
 /** The version counters, of this node or of all. */
 export interface StreamChanges
@@ -92,6 +96,8 @@ export interface StreamServices {
   }
   readonly changes: StreamChanges
   readonly metrics: Pick<Metrics, 'stream'>
+  /** Subscriptions that hold over a restart. */
+  readonly kept: Pick<KeptSubscriptions, 'set' | 'seen' | 'read'>
 }
 
 export class Streams implements Hub {
@@ -130,7 +136,7 @@ export class Streams implements Hub {
     const environment = this.environment(environmentId)
     let memory = environment.memories.get(keyId)
     if (memory === undefined) {
-      memory = { keyId, held: new Set(), connections: 0, idleSinceMs: 0 }
+      memory = { keyId, held: new Set(), kept: new Set(), connections: 0, idleSinceMs: 0 }
       environment.memories.set(keyId, memory)
     }
     memory.connections++
@@ -141,12 +147,53 @@ export class Streams implements Hub {
     this.figures.connections.set(++this.connections)
     this.timer ??= setInterval(() => this.tick(), tickMs)
     if (!resumes) return subscriber
-    const since = performance.now() - rememberedMs
     for (const held of memory.held) {
       subscriber.subscribe(held)
-      if (held.changedAtMs > since) subscriber.behind(held)
+      this.tellLate(subscriber, held)
     }
+    this.recall(subscriber)
     return subscriber
+  }
+
+  /** Send an entity whole to a connection that resumes, unless it is as its key's connections heard it last. */
+  private tellLate(subscriber: Subscriber, held: Held): void {
+    if (subscriber.held.get(held) !== -1) return
+    if (held.parts === null)
+      this.await(held, subscriber, { id: held.id }, entityTypes[held.kind].wire, 'entity')
+    else if (held.changedAtMs > performance.now() - rememberedMs) subscriber.behind(held)
+  }
+
+  /** Subscribe a connection to what connections of its key subscribed to before a restart, or on another node. */
+  private recall(subscriber: Subscriber): void {
+    const { environment, memory } = subscriber
+    const { kept } = this.services
+    subscriber.isRecalled = true
+    kept.read(environment.id, memory.keyId).then(
+      rows => {
+        if (!environment.subscribers.has(subscriber)) return
+        for (const { kind, id } of rows) this.turns.run(() => this.resume(subscriber, kind, id))
+        kept.seen(environment.id, memory.keyId)
+      },
+      // Another try follows within a second (`lookOver`).
+      () => {
+        subscriber.isRecalled = false
+      },
+    )
+  }
+
+  private resume(subscriber: Subscriber, kind: EntityKind, id: string): void {
+    const { environment, memory } = subscriber
+    if (!environment.subscribers.has(subscriber)) return
+    const held = environment.held.get(id)
+    if (held !== undefined && memory.kept.has(held) && subscriber.held.has(held)) {
+      this.tellLate(subscriber, held)
+      return
+    }
+    const { wire } = entityTypes[kind]
+    const problem = this.start(subscriber, kind, wire, { id })
+    if (problem === null) return
+    this.services.kept.set(environment.id, memory.keyId, kind, id, false)
+    subscriber.fail(problem, { id }, wire)
   }
 
   /** Number of connections of an environment, and of one key among them. */
@@ -165,17 +212,10 @@ export class Streams implements Hub {
     this.figures.connections.set(--this.connections)
     memory.connections--
     memory.idleSinceMs = performance.now()
+    if (memory.kept.size > 0) this.services.kept.seen(environment.id, memory.keyId)
     for (const held of [...subscriber.held.keys()]) this.unsubscribe(held, subscriber)
     if (this.connections > 0 || this.timer === null) return
     clearInterval(this.timer)
-    this.timer = null
-  }
-
-  /** End every connection: the service stops. */
-  close(code: number, reason: string): void {
-    for (const { subscribers } of this.environments.values())
-      for (const subscriber of [...subscribers]) subscriber.end(code, reason)
-    if (this.timer !== null) clearInterval(this.timer)
     this.timer = null
   }
 
@@ -243,6 +283,10 @@ export class Streams implements Hub {
     }
     memory.held.add(held)
     held.keys.add(memory)
+    if (subscriber.resumes && !memory.kept.has(held)) {
+      memory.kept.add(held)
+      this.services.kept.set(environment.id, memory.keyId, kind, id, true)
+    }
     subscriber.subscribe(held)
     this.await(held, subscriber, keys, entityType, 'entity')
     return null
@@ -305,10 +349,17 @@ export class Streams implements Hub {
     const id = this.services.entities.find(kind, environment.id, keys)
     const held = id === null ? undefined : environment.held.get(id)
     if (held === undefined) return
-    memory.held.delete(held)
+    this.forget(memory, held)
     held.keys.delete(memory)
     subscriber.unsubscribe(held)
     this.unsubscribe(held, subscriber)
+  }
+
+  /** A key is not subscribed to an entity any more. */
+  private forget(memory: KeyMemory, held: Held): void {
+    memory.held.delete(held)
+    if (memory.kept.delete(held))
+      this.services.kept.set(held.environment.id, memory.keyId, held.kind, held.id, false)
   }
 
   /** An entity whole, as a frame. */
@@ -491,7 +542,7 @@ export class Streams implements Hub {
     }
     for (const { subscriber, keys, entityType } of waiting)
       subscriber.fail(`${entityTypes[held.kind].name} not found`, keys, entityType)
-    for (const memory of held.keys) memory.held.delete(held)
+    for (const memory of held.keys) this.forget(memory, held)
     this.drop(held)
   }
 
@@ -607,8 +658,13 @@ export class Streams implements Hub {
    */
   private lookOver(nowMs: number): void {
     for (const environment of this.environments.values()) {
-      for (const subscriber of [...environment.subscribers]) subscriber.lookOver(nowMs)
+      for (const subscriber of [...environment.subscribers]) {
+        subscriber.lookOver(nowMs)
+        if (!subscriber.isRecalled && environment.subscribers.has(subscriber)) this.recall(subscriber)
+      }
       for (const memory of environment.memories.values()) {
+        if (memory.connections > 0 && memory.kept.size > 0 && this.ticks % seenTicks === 0)
+          this.services.kept.seen(environment.id, memory.keyId)
         if (memory.connections > 0 || nowMs - memory.idleSinceMs < rememberedMs) continue
         environment.memories.delete(memory.keyId)
         for (const held of memory.held) {

@@ -65,6 +65,8 @@ export interface Waiting {
 export interface KeyMemory {
   readonly keyId: string
   readonly held: Set<Held>
+  /** Those of them that hold over a restart. */
+  readonly kept: Set<Held>
   connections: number
   idleSinceMs: number
 }
@@ -130,14 +132,18 @@ export class Subscriber {
   /** Since when frames wait, ms of the process's clock; 0: none wait. */
   private stalledSinceMs = 0
   private ended = false
+  /** Whether it was subscribed to what its key held before a restart. */
+  isRecalled: boolean
 
   constructor(
     private readonly streams: Hub,
     readonly environment: Environment,
     readonly memory: KeyMemory,
     private readonly sink: StreamSink,
-    private readonly resumes: boolean,
-  ) {}
+    readonly resumes: boolean,
+  ) {
+    this.isRecalled = !resumes
+  }
 
   subscribe(held: Held): void {
     this.enlist(held)
