@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { EntityKind } from './frames.js'
 
-/** A subscription is kept until its key has had no connection for ten minutes; one more lies between two signs of life. */
+/** Subscriptions are kept for ten minutes after the last connection of their key, which is known to a minute. */
 const keptMinutes = 11
 /** Delay before a write that failed is made again, ms. */
 const retryMs = 1_000

@@ -4,27 +4,14 @@
 //
 // A tick compares the counters of blocks, and of the entities in blocks that changed. Without subscribers no
 // timer runs. Changes between two ticks are sent as one.
-import { compileCatalog } from '../../core/catalog.js'
-import { engineFlags } from '../../core/evaluator/engine-shapes.js'
-import { jsonText } from '../../json.js'
-import type { Metrics } from '../../metrics.js'
+
 import { ownText } from '../../protocol/message-codec.js'
-import { readParts, type SnapshotParts } from '../../protocol/snapshot-parts.js'
-import type { Changes } from '../../protocol/version-counters.js'
-import type { Answered } from '../shards/shards.js'
-import {
-  deleteFrame,
-  type EntityKind,
-  entityTypes,
-  flagDeleteFrame,
-  flagFrame,
-  flagsFrame,
-  fullFrame,
-  type HeldParts,
-  nameOfMetric,
-  partialFrame,
-} from './frames.js'
-import type { KeptSubscriptions } from './kept-subscriptions.js'
+import { readParts } from '../../protocol/snapshot-parts.js'
+import { StreamFlags } from './flags.js'
+import { deleteFrame, type EntityKind, entityTypes } from './frames.js'
+import { Questions } from './questions.js'
+import type { StreamServices } from './services.js'
+import { frameOf, merged } from './snapshots.js'
 import {
   type Environment,
   type Held,
@@ -36,93 +23,46 @@ import {
   Subscriber,
   type Waiting,
 } from './subscriber.js'
-import { Turns } from './turns.js'
+import { Turns, toldTogether } from './turns.js'
+import { WatchedCounters } from './watched-counters.js'
 
 /** Interval between two comparisons of the counters, ms. */
 const tickMs = 10
 /** Every so many ticks all entities are compared: time changes some of them without raising a counter. */
 const allTicks = 10
-/** Subscribers that receive a change in one turn. */
-const toldTogether = 32
-/** Most requests of the stream in flight to shards. Few, because checks queue behind them. */
-const askingMax = 32
 /** How long the subscriptions of a key without connections are kept, ms. */
 const rememberedMs = 600_000
-/** Delay before a shard that did not answer gets another request, ms. */
-const retryMs = 100
 /** Every so many ticks the keys with connections are noted in Postgres: once a minute. */
 const seenTicks = 6_000
-
-/** The version counters, of this node or of all. */
-export interface StreamChanges
-  extends Pick<
-    Changes,
-    'shards' | 'blocks' | 'placeOf' | 'placeOfUser' | 'blockOf' | 'block' | 'at' | 'usageVersion' | 'epoch'
-  > {
-  /** Follow the counters of other nodes, for as long as this is called. */
-  follow?(): void
-}
-
-/** The services that the stream needs. */
-export interface StreamServices {
-  readonly shards: {
-    put(
-      kind: 'c' | 'u',
-      environmentId: string,
-      id: string,
-      message: { readonly type: 'engine'; readonly since: string; readonly usedOnly: boolean },
-      nowMs: number,
-      waiting: { resolve(answered: Answered<unknown>): void; reject(error: Error): void },
-    ): void
-    indexOf(id: string): number
-    /**
-     * Whether this node owns the shard; absent: it owns all. Counters raised on another node arrive a little
-     * later.
-     */
-    owns?(index: number): boolean
-  }
-  readonly catalogs: { get(environmentId: string): Parameters<typeof compileCatalog>[0] }
-  readonly clock: {
-    now(environmentId: string): number
-    onJump(jumped: (environmentId: string) => void): void
-  }
-  readonly entities: {
-    /**
-     * The company or user with these keys; null: none.
-     *
-     * errors  ServiceError when the keys match two.
-     */
-    find(kind: EntityKind, environmentId: string, keys: Readonly<Record<string, string>>): string | null
-  }
-  readonly changes: StreamChanges
-  readonly metrics: Pick<Metrics, 'stream'>
-  /** Subscriptions that hold over a restart. */
-  readonly kept: Pick<KeptSubscriptions, 'set' | 'seen' | 'read'>
-}
+/** Approximate size of a kept subscription, bytes. */
+const rowBytes = 256
 
 export class Streams implements Hub {
+  readonly frameOf = frameOf
   readonly figures: StreamFigures
   private connections = 0
   private held = 0
   private readonly environments = new Map<string, Environment>()
-  private asking = 0
-  /** Entities that wait until fewer requests are in flight. */
-  private readonly wanted = new Set<Held>()
+  private readonly questions: Questions
   private timer: NodeJS.Timeout | null = null
   private ticks = 0
-  /** Counters of blocks and epochs of shards at the last comparison. */
-  private readonly blocks: Int32Array
-  private readonly epochs: Int32Array
+  private readonly counters: WatchedCounters
   /** Requests and messages of connections. Each turn of the event loop does a bounded part. */
   readonly turns = new Turns()
+  readonly flags: StreamFlags
 
   constructor(
     private readonly services: StreamServices,
     readonly options: StreamOptions,
   ) {
     this.figures = services.metrics.stream
-    this.blocks = new Int32Array(services.changes.blocks)
-    this.epochs = new Int32Array(services.changes.shards)
+    this.flags = new StreamFlags(services, this.turns)
+    this.questions = new Questions(
+      services,
+      environment => this.flags.read(environment),
+      (held, reply) => this.heard(held, reply),
+    )
+    this.counters = new WatchedCounters(services.changes)
     services.clock.onJump(environmentId => this.jumped(environmentId))
   }
 
@@ -171,7 +111,7 @@ export class Streams implements Hub {
     kept.read(environment.id, memory.keyId).then(
       rows => {
         if (!environment.subscribers.has(subscriber)) return
-        for (const { kind, id } of rows) this.turns.run(() => this.resume(subscriber, kind, id))
+        for (const { kind, id } of rows) this.turns.run(() => this.resume(subscriber, kind, id), rowBytes)
         kept.seen(environment.id, memory.keyId)
       },
       // Another try follows within a second (`lookOver`).
@@ -189,11 +129,12 @@ export class Streams implements Hub {
       this.tellLate(subscriber, held)
       return
     }
+    const { entities, kept } = this.services
+    if (entities.find(kind, environment.id, { id }) === null)
+      kept.set(environment.id, memory.keyId, kind, id, false)
     const { wire } = entityTypes[kind]
     const problem = this.start(subscriber, kind, wire, { id })
-    if (problem === null) return
-    this.services.kept.set(environment.id, memory.keyId, kind, id, false)
-    subscriber.fail(problem, { id }, wire)
+    if (problem !== null) subscriber.fail(problem, { id }, wire)
   }
 
   /** Number of connections of an environment, and of one key among them. */
@@ -225,41 +166,10 @@ export class Streams implements Hub {
     if (environment === undefined) return
     for (const held of environment.held.values()) held.version = -1
     environment.lookAll = true
-    for (const subscriber of environment.subscribers) this.tellFlags(subscriber)
+    for (const subscriber of environment.subscribers) this.flags.tellAll(subscriber)
   }
 
   // ── requests of a connection ─────────────────────────────────────────────────────────────────
-
-  /** Send all flags. */
-  tellFlags(subscriber: Subscriber): void {
-    const { environment } = subscriber
-    this.readFlags(environment)
-    subscriber.flagsVersion = environment.version
-    subscriber.tell(this.flagsOf(environment))
-  }
-
-  /** All flags as a frame, rebuilt when its time is a tick old. */
-  private flagsOf(environment: Environment): Uint8Array {
-    const { version } = environment
-    const madeMs = performance.now()
-    const told = environment.flagsTold
-    if (told !== null && told.version === version && madeMs - told.madeMs < tickMs) return told.frame
-    const frame = flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id))
-    environment.flagsTold = { version, madeMs, frame }
-    return frame
-  }
-
-  /** Send one flag by its key. Returns false when there is no such flag. */
-  tellFlag(subscriber: Subscriber, key: string): boolean {
-    const { environment } = subscriber
-    this.readFlags(environment)
-    const { flags } = this.services.catalogs.get(environment.id)
-    const id = flags.find(flag => flag.key === key)?.id
-    const text = id === undefined ? undefined : environment.flags.get(id)
-    if (text === undefined) return false
-    subscriber.tell(flagFrame(id!, text))
-    return true
-  }
 
   /**
    * Send an entity whole, and its changes from then on.
@@ -323,14 +233,14 @@ export class Streams implements Hub {
   ): void {
     const { clock, shards } = this.services
     if (shards.owns?.(held.shard) === false) held.version = -1
-    const isDue = held.parts === null || this.isDue(held, clock.now(held.environment.id))
+    const isDue = held.parts === null || this.questions.isDue(held, clock.now(held.environment.id))
     if (!isDue && !held.asking) this.satisfy(held, subscriber, wants)
     else {
       // The answer in flight is enough when nothing has changed since its request.
       const from = held.asking && !isDue ? held.questions : held.questions + 1
       held.waiting.push({ subscriber, keys, entityType, wants, from })
-      if (!held.asking) this.wanted.add(held)
-      this.askWanted()
+      if (!held.asking) this.questions.want(held)
+      this.questions.askWanted()
     }
   }
 
@@ -362,29 +272,23 @@ export class Streams implements Hub {
       this.services.kept.set(held.environment.id, memory.keyId, held.kind, held.id, false)
   }
 
-  /** An entity whole, as a frame. */
-  frameOf(held: Held): Uint8Array | null {
-    if (held.frame === null && held.parts !== null) held.frame = fullFrame(held.kind, held.id, held.parts)
-    return held.frame
-  }
-
   // ── looking ──────────────────────────────────────────────────────────────────────────────────
 
   private tick(): void {
     this.ticks++
     this.services.changes.follow?.()
     const nowMs = performance.now()
-    const blocks = this.changedBlocks()
-    const lookAll = this.ticks % allTicks === 0 || this.shardsChanged()
+    const blocks = this.counters.changedBlocks()
+    const lookAll = this.ticks % allTicks === 0 || this.counters.shardsChanged()
     for (const environment of this.environments.values()) {
       if (environment.subscribers.size === 0) continue
       const { version } = environment
-      this.readFlags(environment)
+      this.flags.read(environment)
       const presentMs = this.services.clock.now(environment.id)
       const look = (held: Held) => {
-        if (held.retryAtMs > nowMs || !this.isDue(held, presentMs)) return
+        if (held.retryAtMs > nowMs || !this.questions.isDue(held, presentMs)) return
         if (held.asking) held.again = true
-        else this.wanted.add(held)
+        else this.questions.want(held)
       }
       if (lookAll || version !== environment.version || environment.lookAll) {
         environment.lookAll = false
@@ -392,96 +296,8 @@ export class Streams implements Hub {
       } else
         for (const block of blocks) for (const held of environment.blocks.get(block) ?? noneHeld) look(held)
     }
-    this.askWanted()
+    this.questions.askWanted()
     if (this.ticks % 100 === 0) this.lookOver(nowMs)
-  }
-
-  /** Blocks of the version counters that changed since the last comparison. */
-  private changedBlocks(): number[] {
-    const { changes } = this.services
-    const changed: number[] = []
-    for (let block = 0; block < this.blocks.length; block++) {
-      const number = changes.block(block)
-      if (number === this.blocks[block]) continue
-      this.blocks[block] = number
-      changed.push(block)
-    }
-    return changed
-  }
-
-  /** Whether the epoch of a shard changed: all its answers may differ. */
-  private shardsChanged(): boolean {
-    const { changes } = this.services
-    let changed = false
-    for (let shard = 0; shard < this.epochs.length; shard++) {
-      const epoch = changes.epoch(shard)
-      changed ||= epoch !== this.epochs[shard]
-      this.epochs[shard] = epoch
-    }
-    return changed
-  }
-
-  /** Whether an entity may differ from its last sent state. */
-  private isDue(held: Held, presentMs: number): boolean {
-    const { changes } = this.services
-    if (held.parts === null || held.version !== held.environment.version) return true
-    if (changes.at(held.place) !== held.change || changes.epoch(held.shard) !== held.era) return true
-    return (
-      held.kind === 'company' && (changes.usageVersion(held.place) !== held.uses || presentMs >= held.untilMs)
-    )
-  }
-
-  private askWanted(): void {
-    for (const held of this.wanted) {
-      if (this.asking >= askingMax) return
-      this.wanted.delete(held)
-      if (held.environment.held.get(held.id) === held) this.ask(held)
-    }
-  }
-
-  private ask(held: Held): void {
-    const { changes, shards, clock } = this.services
-    const { environment, kind, id } = held
-    held.asking = true
-    held.questions++
-    this.asking++
-    this.readFlags(environment)
-    const nowMs = clock.now(environment.id)
-    const before = [held.era, held.change, held.version]
-    held.era = changes.epoch(held.shard)
-    held.change = changes.at(held.place)
-    if (kind === 'company') held.uses = changes.usageVersion(held.place)
-    held.version = environment.version
-    const [era, change, version] = before
-    const usedOnly =
-      held.parts !== null &&
-      era === held.era &&
-      change === held.change &&
-      version === held.version &&
-      nowMs < held.untilMs
-    const answered = () => {
-      held.asking = false
-      this.asking--
-    }
-    shards.put(
-      kind === 'company' ? 'c' : 'u',
-      environment.id,
-      id,
-      { type: 'engine', since: held.parts === null ? '' : held.mark, usedOnly },
-      nowMs,
-      {
-        resolve: ({ reply }) => {
-          answered()
-          this.heard(held, reply as string | null)
-          this.askWanted()
-        },
-        reject: () => {
-          answered()
-          held.version = -1
-          held.retryAtMs = performance.now() + retryMs
-        },
-      },
-    )
   }
 
   private heard(held: Held, reply: string | null): void {
@@ -492,45 +308,18 @@ export class Streams implements Hub {
     }
     const answered = held.waiting.filter(({ from }) => from <= held.questions)
     held.waiting = held.waiting.filter(({ from }) => from > held.questions)
-    if (held.waiting.length > 0) this.wanted.add(held)
-    const frame = this.take(held, readParts(ownText(reply)))
+    if (held.waiting.length > 0) this.questions.want(held)
+    const frame = merged(held, readParts(ownText(reply)))
     if (frame !== null) {
       const { sequence } = held
       const asked = new Set(answered.filter(one => one.wants === 'entity').map(one => one.subscriber))
       const others = [...held.subscribers].filter(subscriber => !asked.has(subscriber))
-      this.tellAll(others, subscriber => subscriber.push(held, frame, sequence))
+      this.turns.forEach(others, toldTogether, subscriber => subscriber.push(held, frame, sequence))
     }
     for (const { subscriber, wants } of answered) this.satisfy(held, subscriber, wants)
-    if (held.again && this.isDue(held, this.services.clock.now(held.environment.id))) this.wanted.add(held)
+    if (held.again && this.questions.isDue(held, this.services.clock.now(held.environment.id)))
+      this.questions.want(held)
     held.again = false
-  }
-
-  /** Merge a shard's answer. Returns the frame for the other subscribers; null: nothing changed. */
-  private take(held: Held, told: SnapshotParts): Uint8Array | null {
-    const before = held.parts
-    held.mark = told.mark
-    held.untilMs = told.untilMs
-    if (told.isWhole || before === null) {
-      const parts = {
-        members: new Map(told.members),
-        metrics: new Map(told.metrics.map(text => [nameOfMetric(text), text])),
-      }
-      held.parts = parts
-      if (before !== null && areEqual(before, parts)) return null
-      this.changed(held)
-      return before === null ? null : this.frameOf(held)
-    }
-    if (told.members.size + told.metrics.length === 0) return null
-    for (const [name, text] of told.members) before.members.set(name, text)
-    for (const text of told.metrics) before.metrics.set(nameOfMetric(text), text)
-    this.changed(held)
-    return partialFrame(held.kind, held.id, told)
-  }
-
-  private changed(held: Held): void {
-    held.frame = null
-    held.sequence++
-    held.changedAtMs = performance.now()
   }
 
   private gone(held: Held): void {
@@ -554,36 +343,6 @@ export class Streams implements Hub {
     neighbours.delete(held)
     if (neighbours.size === 0) environment.blocks.delete(block)
     this.figures.held.set(--this.held)
-  }
-
-  /** Read the flags again when the catalog changed, and send those that differ. */
-  private readFlags(environment: Environment): void {
-    const data = this.services.catalogs.get(environment.id)
-    if (data.version === environment.version) return
-    const before = environment.flags
-    const isFirst = environment.version < 0
-    environment.version = data.version
-    const flags = engineFlags(compileCatalog(data))
-    environment.flags = new Map(flags.map(flag => [flag.id, jsonText(flag)]))
-    if (isFirst) return
-    const { version } = environment
-    const frames: Uint8Array[] = []
-    for (const [id, text] of environment.flags) if (before.get(id) !== text) frames.push(flagFrame(id, text))
-    for (const [id, text] of before) if (!environment.flags.has(id)) frames.push(flagDeleteFrame(id, text))
-    if (frames.length === 0) return
-    this.tellAll(environment.subscribers, subscriber => {
-      if (subscriber.flagsVersion >= version) return
-      for (const frame of frames) subscriber.tell(frame)
-    })
-  }
-
-  /** Send to many subscribers, a part in each turn. */
-  private tellAll(subscribers: Iterable<Subscriber>, tell: (subscriber: Subscriber) => void): void {
-    const all = [...subscribers]
-    for (let from = 0; from < all.length; from += toldTogether)
-      this.turns.run(() => {
-        for (const subscriber of all.slice(from, from + toldTogether)) tell(subscriber)
-      })
   }
 
   // ── environments and entities ────────────────────────────────────────────────────────────────
@@ -679,12 +438,3 @@ export class Streams implements Hub {
 }
 
 const noneHeld: ReadonlySet<Held> = new Set()
-
-/** Whether two snapshots are equal. */
-function areEqual(one: HeldParts, other: HeldParts): boolean {
-  for (const part of ['members', 'metrics'] as const) {
-    if (one[part].size !== other[part].size) return false
-    for (const [name, text] of one[part]) if (other[part].get(name) !== text) return false
-  }
-  return true
-}

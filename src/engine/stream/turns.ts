@@ -6,6 +6,9 @@ const turnMs = 1
 /** Bytes that waiting work may hold. Beyond this the work runs at once, whatever the turn's time. */
 const waitingBytesMax = 64 << 20
 
+/** Subscribers that receive a change in one turn. */
+export const toldTogether = 32
+
 interface Waiting {
   readonly work: () => void
   readonly bytes: number
@@ -38,6 +41,15 @@ export class Turns {
     if (this.scheduled) return
     this.scheduled = true
     setImmediate(() => this.turn())
+  }
+
+  /** Runs the work for each of many, `together` of them in one task. */
+  forEach<T>(many: Iterable<T>, together: number, work: (one: T) => void): void {
+    const all = [...many]
+    for (let from = 0; from < all.length; from += together)
+      this.run(() => {
+        for (const one of all.slice(from, from + together)) work(one)
+      })
   }
 
   private turn(): void {

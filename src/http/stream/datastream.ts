@@ -283,12 +283,12 @@ class Connection implements SocketListener, StreamSink {
     const subscriber = this.subscriber!
     const { streams } = this.stream.shared.services!
     if (type === 'rulesengine.Flags') {
-      if (action === 'start') streams.tellFlags(subscriber)
+      if (action === 'start') streams.flags.tellAll(subscriber)
       return
     }
     if (type === 'rulesengine.Flag') {
       const [keys = {}] = lists
-      if (!streams.tellFlag(subscriber, keys.key ?? '')) subscriber.fail('Flag not found', keys, type)
+      if (!streams.flags.tellOne(subscriber, keys.key ?? '')) subscriber.fail('Flag not found', keys, type)
       return
     }
     const kind = kinds.get(type)

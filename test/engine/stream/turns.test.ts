@@ -1,0 +1,136 @@
+// Work of the data stream on the HTTP thread: a bounded part in each turn of the event loop, in the order of its arrival.
+import t from 'tap'
+import { Turns } from '../../../src/engine/stream/turns.js'
+
+/** Work that takes longer than a turn may. */
+function long(): void {
+  for (const endMs = performance.now() + 2; performance.now() < endMs; );
+}
+
+/** The event loop turns once: what waited for this turn has run. */
+const nextTurn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+/** Turns the event loop until no work waits. Returns the number of turns. */
+async function untilDone(turns: Turns): Promise<number> {
+  let count = 0
+  for (; turns.size > 0; count++) await nextTurn()
+  return count
+}
+
+t.test('short work runs at once while nothing waits', async t => {
+  const turns = new Turns()
+  const done: number[] = []
+  turns.run(() => done.push(1))
+  t.same(done, [1])
+  t.equal(turns.size, 0)
+})
+
+t.test(
+  'a turn that has used its time leaves the rest to later turns, so other work comes between',
+  async t => {
+    const turns = new Turns()
+    const done: string[] = []
+    for (const name of ['a', 'b', 'c', 'd'])
+      turns.run(() => {
+        long()
+        done.push(name)
+      })
+    t.same(done, ['a'], 'one ran at once and used up the turn')
+    t.equal(turns.size, 3)
+    while (turns.size > 0) {
+      // Other work of the HTTP thread, such as a check.
+      setImmediate(() => done.push('check'))
+      await nextTurn()
+    }
+    const gaps = done.join(' ').split(/(?:^| )[a-d](?: |$)/)
+    t.ok(
+      gaps.slice(1, -1).every(between => between.includes('check')),
+      `other work runs between any two: ${done.join(' ')}`,
+    )
+    t.same(
+      done.filter(name => name !== 'check'),
+      ['a', 'b', 'c', 'd'],
+    )
+  },
+)
+
+t.test(
+  'work runs in the order of its arrival: nobody overtakes, and what work adds goes to the end',
+  async t => {
+    const turns = new Turns()
+    const done: string[] = []
+    turns.run(long)
+    // One peer with much work, and two with a little.
+    for (let i = 0; i < 100; i++)
+      turns.run(() => {
+        done.push(`many ${i}`)
+        if (i === 0) turns.run(() => done.push('added'))
+      })
+    turns.run(() => done.push('second'))
+    turns.run(() => done.push('third'))
+    turns.run(() => done.push('fourth'))
+    t.same(done, [], 'short work does not overtake what waits')
+    await untilDone(turns)
+    t.same(done, [
+      ...Array.from({ length: 100 }, (_, i) => `many ${i}`),
+      'second',
+      'third',
+      'fourth',
+      'added',
+    ])
+  },
+)
+
+t.test('the order holds over many turns, and work that came meanwhile is done', async t => {
+  const turns = new Turns()
+  const done: number[] = []
+  const added = 10_000
+  turns.run(long)
+  for (let i = 0; i < added; i++)
+    turns.run(() => {
+      done.push(i)
+      if (i % 1_000 === 0) long()
+      if (i % 10 === 0) turns.run(() => done.push(added + i / 10))
+    })
+  t.ok((await untilDone(turns)) > 5, 'it took several turns')
+  t.same(
+    done,
+    Array.from({ length: added + added / 10 }, (_, i) => i),
+  )
+  t.equal(turns.size, 0)
+})
+
+t.test('bytes that waiting work holds are bounded: beyond 64 MiB the oldest runs at once', async t => {
+  const turns = new Turns()
+  const done: number[] = []
+  const mebibyte = 1 << 20
+  turns.run(long)
+  for (let i = 0; i < 70; i++) turns.run(() => done.push(i), mebibyte)
+  t.same(done, [0, 1, 2, 3, 4, 5])
+  t.equal(turns.size, 64)
+  await untilDone(turns)
+  t.same(
+    done,
+    Array.from({ length: 70 }, (_, i) => i),
+  )
+  turns.run(long)
+  for (let i = 70; i < 134; i++) turns.run(() => done.push(i), mebibyte)
+  t.equal(turns.size, 64, 'bytes of work that is done count no more')
+  await untilDone(turns)
+})
+
+t.test('work for each of many is one task for some of them', async t => {
+  const turns = new Turns()
+  const done: number[] = []
+  const many = new Set(Array.from({ length: 70 }, (_, i) => i))
+  turns.run(long)
+  turns.forEach(many, 32, one => done.push(one))
+  t.equal(turns.size, 3)
+  many.clear()
+  await untilDone(turns)
+  t.same(
+    done,
+    Array.from({ length: 70 }, (_, i) => i),
+    'those who were there when it was asked for',
+  )
+})
