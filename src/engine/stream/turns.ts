@@ -53,20 +53,18 @@ export class Turns {
   }
 
   private turn(): void {
-    this.scheduled = false
     this.spentMs = 0
-    while (this.size > 0 && this.spentMs < turnMs) this.next()
-    if (this.size === 0) {
-      this.waiting = []
-      this.at = 0
-      return
+    try {
+      while (this.size > 0 && this.spentMs < turnMs) this.next()
+    } finally {
+      // Work that adds work finds this turn scheduled still, so that one turn follows another, never two.
+      this.scheduled = this.size > 0
+      if (this.scheduled) setImmediate(() => this.turn())
     }
-    if (this.at > 4_096) {
+    if (this.at > 4_096 || this.size === 0) {
       this.waiting = this.waiting.slice(this.at)
       this.at = 0
     }
-    this.scheduled = true
-    setImmediate(() => this.turn())
   }
 
   private next(): void {
