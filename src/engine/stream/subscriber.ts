@@ -65,7 +65,7 @@ export interface Waiting {
 export interface KeyMemory {
   readonly keyId: string
   readonly held: Set<Held>
-  /** Those of them that hold over a restart. */
+  /** Entities among them that hold over a restart. */
   readonly kept: Set<Held>
   connections: number
   idleSinceMs: number
