@@ -59,6 +59,7 @@ function readAll(env: Env) {
     nodeListen: address(env, 'TOLLGATE_NODE_LISTEN'), // host:port where other nodes ask it; null: TOLLGATE_HOST and any free port
     nodeAddress: address(env, 'TOLLGATE_NODE_ADDRESS'), // host:port it tells them; null: where it listens
     clusterSecret: clusterSecret(env), // what nodes know of each other; needed with REDIS_URL
+    nodeTls: nodeTls(env), // PEM files for TLS between nodes; null: not encrypted
     redisDurability: durability(env), // what an acknowledged write has survived: fsync, replicas:N, accept-loss
     leaseMs: integer(env, 'TOLLGATE_LEASE_MS', 2_000, { min: 500, max: 60_000 }), // a node that is silent for so long is replaced
     tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made
@@ -342,6 +343,17 @@ function clusterSecret(env: Env): string | null {
   if (value === null || value.length >= 32) return value
   throw new ConfigError(
     `TOLLGATE_CLUSTER_SECRET: expected 32 characters or more, hard to guess, given ${value.length} characters`,
+  )
+}
+
+function nodeTls(env: Env): { readonly cert: string; readonly key: string; readonly ca: string } | null {
+  const cert = given(env, 'TOLLGATE_NODE_TLS_CERT')
+  const key = given(env, 'TOLLGATE_NODE_TLS_KEY')
+  const ca = given(env, 'TOLLGATE_NODE_TLS_CA')
+  if (cert !== null && key !== null && ca !== null) return { cert, key, ca }
+  if (cert === null && key === null && ca === null) return null
+  throw new ConfigError(
+    'TOLLGATE_NODE_TLS_CERT, TOLLGATE_NODE_TLS_KEY and TOLLGATE_NODE_TLS_CA belong together: name all three files or none',
   )
 }
 

@@ -70,6 +70,9 @@ export interface Settings {
   readonly REDIS_URL_FILE?: string | undefined
   readonly TOLLGATE_CLUSTER_SECRET?: string | undefined
   readonly TOLLGATE_CLUSTER_SECRET_FILE?: string | undefined
+  readonly TOLLGATE_NODE_TLS_CERT?: string | undefined
+  readonly TOLLGATE_NODE_TLS_KEY?: string | undefined
+  readonly TOLLGATE_NODE_TLS_CA?: string | undefined
   readonly TOLLGATE_NODE_ID?: string | undefined
   readonly TOLLGATE_NODE_LISTEN?: string | undefined
   readonly TOLLGATE_NODE_ADDRESS?: string | undefined

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeOverview, ShardLag } from '../cluster/overview.js'
 import { Overview } from '../cluster/overview.js'
+import { linkSecurity } from '../cluster/security.js'
 import { type Config, ConfigError } from '../config.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
@@ -102,7 +103,7 @@ async function open(config: Config): Promise<Overview> {
     const [row] = await sql<{ generation: string }[]>`select generation from cluster`
     if (row === undefined) throw new Failure('No node was ever started on this Postgres with REDIS_URL')
     const address = { url: redisUrl, prefix: `tollgate:{${row.generation}}:`, replicas: 0 }
-    return await Overview.open(address, clusterSecret)
+    return await Overview.open(address, linkSecurity(config))
   } finally {
     await closePostgres(sql, 1_000)
   }

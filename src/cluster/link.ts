@@ -3,12 +3,15 @@
 //
 //   frame | length 4 | value, as v8 writes it |
 //
-// Both sides prove that they know the secret before the first frame.
+// Both sides prove that they know the secret before the first frame. With TLS both show a certificate first, and the
+// proofs hold for this connection only: whoever passes them on to another one is refused.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { connect as connectTls, createServer as createTlsServer, TLSSocket } from 'node:tls'
 import { deserialize, serialize } from 'node:v8'
 import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
+import type { LinkSecurity, LinkTls } from './security.js'
 
 /** Longest frame, and most bytes that wait to be sent to one node. */
 const frameBytesMax = 64 << 20
@@ -144,6 +147,24 @@ class Wire {
   }
 }
 
+/** Bytes that the two ends of one TLS connection share, and nobody else; none without TLS. */
+function bindingOf(socket: Socket): readonly string[] {
+  if (!(socket instanceof TLSSocket)) return []
+  return [socket.exportKeyingMaterial(32, 'EXPORTER-tollgate-nodes', Buffer.alloc(0)).toString('base64url')]
+}
+
+/** The authority is that of the nodes alone, and nodes change their addresses: names are not compared. */
+function tlsOptions(tls: LinkTls) {
+  return {
+    ...tls,
+    minVersion: 'TLSv1.3',
+    requestCert: true,
+    rejectUnauthorized: true,
+    handshakeTimeout: helloMs,
+    checkServerIdentity: () => undefined,
+  } as const
+}
+
 const proof = (secret: string, side: 'asks' | 'serves', ...parts: readonly string[]): string =>
   createHmac('sha256', secret)
     .update([side, ...parts].join('\n'))
@@ -198,7 +219,7 @@ export class Door {
   /** silenceMs: a live node sends a frame at least this often. */
   static async listen(
     where: { host: string; port: number },
-    secret: string,
+    { secret, tls }: LinkSecurity,
     silenceMs: number,
     serves: Serves,
   ): Promise<Door> {
@@ -212,10 +233,11 @@ export class Door {
         serves.left(guest)
       },
     }
-    const server = createServer(socket => {
+    const take = (socket: Socket): void => welcome(socket, secret, silenceMs * guestSilences, known)
+    const server: Server = tls === null ? createServer(take) : createTlsServer(tlsOptions(tls), take)
+    server.on('connection', (socket: Socket) => {
       open.add(socket)
       socket.on('close', () => open.delete(socket))
-      welcome(socket, secret, silenceMs * guestSilences, known)
     })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -247,12 +269,12 @@ function welcome(socket: Socket, secret: string, silenceMs: number, serves: Rece
       typeof node === 'string' &&
       typeof slot === 'number' &&
       typeof theirs === 'string' &&
-      isProof(shown, proof(secret, 'asks', nonce, theirs, node, String(slot)))
+      isProof(shown, proof(secret, 'asks', nonce, theirs, node, String(slot), ...bindingOf(socket)))
     if (!known) return void socket.destroy()
     clearTimeout(late)
     guest = new Guest(node, slot, wire)
     serves.came(guest)
-    wire.send({ proof: proof(secret, 'serves', nonce, theirs) })
+    wire.send({ proof: proof(secret, 'serves', nonce, theirs, ...bindingOf(socket)) })
     wire.open()
   })
   wire.send({ nonce })
@@ -302,7 +324,7 @@ export class Peer {
     readonly node: string,
     private readonly where: { readonly host: string; readonly port: number },
     private readonly self: Visitor,
-    private readonly secret: string,
+    private readonly security: LinkSecurity,
     private readonly silenceMs: number,
     private readonly hears: Hears,
   ) {
@@ -355,7 +377,9 @@ export class Peer {
 
   private connect(): void {
     if (this.closed) return
-    const socket = connect({ ...this.where, timeout: connectMs })
+    const { secret, tls } = this.security
+    const where = { ...this.where, timeout: connectMs }
+    const socket = tls === null ? connect(where) : connectTls({ ...where, ...tlsOptions(tls) })
     this.socket = socket
     socket.on('timeout', () => {
       if (this.wire === null) socket.destroy()
@@ -368,8 +392,12 @@ export class Peer {
       if (theirs === null && typeof said.nonce === 'string') {
         theirs = said.nonce
         const { node, slot } = this.self
-        wire.send({ node, slot, nonce, proof: proof(this.secret, 'asks', theirs, nonce, node, String(slot)) })
-      } else if (theirs !== null && isProof(said.proof, proof(this.secret, 'serves', theirs, nonce))) {
+        const parts = [theirs, nonce, node, String(slot), ...bindingOf(socket)]
+        wire.send({ node, slot, nonce, proof: proof(secret, 'asks', ...parts) })
+      } else if (
+        theirs !== null &&
+        isProof(said.proof, proof(secret, 'serves', theirs, nonce, ...bindingOf(socket)))
+      ) {
         this.wire = wire
         this.fails = 0
         this.downSinceMs = null
@@ -404,13 +432,13 @@ export class Peer {
 /** Whether a node is reached within two seconds. */
 export async function reaches(
   where: { readonly host: string; readonly port: number },
-  secret: string,
+  security: LinkSecurity,
 ): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   let peer: Peer | undefined
   const up = new Promise<boolean>(resolve => {
     const hears = { replies: () => {}, bounced: () => {}, up: () => resolve(true), down: () => {} }
-    peer = new Peer('', where, { node: 'visitor', slot: -1 }, secret, connectMs, hears)
+    peer = new Peer('', where, { node: 'visitor', slot: -1 }, security, connectMs, hears)
     timer = setTimeout(resolve, connectMs, false)
   })
   const reached = await up

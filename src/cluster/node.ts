@@ -16,12 +16,13 @@ import { Door, type Guest, Peer, reaches, type Visitor } from './link.js'
 import { clusterShards, Members, planOf, type View } from './members.js'
 import type { PairClaims } from './pairs.js'
 import type { ClusterProjections, Others } from './projections.js'
+import type { LinkSecurity } from './security.js'
 import type { ClusterShards } from './shards.js'
 
 export interface NodeSettings {
   readonly redis: RedisAddress
   readonly name: string | null
-  readonly secret: string
+  readonly security: LinkSecurity
   /** The address where other nodes connect. */
   readonly listen: { readonly host: string; readonly port: number }
   /** The address published to other nodes; null: the one it listens at. */
@@ -94,7 +95,7 @@ export class ClusterNode implements Others {
     })
     let node: ClusterNode | null = null
     await reachAll(redis, settings, log)
-    const door = await Door.listen(settings.listen, settings.secret, settings.leaseMs, {
+    const door = await Door.listen(settings.listen, settings.security, settings.leaseMs, {
       cells: (guest, shard, cells, tries) => node?.cells(guest, shard, cells, tries),
       call: (guest, name, given) => {
         if (node === null) throw new ServiceError('starting')
@@ -386,8 +387,8 @@ export class ClusterNode implements Others {
 
   private meet(id: string, where: { readonly host: string; readonly port: number }): void {
     const self = { node: this.id, slot: this.members.slot }
-    const { secret, leaseMs } = this.settings
-    const peer: Peer = new Peer(id, where, self, secret, leaseMs, {
+    const { security, leaseMs } = this.settings
+    const peer: Peer = new Peer(id, where, self, security, leaseMs, {
       replies: (shard, cells) => this.parts?.shards.replied(shard, cells),
       bounced: (shard, cells, tries) => {
         void this.members.tick()
@@ -484,11 +485,11 @@ export class ClusterNode implements Others {
  * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with
  * it.
  */
-async function reachAll(redis: RedisClient, { secret }: NodeSettings, log: Logger): Promise<void> {
+async function reachAll(redis: RedisClient, { security }: NodeSettings, log: Logger): Promise<void> {
   for (;;) {
     const { nodes, leases } = await Members.look(redis)
     const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
-    const reached = await Promise.all(living.map(one => reaches(one, secret)))
+    const reached = await Promise.all(living.map(one => reaches(one, security)))
     const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
     if (missed.length === 0) return
     log.warn({ nodes: missed }, 'waiting until these nodes are reached')

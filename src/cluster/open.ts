@@ -37,6 +37,7 @@ import { PairClaims } from './pairs.js'
 import { ClusterProjections } from './projections.js'
 import { reloadedBy } from './reload.js'
 import { SharedBacklog } from './room.js'
+import { linkSecurity } from './security.js'
 import { ClusterShards } from './shards.js'
 import { SharedWindow } from './window.js'
 
@@ -107,7 +108,7 @@ export class Cluster {
     const settings = {
       redis: address,
       name: config.nodeId,
-      secret: config.clusterSecret!,
+      security: linkSecurity(config),
       listen,
       announce: config.nodeAddress,
       leaseMs: config.leaseMs,

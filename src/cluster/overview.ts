@@ -4,6 +4,7 @@ import type { RedisAddress } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
 import { Peer } from './link.js'
 import { Members, type NodeInfo, type View } from './members.js'
+import type { LinkSecurity } from './security.js'
 
 /** Positions of a shard's journal, from its owner: records that are not yet in a checkpoint or a store. */
 export interface ShardLag {
@@ -29,12 +30,12 @@ const answerMs = 5_000
 export class Overview {
   private constructor(
     private readonly redis: RedisClient,
-    private readonly secret: string,
+    private readonly security: LinkSecurity,
   ) {}
 
   /** errors  those of Redis. Waits for Redis as long as a node would. */
-  static async open(address: RedisAddress, secret: string): Promise<Overview> {
-    return new Overview(await RedisClient.open(address), secret)
+  static async open(address: RedisAddress, security: LinkSecurity): Promise<Overview> {
+    return new Overview(await RedisClient.open(address), security)
   }
 
   /** Reads the current state. */
@@ -76,7 +77,7 @@ export class Overview {
         timer = setTimeout(() => reject(new Error('it does not answer')), answerMs)
         const up = () => void peer!.call(name, null).then(resolve, reject)
         const hears = { replies: () => {}, bounced: () => {}, up, down: () => {} }
-        peer = new Peer(id, where, { node: 'operator', slot: -1 }, this.secret, answerMs, hears)
+        peer = new Peer(id, where, { node: 'operator', slot: -1 }, this.security, answerMs, hears)
       })
     } finally {
       clearTimeout(timer)

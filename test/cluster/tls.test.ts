@@ -1,0 +1,185 @@
+// TLS between nodes: both sides show a certificate of the nodes' authority, nobody reads what passes, and nobody in
+// between takes part. Certificates are made here.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
+import t, { type Test } from 'tap'
+import { Door, Peer, reaches } from '../../src/cluster/link.js'
+import { type LinkSecurity, linkSecurity } from '../../src/cluster/security.js'
+import { ConfigError, readConfig } from '../../src/config.js'
+import { temporaryDirectory } from '../stores.js'
+import { TestCluster, whole, skipped as withoutRedis } from './nodes.js'
+
+const secret = 'a secret that only nodes of this test know'
+const silenceMs = 30_000
+const without = spawnSync('openssl', ['version']).status === 0 ? false : 'openssl is not installed'
+
+function openssl(directory: string, ...args: readonly string[]): void {
+  const { status, stderr } = spawnSync('openssl', args, { cwd: directory, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+
+/** Makes an authority and certificates that it signs: `<authority>.pem`, `<name>.pem` and `<name>.key`. */
+function makeCertificates(directory: string, authority: string, ...names: readonly string[]): void {
+  const of = ['-subj', `/CN=${authority}`, '-keyout', `${authority}.key`, '-out', `${authority}.pem`]
+  openssl(directory, 'req', '-x509', ...newKey, '-days', '2', ...of)
+  for (const name of names) {
+    const asked = ['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`]
+    openssl(directory, 'req', ...newKey, ...asked)
+    const by = ['-CA', `${authority}.pem`, '-CAkey', `${authority}.key`, '-CAcreateserial']
+    openssl(directory, 'x509', '-req', '-in', `${name}.csr`, ...by, '-out', `${name}.pem`, '-days', '2')
+  }
+}
+
+const settingsOf = (directory: string, name: string, authority: string) => ({
+  TOLLGATE_NODE_TLS_CERT: join(directory, `${name}.pem`),
+  TOLLGATE_NODE_TLS_KEY: join(directory, `${name}.key`),
+  TOLLGATE_NODE_TLS_CA: join(directory, `${authority}.pem`),
+})
+
+async function listen(t: Test, security: LinkSecurity): Promise<number> {
+  const door = await Door.listen({ host: '127.0.0.1', port: 0 }, security, silenceMs, {
+    cells: () => {},
+    call: async (_, name, given) => [name, given],
+    left: () => {},
+  })
+  t.teardown(() => door.close())
+  return door.port
+}
+
+/** Passes bytes on, and keeps them. Returns its port. */
+async function listener(t: Test, to: number, heard: Buffer[]): Promise<number> {
+  const server = createServer(asks => {
+    const serves = connect(to, '127.0.0.1')
+    for (const [from, into] of [
+      [asks, serves],
+      [serves, asks],
+    ] as const) {
+      from.on('data', (piece: Buffer) => {
+        heard.push(piece)
+        into.write(piece)
+      })
+      from.on('close', () => into.destroy())
+      from.on('error', () => {})
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return (server.address() as { port: number }).port
+}
+
+/** The answer to a call that the peer makes at a port. */
+async function called(port: number, security: LinkSecurity, given: string): Promise<unknown> {
+  let up = (): void => {}
+  const isUp = new Promise<void>(resolve => {
+    up = resolve
+  })
+  const hears = { replies: () => {}, bounced: () => {}, up, down: () => {} }
+  const where = { host: '127.0.0.1', port }
+  const peer = new Peer('one', where, { node: 'two', slot: 2 }, security, silenceMs, hears)
+  try {
+    await isUp
+    return await peer.call('echo', given)
+  } finally {
+    peer.close()
+  }
+}
+
+t.test('connections', { skip: without }, async t => {
+  const directory = await temporaryDirectory(t)
+  makeCertificates(directory, 'ours', 'one', 'two')
+  makeCertificates(directory, 'theirs', 'stranger')
+  const security = (name: string, authority: string, known = secret): LinkSecurity => {
+    const { nodeTls } = readConfig(settingsOf(directory, name, authority))
+    return linkSecurity({ clusterSecret: known, nodeTls })
+  }
+  const one = security('one', 'ours')
+  const two = security('two', 'ours')
+  const plain: LinkSecurity = { secret, tls: null }
+  const port = await listen(t, one)
+  const plainPort = await listen(t, plain)
+
+  await t.test('two nodes with certificates of one authority talk, and nobody reads it', async t => {
+    const word = 'something nobody else may read'
+    const heard: Buffer[] = []
+    t.same(await called(await listener(t, port, heard), two, word), ['echo', word])
+    t.ok(heard.length > 0)
+    t.notOk(Buffer.concat(heard).includes(word))
+    const plainly: Buffer[] = []
+    t.same(await called(await listener(t, plainPort, plainly), plain, word), ['echo', word])
+    t.ok(Buffer.concat(plainly).includes(word), 'without TLS it can be read')
+  })
+
+  await t.test('every other one is refused', async t => {
+    // It has a certificate, knows no secret, and passes on what both sides say.
+    const between = createTlsServer({ ...two.tls!, requestCert: true }, asks => {
+      const serves = connectTls({ port, ...two.tls!, checkServerIdentity: () => undefined })
+      asks.pipe(serves).pipe(asks)
+      asks.on('error', () => {})
+      serves.on('error', () => {})
+      t.teardown(() => asks.destroy() && serves.destroy())
+    })
+    await new Promise<void>(resolve => between.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => between.close())
+    const { port: betweenPort } = between.address() as { port: number }
+    const asked: readonly (readonly [string, number, LinkSecurity])[] = [
+      ['no certificate', port, plain],
+      [
+        'a certificate of another authority',
+        port,
+        { secret, tls: { ...security('stranger', 'theirs').tls!, ca: one.tls!.ca } },
+      ],
+      [
+        'a node of another authority asked',
+        port,
+        { secret, tls: { ...two.tls!, ca: security('stranger', 'theirs').tls!.ca } },
+      ],
+      ['another secret', port, { ...two, secret: 'another secret, as long as the one of this test' }],
+      ['somebody in between with a certificate', betweenPort, two],
+      ['a node without TLS asked', plainPort, two],
+    ]
+    const reached = await Promise.all(
+      asked.map(([, at, with_]) => reaches({ host: '127.0.0.1', port: at }, with_)),
+    )
+    for (const [i, [name]] of asked.entries()) t.equal(reached[i], false, name)
+    t.equal(await reaches({ host: '127.0.0.1', port }, two), true, 'the right one is reached')
+  })
+
+  await t.test('wrong files stop the start, and the error names the setting', async t => {
+    const right = settingsOf(directory, 'one', 'ours')
+    const starts = (more: object) => () =>
+      linkSecurity(readConfig({ ...right, TOLLGATE_CLUSTER_SECRET: secret, ...more }))
+    t.doesNotThrow(starts({}))
+    for (const name of Object.keys(right)) {
+      t.throws(starts({ [name]: '/nowhere/file.pem' }), {
+        name: 'ConfigError',
+        message: new RegExp(`${name}: .*nowhere`),
+      })
+      t.throws(starts({ [name]: '' }), ConfigError, `${name} is missing`)
+    }
+    const other = join(directory, 'two.key')
+    t.throws(starts({ TOLLGATE_NODE_TLS_KEY: other }), { message: /TOLLGATE_NODE_TLS_KEY: .*mismatch/ })
+    const none = join(directory, 'none.pem')
+    writeFileSync(none, readFileSync(other))
+    t.throws(starts({ TOLLGATE_NODE_TLS_CA: none }), { message: /TOLLGATE_NODE_TLS_CA: / })
+  })
+})
+
+t.test('a cluster', { skip: without || withoutRedis }, async t => {
+  const directory = await temporaryDirectory(t)
+  makeCertificates(directory, 'ours', 'one')
+  const cluster = await TestCluster.start(t, 2, settingsOf(directory, 'one', 'ours'))
+  await whole(() => cluster.nodes)
+  const [one, other] = cluster.nodes.map(({ client }) => client)
+  const slugs = Array.from({ length: 12 }, (_, i) => `co${i}`)
+  await Promise.all(slugs.map(slug => one!.ok('POST', '/companies', { keys: { slug } })))
+  for (const slug of slugs)
+    t.match(await other!.ok('GET', `/companies/lookup?slug=${slug}`), { keys: [{ value: slug }] })
+  const { code, out, err } = await cluster.command('cluster')
+  t.equal(code, 0, err)
+  t.match(out, /\nnode-2 .* yes\n/, 'the command reaches the nodes too')
+})
