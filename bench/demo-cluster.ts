@@ -96,7 +96,7 @@ async function startStores(directory: string): Promise<Environment> {
 }
 
 async function startNode(name: string, directory: string, shared: Environment): Promise<Node> {
-  const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../served/main.js', import.meta.url))
   const child = spawn(process.execPath, [main], {
     env: { ...shared, TOLLGATE_NODE_ID: name, TOLLGATE_DATA_DIR: join(directory, name), TOLLGATE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

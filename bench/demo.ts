@@ -50,7 +50,7 @@ async function startEmpty(): Promise<{ url: string; key: string; stop(): Promise
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-demo-'))
   chmodSync(dataDir, 0o711)
   const key = 'sk_dev_q7ZnR2vK9sXw4BtJ8mCyL1fHdP6gUaQ3eTiVo5YkWrN'
-  const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../served/main.js', import.meta.url))
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,

@@ -164,7 +164,7 @@ export class Process {
   static spawn(
     dataDir: string,
     more: Readonly<Record<string, string>> = {},
-    program: readonly string[] = [fileURLToPath(new URL('../src/main.js', import.meta.url))],
+    program: readonly string[] = [fileURLToPath(new URL('../served/main.js', import.meta.url))],
     stderr: 'inherit' | 'pipe' = 'inherit',
   ): ChildProcess {
     return spawn(process.execPath, ['--enable-source-maps', ...program], {

@@ -9,6 +9,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundled.mjs'
 import { buildClient } from './client.mjs'
+import { bundleServed } from './served.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 // An older Node fails later, and in other words.
@@ -27,6 +28,7 @@ const settings = [
   'tools/build.mjs',
   'tools/bundled.mjs',
   'tools/client.mjs',
+  'tools/served.mjs',
 ]
 
 const sources = folders.flatMap(folder => filesUnder(join(root, folder), /\.ts$/))
@@ -36,7 +38,7 @@ if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) process.exit(0)
 const compiler = findCompiler()
 if (compiler === null) {
   // Installed without development dependencies: the existing build is used.
-  if (existsSync(join(dist, 'src', 'main.js')) || process.env.npm_lifecycle_event === 'prepare')
+  if (existsSync(join(dist, 'served', 'main.js')) || process.env.npm_lifecycle_event === 'prepare')
     process.exit(0)
   console.error(
     'Not built yet, and the compiler is not installed: run npm install with development dependencies.',
@@ -53,6 +55,7 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.json']
 if (status !== 0) process.exit(status ?? 1)
 removeOrphans()
 bundle(root, dist)
+await bundleServed(root, dist)
 await buildClient(root)
 writeFileSync(stamp, state)
 console.error(`built in ${((performance.now() - began) / 1_000).toFixed(1)} s`)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Removes from an installation what an image does not need: compiled tests and benchmarks, binaries of the native HTTP
-// server for other platforms and other Nodes, and, with EMBEDDED_STORES=false, the embedded stores. For images alone.
+// Removes from an installation what an image does not need: compiled tests and benchmarks, what dist/served
+// bundles, binaries of the native HTTP server for other platforms and other Nodes, and, with EMBEDDED_STORES=false, the
+// embedded stores. For images alone.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +10,8 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const packages = join(root, 'node_modules')
 const own = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
 
-for (const name of ['test', 'bench', '.tsbuildinfo']) remove(join(root, 'dist', name))
+for (const name of ['test', 'bench', 'src', 'schemas', 'workers', '.tsbuildinfo'])
+  remove(join(root, 'dist', name))
 const native = join(packages, 'uWebSockets.js')
 if (existsSync(native))
   for (const name of readdirSync(native))

@@ -1,10 +1,13 @@
 // The published package: the files of the tarball, the driver that it carries, and the types of `import 'tollgate'`.
 import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { readConfig } from '../../src/config.js'
 import { start } from '../../src/index.js'
 import { mustHaveStores } from '../../src/storage/embedded/installed.js'
 import type { start as declared } from '../../types/index.js'
+import { temporaryDirectory } from '../stores.js'
 import { mistakes, sample } from './embedding.js'
 import { filesUnder, read, root } from './source.js'
 
@@ -70,8 +73,10 @@ t.test('the tarball holds what runs, under 5 MB, and neither tests nor maps', as
     'README.md',
     'bin/tollgate',
     'types/index.d.ts',
-    'dist/src/index.js',
-    'dist/src/cli.js',
+    'dist/served/index.js',
+    'dist/served/cli.js',
+    'dist/served/main.js',
+    'dist/bundled/swagger-ui/swagger-ui.css',
   ]
   t.same(
     wanted.filter(path => !paths.includes(path)),
@@ -82,7 +87,46 @@ t.test('the tarball holds what runs, under 5 MB, and neither tests nor maps', as
     [],
   )
   t.ok(paths.includes('node_modules/postgres/src/connection.js'), 'the patched driver is carried along')
-  t.ok(paths.some(path => path.startsWith('dist/bundled/typia/')))
+  t.ok(paths.includes('dist/bundled/typia/LICENSE'), 'parts of typia are in the bundles')
+  t.same(
+    paths.filter(path => /^dist\/(src|schemas|workers)\//.test(path)),
+    [],
+    'modules are there once, bundled',
+  )
+  t.same(
+    namedByBundles().filter(path => !paths.some(packed => packed === path || packed.startsWith(path))),
+    [],
+    'every file that a bundle names is there',
+  )
+})
+
+/** Files and folders that the bundles name by their place beside dist/served, from the root. */
+function namedByBundles(): readonly string[] {
+  const named = filesUnder(['dist/served'], '.js').flatMap(path =>
+    [...read(path).matchAll(/new URL\((["'`])(\.[^"'`]*)\1, import\.meta\.url\)/g)].map(match =>
+      // a name that is put together: its folder
+      join('dist/served', match[2]!.replace(/\$\{.*$/, '')),
+    ),
+  )
+  t.ok(named.length >= 8, 'programs, threads, statements, the page')
+  return named
+}
+
+t.test('the stack of an error in a bundle names the source and its line', async t => {
+  const dataDir = join(await temporaryDirectory(t), 'file')
+  writeFileSync(dataDir, 'no directory')
+  const { stderr, status } = spawnSync(process.execPath, ['--enable-source-maps', 'dist/served/main.js'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      TOLLGATE_DATA_DIR: dataDir,
+      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+      CLICKHOUSE_URL: 'http://127.0.0.1:1',
+    },
+  })
+  t.equal(status, 1)
+  t.match(stderr, /Tollgate did not start: [\s\S]*\/src\/(start|storage\/lock)\.ts:\d+/)
 })
 
 t.test('an install runs no script of ours, and may leave the embedded engines out', async t => {
