@@ -1,6 +1,6 @@
 // The stores that all files of one run of the tests share: `node dist/test/shared-stores.js DIRECTORY`, started by
 // tools/test. Prints one line, the settings that lead tests to them, as JSON; ends when its standard input does.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
 import { startEmbeddedClickHouse } from '../src/storage/embedded/clickhouse.js'
@@ -53,3 +53,5 @@ const settings = {
 process.stdout.write(`${JSON.stringify(settings)}\n`)
 await ended
 await Promise.all([postgres.stop(), clickhouse.stop()])
+// the run may have been killed, and the files be in memory
+rmSync(directory, { recursive: true, force: true })
