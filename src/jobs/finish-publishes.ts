@@ -1,8 +1,7 @@
 // Publishes of custom plans that a kill, or a store that was away, has interrupted.
-import type { PlanPublish } from '../../schemas/plans.js'
-import type { Call } from '../api/kit/call.js'
 import type { Services } from '../api/kit/services.js'
 import { finish, type PublishRow } from '../api/manage-plan/custom-plan-publish.js'
+import { asOfKey } from './as-of-key.js'
 
 const perTurn = 100
 
@@ -19,40 +18,11 @@ export async function finishPublishes(services: Services): Promise<void> {
     where m.id is null or m.status not in ('pending', 'in_progress')
     order by p.published_at limit ${perTurn}`
   for (const row of rows) {
-    const call = callOf(services, row)
+    const { environment_id: environmentId, api_key_id: keyId, request, published_at: at } = row
+    const call = asOfKey(services, environmentId, keyId, request, at.getTime())
     if (call === null) continue
     await finish(call, row.plan_version_id).catch(error =>
       services.log.warn({ err: error, company_id: row.company_id }, 'a custom plan is not billed yet'),
     )
   }
 }
-
-/** The publish as it was asked for, at its instant. Null while its environment is not known. */
-function callOf(services: Services, row: PublishRow): Call<PlanPublish, unknown> | null {
-  const environment = services.keys.environment(row.environment_id)
-  if (environment === null) return null
-  return {
-    services,
-    key: { ...namelessKey, id: row.api_key_id, accountId: environment.accountId },
-    environment,
-    environmentOrNull: environment,
-    params: {},
-    query: {},
-    body: row.request,
-    text: '',
-    nowMs: row.published_at.getTime(),
-    remoteIp: '',
-    userAgent: '',
-  }
-}
-
-/** Only the id of the publishing key is stored. */
-const namelessKey = {
-  name: '',
-  description: null,
-  kind: 'secret',
-  scopes: [],
-  readonly: false,
-  environmentId: null,
-  rateLimitPercent: null,
-} as const

@@ -1,6 +1,7 @@
 // The schedule of a running service: changes that are due by time, last-seen times, counts of cached checks.
 import type { Services } from '../api/kit/services.js'
 import type { CheckCounts } from '../core/company/message.js'
+import { finishPlanWrites } from '../jobs/finish-plan-writes.js'
 import { finishPublishes } from '../jobs/finish-publishes.js'
 import { tellExpired } from '../jobs/override-expiry.js'
 import { Schedule } from '../jobs/schedule.js'
@@ -49,7 +50,13 @@ export function startJobs(
   })
   schedule.every(flushMs, 'last-seen times of users are not written', flushUsers)
   schedule.every(flushMs, 'last-checked times of flags are not written', flushFlags)
-  const jobs = [() => settleDue(services, environmentIds()), finishPublishes, tellTrialEnds, tellExpired]
+  const jobs = [
+    () => settleDue(services, environmentIds()),
+    finishPlanWrites,
+    finishPublishes,
+    tellTrialEnds,
+    tellExpired,
+  ]
   schedule.every(dueMs, 'changes due by time wait for a store', async () => {
     if (!isHere()) return
     for (const job of jobs)

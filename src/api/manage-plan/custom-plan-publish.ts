@@ -30,7 +30,8 @@ import type {
 import { findPlan, findVersion } from '../plans/version-rows.js'
 import { couponOf } from './change.js'
 import { endUnlessPaid } from './custom-plan-billings.js'
-import { companyTurn, insertBilling, manage, requireNamed } from './handlers.js'
+import { companyTurn, manage, requireNamed } from './handlers.js'
+import { insertBilling } from './plan-writes.js'
 import { conflict, invalid } from './selection.js'
 
 type PublishCall = Call<PlanPublish, unknown>

@@ -1,5 +1,4 @@
 // Preview or change a company's plans: base plan, add-ons and quantities in one request (PB-30…34).
-import type { Sql } from 'postgres'
 import type {
   ManagePlanPreview,
   ManagePlanRequest,
@@ -9,23 +8,24 @@ import type {
 import type { SubscriptionReply } from '../../core/plans/messages.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { storeDetails } from '../billing/details.js'
 import { withPlans } from '../billing/own-subscriptions.js'
-import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
-import { inTurn, recount, storeSubscription } from '../billing/subscription-write.js'
+import { subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
+import { inTurn, recount } from '../billing/subscription-write.js'
 import { isRunning } from '../billing/view.js'
 import { companyDetails, described } from '../companies/read.js'
-import { companyBriefs } from '../entities/read.js'
 import { type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
-import { storedLong } from '../kit/long.js'
-import { asJson } from '../kit/sql.js'
-import { isoTime } from '../kit/time.js'
-import { planSnapshots } from '../plan-changes/view.js'
 import { featuresInPlans } from '../plans/view.js'
 import { featureUsageView } from '../usage/view.js'
-import { announce } from '../webhooks/publish.js'
 import { type Change, type CustomPlan, changeOf, type ManageTerms } from './change.js'
+import {
+  beginPlanWrite,
+  dropPlanWrite,
+  finishPlanWritesOf,
+  insertBilling,
+  type NewBilling,
+  storePlanWrite,
+} from './plan-writes.js'
 import { previewOf } from './preview.js'
 import { conflict, invalid } from './selection.js'
 import { usageViolations, warnOverLimit } from './usage-violations.js'
@@ -37,9 +37,12 @@ const refusals: Refusals = {
   plan_not_assignable: ['state_conflict', 'The company cannot be on these plans'],
 }
 
-/** Serialises plan changes of one company. */
+/** Serialises plan changes of one company. Rows that an interrupted change left are stored first. */
 export function companyTurn<T>(call: AnyCall, companyId: string, work: () => Promise<T>): Promise<T> {
-  return inTurn(call, `plans of ${companyId}`, work)
+  return inTurn(call, `plans of ${companyId}`, async () => {
+    await finishPlanWritesOf(call, companyId)
+    return work()
+  })
 }
 
 /** POST /manage-plan: makes the whole change or nothing. source: PB-30…34 */
@@ -95,7 +98,7 @@ export async function manage(
   const { services, environment, nowMs } = call
   const { paid = false, custom = null } = terms
   const { company, catalog, change } = await prepared(call, body, terms)
-  const { message, row, invoice } = change
+  const { message, had, row, invoice } = change
   const prevented =
     change.scheduledAtMs === null
       ? change.settings.prevent_downgrades_when_over_limit
@@ -105,135 +108,47 @@ export async function manage(
   if (prevented && falls && custom === null && violations.length > 0)
     throw conflict('The company uses more than the new plans allow') // EN-87
   if (invoice?.onPayment && !paid) {
-    await storeBilling(call, body, change, 'pending', custom)
+    await insertBilling(call, billingOf(body, change, 'pending', custom))
     return change
   }
+  const write = await beginPlanWrite(call, body.company_id, {
+    row,
+    isNew: had === null,
+    billing: invoice && !paid ? billingOf(body, change, 'active', custom) : null,
+    fieldValues: body.custom_field_values,
+  })
   const asked = services.shards.ask<SubscriptionReply>('c', environment.id, body.company_id, message, nowMs)
-  const reply = await replyWhenShown(call, asked, refusals)
-  if (row)
-    await services.sql.begin(async transaction => {
-      const tx = transaction as unknown as Sql
-      await storeSubscription(tx, row)
-      await announceDowngrade(tx, call, change)
-    })
-  if (invoice && !paid) await storeBilling(call, body, change, 'active', custom)
-  if (body.custom_field_values.length > 0)
-    await storeDetails(
-      services.sql,
-      environment.id,
-      body.company_id,
-      { values: body.custom_field_values },
-      nowMs,
-    )
+  const reply = await replyWhenShown(call, asked, refusals).catch(async error => {
+    if (error instanceof ServiceError && error.status < 500) await dropPlanWrite(call, write)
+    throw error
+  })
+  await storePlanWrite(call, write)
   await recount(call, body.company_id, reply.recount)
   warnOverLimit(call, body.company_id, violations)
   return change
 }
 
-/** Publish a change agreed for later, at the time of the agreement. source: EN-95, interface document */
-async function announceDowngrade(tx: Sql, call: AnyCall, { row }: Change): Promise<void> {
-  const scheduled = row?.own?.scheduled
-  if (row?.company_id == null || !scheduled) return
-  const { id, effective_at, from_plan_id: fromId, products, interval, total_price } = scheduled
-  const toId = scheduled.to_plan_id ?? call.services.catalogs.get(call.environment.id).fallbackPlanId
-  const companyId = row.company_id
-  await announce(
-    tx,
-    call,
-    'company.scheduled_downgrade',
-    async () => {
-      const [companies, plans] = await Promise.all([
-        companyBriefs(call, [companyId]),
-        planSnapshots(
-          tx,
-          [fromId, toId].filter(one => one !== null),
-        ),
-      ])
-      const company = companies.get(companyId)
-      const [from, to] = [plans.get(fromId ?? ''), plans.get(toId ?? '')]
-      return {
-        id,
-        execute_after: isoTime(effective_at * 1000),
-        ...(company && { company }),
-        ...(from && { from_plan: from }),
-        ...(to && { to_plan: to }),
-        scheduled_interval: products === null ? null : interval,
-        scheduled_price: products === null ? null : storedLong(total_price),
-      }
-    },
-    { companyId },
-  )
-}
-
-/** PB-60: store the billing of an invoiced subscription. */
-async function storeBilling(
-  call: AnyCall,
+/** PB-60: the billing of an invoiced subscription. */
+function billingOf(
   body: ManagePlanRequest,
   { invoice, selection }: Change,
   status: 'active' | 'pending',
   custom: CustomPlan | null,
-): Promise<void> {
+): NewBilling {
   const { plan, version } = (selection.base ?? selection.addOns[0])!
-  await insertBilling(call, {
+  return {
+    id: custom?.billingId ?? newId('cpbl_'),
     request: body,
     planId: plan.id,
     versionId: version.id,
     source: custom?.source ?? 'manage_plan',
     migrationId: custom?.migrationId ?? null,
     status,
-    ...(custom?.billingId !== undefined && { id: custom.billingId }),
     onPayment: invoice!.onPayment,
     daysUntilDue: invoice!.daysUntilDue,
     email: invoice!.email,
     sendInvoice: invoice!.sendInvoice,
-  })
-}
-
-/** A billing before it is stored. */
-export interface NewBilling {
-  /** Absent: a new id. A billing that has this id stays as it is. */
-  readonly id?: string
-  readonly request: ManagePlanRequest
-  readonly planId: string
-  readonly versionId: string
-  readonly source: CustomPlanBillingRow['plan_billing_source']
-  readonly migrationId: string | null
-  readonly status: 'active' | 'pending'
-  readonly onPayment: boolean
-  readonly daysUntilDue: number
-  readonly email: string | null
-  readonly sendInvoice: boolean
-}
-
-export async function insertBilling(
-  { services, environment, nowMs }: AnyCall,
-  billing: NewBilling,
-): Promise<void> {
-  const { sql } = services
-  const now = new Date(nowMs)
-  const { request } = billing
-  const anchor = request.billing_cycle_anchor
-  await sql`
-    insert into custom_plan_billings ${sql({
-      id: billing.id ?? newId('cpbl_'),
-      environment_id: environment.id,
-      company_id: request.company_id,
-      plan_id: billing.planId,
-      plan_version_id: billing.versionId,
-      plan_billing_source: billing.source,
-      migration_id: billing.migrationId,
-      activation_strategy: billing.onPayment ? 'on_payment' : 'on_publish',
-      status: billing.status,
-      days_until_due: billing.daysUntilDue,
-      send_invoice: billing.sendInvoice,
-      customer_email: billing.email,
-      billing_cycle_anchor: anchor == null ? null : new Date(anchor),
-      prorate_first_period: anchor == null ? null : (request.prorate_first_period ?? true),
-      published_at: now,
-      request: asJson(sql, request),
-      created_at: now,
-      updated_at: now,
-    })} on conflict (id) do nothing`
+  }
 }
 
 const nothingBeside = { entitlements: new Map(), overrides: new Map() }
