@@ -1,6 +1,7 @@
 // Two nodes. Both give the same answers, and each shows what the other acknowledged (promise 9). One is
 // killed: nothing acknowledged is lost or counted twice, and the other serves its companies (promise 10).
 import t from 'tap'
+import { makeLong, sameLong } from '../long-values.js'
 import { skipped, TestCluster, until, whole } from './nodes.js'
 
 const flag = { key: 'f', name: 'f', description: '', flag_type: 'boolean', default_value: true }
@@ -100,6 +101,11 @@ t.test('two nodes', { skip: skipped }, async t => {
     t.not(anew.id, gone.id)
   })
 
+  const long = await makeLong(other!)
+  await t.test('long: money and quantities of 64 bits have all their digits on both nodes', async t => {
+    for (const client of [one!, other!]) await sameLong(t, client, long)
+  })
+
   await t.test('a node is killed under load', async t => {
     const sent = new Map<string, number>()
     const statuses = new Map<number, number>()
@@ -150,6 +156,7 @@ t.test('two nodes', { skip: skipped }, async t => {
       client.ok('GET', '/companies/count'),
       until(async () => (await client.get('/health/ready')).status === 200, 'ready'),
     ])
-    t.equal(total.count, slugs.length + 40)
+    t.equal(total.count, slugs.length + 41)
+    await sameLong(t, client, long)
   })
 })

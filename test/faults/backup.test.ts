@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { Control } from '../../src/engine/recovery/control.js'
 import { command } from '../command.js'
 import { type Client, embedded, Process } from '../harness.js'
+import { makeLong, sameLong } from '../long-values.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
@@ -141,6 +142,26 @@ t.test('a backup under load, kill -9, a restore', async t => {
     }
     await running.end(shards === '2' ? 'SIGKILL' : 'SIGTERM')
   }
+})
+
+t.test('long: a backup and its restore keep every digit of money and quantities', async t => {
+  const directory = await temporaryDirectory(t)
+  const first = await Process.start(join(directory, 'first'), embedded)
+  t.teardown(() => first.end('SIGKILL'))
+  const long = await makeLong(first.client)
+  await sameLong(t, first.client, long)
+  const copy = join(directory, 'backup')
+  const taken = await tollgate(join(directory, 'first'), 'backup', copy)
+  t.equal(taken.code, 0, taken.said)
+  await first.end('SIGKILL')
+  const second = join(directory, 'second')
+  const restored = await tollgate(second, 'restore', copy)
+  t.equal(restored.code, 0, restored.said)
+  const running = await Process.start(second, embedded)
+  t.teardown(() => running.end('SIGKILL'))
+  await sameLong(t, running.client, long)
+  await reconciled(t, running.client)
+  await running.end('SIGTERM')
 })
 
 t.test('an invalid or changed backup is not restored, and an unfinished restore is not started', async t => {
