@@ -115,6 +115,7 @@ import * as events from '../api/events/handlers.js'
 import * as stored from '../api/events/stored.js'
 import * as exported from '../api/export/handlers.js'
 import * as features from '../api/features/handlers.js'
+import * as licenses from '../api/features/licenses.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
 import { exactly } from '../api/kit/long.js'
@@ -318,9 +319,9 @@ export const routes: readonly Route[] = [
   put('/flags/:flag_id/rules', { scope: 'write', body: exactly(parseRulesUpdate), handle: flags.putRules }),
   post('/flags/:key/check', { scope: 'check', limit: 'check', keeps: true, body: checkBody, handle: checks.checkFlag }),
   post('/flags/:key/check-and-reserve', { scope: 'write', journaled: true, body: exactly(parseCheckAndReserve), handle: checks.checkAndReserveFlag }),
-  get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
-  get('/licenses/count', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.countLicenses }),
-  get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
+  get('/licenses', { scope: 'read', environment: 'optional', query: licenses.licenseListQuery, handle: licenses.listLicenses }),
+  get('/licenses/count', { scope: 'read', environment: 'optional', query: licenses.licenseListQuery, handle: licenses.countLicenses }),
+  get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: licenses.getLicense }),
   get('/limits', { scope: 'admin', environment: 'optional', ofAccount: true, neverLimited: true, handle: limits.getLimits }),
   put('/limits', { scope: 'admin', environment: 'optional', ofAccount: true, neverLimited: true, body: parseLimitsUpdate, handle: limits.setLimits }),
   post('/manage-plan', { scope: 'write', mayLag: true, body: parseManagePlanRequest, handle: managing.managePlan }),

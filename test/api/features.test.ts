@@ -5,6 +5,7 @@ import type { FlagDetail } from '../../schemas/flags.js'
 import type { EntityTraitDefinition } from '../../schemas/traits.js'
 import * as environments from '../../src/api/environments/handlers.js'
 import * as features from '../../src/api/features/handlers.js'
+import * as licenses from '../../src/api/features/licenses.js'
 import { ensureUsageLimitTrait } from '../../src/api/features/write.js'
 import * as flags from '../../src/api/flags/handlers.js'
 import { slugOf } from '../../src/api/flags/write.js'
@@ -245,7 +246,7 @@ t.test('features and licences', async t => {
     const made = await create({ name: 'Editor seats', feature_type: 'license' })
     t.match(made, { license_id: /^lice_/, trait_id: /^trt_/, usage_limit_trait_id: /^trt_/ })
     t.not(made.trait_id, made.usage_limit_trait_id)
-    const license = await house.data<License>(features.getLicense, {
+    const license = await house.data<License>(licenses.getLicense, {
       params: { license_id: made.license_id! },
     })
     t.strictSame(license, {
@@ -267,13 +268,13 @@ t.test('features and licences', async t => {
       [{ ids: ['lice_none'] }, 0],
     ] as const) {
       t.equal(
-        (await house.data<License[]>(features.listLicenses, { query })).length,
+        (await house.data<License[]>(licenses.listLicenses, { query })).length,
         count,
         JSON.stringify(query),
       )
-      t.same(await house.data(features.countLicenses, { query }), { count })
+      t.same(await house.data(licenses.countLicenses, { query }), { count })
     }
-    t.match(await house.fails(features.getLicense, { params: { license_id: 'lice_none' } }), { status: 404 })
+    t.match(await house.fails(licenses.getLicense, { params: { license_id: 'lice_none' } }), { status: 404 })
   })
 
   await t.test('EN-2 other features get a limit trait when they are first sold in advance', async t => {
@@ -402,7 +403,7 @@ t.test('features and licences', async t => {
     t.same(await house.data(features.deleteFeature, { params: { feature_id: made.id } }), { deleted: true })
     t.match(house.asked, [['c', production.id, 'comp_9', { type: 'delete_override', overrideId: 'cmov_2' }]])
     t.equal(defined(made.id), undefined)
-    t.match(await house.fails(features.getLicense, { params: { license_id: made.license_id! } }), {
+    t.match(await house.fails(licenses.getLicense, { params: { license_id: made.license_id! } }), {
       status: 404,
     })
     const flag = await house.data<FlagDetail>(flags.getFlag, { params: { flag_id: made.flags[0]!.id } })

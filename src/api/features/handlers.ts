@@ -1,4 +1,4 @@
-// Features, their flags, and licences. They belong to the account and are the same in every environment (PB-1). The
+// Features and their flags. They belong to the account and are the same in every environment (PB-1). The
 // traits they name exist in each environment under its own id.
 import type { Sql } from 'postgres'
 import { billingProviderTypes, type FeatureType, featureTypes } from '../../../schemas/enums.js'
@@ -7,7 +7,6 @@ import type {
   FeatureCreate,
   FeatureDetail,
   FeatureUpdate,
-  License,
 } from '../../../schemas/features.js'
 import type { FlagWithFeature } from '../../../schemas/flags.js'
 import type { CatalogData } from '../../core/definitions.js'
@@ -20,7 +19,6 @@ import type { Call, Handler } from '../kit/call.js'
 import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../kit/query.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
-import { isoTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
 import { memberViews, requireMember } from '../members/rows.js'
 import { ensureFeatureTraits, traitViews } from '../traits/rows.js'
@@ -29,19 +27,14 @@ import { withEvents } from './event-summaries.js'
 import { deleteOverridesOf } from './overrides.js'
 import {
   countFeatureRows,
-  countLicenseRows,
   deleteFeatureRow,
   type FeatureFilter,
   type FeatureMembers,
   findFeature,
-  findLicense,
   findLinkedFeature,
   insertFeature,
   insertLicense,
-  type LicenseFilter,
-  type LicenseRow,
   listFeatureRows,
-  listLicenseRows,
   renameLicense,
   updateFeature,
 } from './store.js'
@@ -464,39 +457,4 @@ export const deleteFeature: Handler = async call => {
     await announce(tx, call, 'feature.deleted', gone?.[0], featureId)
   })
   return { data: { deleted: true } }
-}
-
-const licenseShape = { feature_ids: list, ids: list, name: text(255), ...page } as const
-export const licenseListQuery = query(licenseShape)
-type LicenseListQuery = QueryOf<typeof licenseShape>
-
-function licenseFilterOf({ key, query }: Call<undefined, LicenseListQuery>): LicenseFilter {
-  return { accountId: key.accountId, featureIds: query.feature_ids, ids: query.ids, name: query.name }
-}
-
-function licenseView(row: LicenseRow): License {
-  return {
-    id: row.id,
-    name: row.name,
-    created_at: isoTime(row.created_at.getTime()),
-    updated_at: isoTime(row.updated_at.getTime()),
-  }
-}
-
-/** GET /licenses. */
-export const listLicenses: Handler<undefined, LicenseListQuery> = async call => {
-  const rows = await listLicenseRows(call.services.sql, licenseFilterOf(call), call.query)
-  return { data: rows.map(licenseView) }
-}
-
-/** GET /licenses/count. */
-export const countLicenses: Handler<undefined, LicenseListQuery> = async call => ({
-  data: { count: await countLicenseRows(call.services.sql, licenseFilterOf(call)) },
-})
-
-/** GET /licenses/{license_id}. */
-export const getLicense: Handler = async ({ services, key, params }) => {
-  const row = await findLicense(services.sql, key.accountId, params.license_id!)
-  if (!row) throw new ServiceError('not_found', 'License not found')
-  return { data: licenseView(row) }
 }
