@@ -13,6 +13,7 @@ import { Usage } from './usage.js'
 
 export type { Api } from './api.js'
 export type { EventOptions, OutgoingEvent } from './events.js'
+export { parseExact } from './exact.js'
 export { Lease, LeaseError, type LeaseRequest } from './leases.js'
 export type { Change, CheckOptions, ClientOptions, Context, Preflight } from './options.js'
 export type { Check, Checked, Entitlement, Source } from './result.js'

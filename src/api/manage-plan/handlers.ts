@@ -24,6 +24,7 @@ import {
   finishPlanWritesOf,
   insertBilling,
   type NewBilling,
+  type PlanWrite,
   storePlanWrite,
 } from './plan-writes.js'
 import { previewOf } from './preview.js'
@@ -111,18 +112,21 @@ export async function manage(
     await insertBilling(call, billingOf(body, change, 'pending', custom))
     return change
   }
-  const write = await beginPlanWrite(call, body.company_id, {
+  const write: PlanWrite = {
+    companyId: body.company_id,
     row,
     isNew: had === null,
     billing: invoice && !paid ? billingOf(body, change, 'active', custom) : null,
     fieldValues: body.custom_field_values,
-  })
+  }
+  // The publish of a custom plan has a note of its own, and is done again as a whole.
+  const noteId = custom?.billingId === undefined ? await beginPlanWrite(call, write) : null
   const asked = services.shards.ask<SubscriptionReply>('c', environment.id, body.company_id, message, nowMs)
   const reply = await replyWhenShown(call, asked, refusals).catch(async error => {
-    if (error instanceof ServiceError && error.status < 500) await dropPlanWrite(call, write)
+    if (error instanceof ServiceError && error.status < 500) await dropPlanWrite(call, noteId)
     throw error
   })
-  await storePlanWrite(call, write)
+  await storePlanWrite(call, noteId, write)
   await recount(call, body.company_id, reply.recount)
   warnOverLimit(call, body.company_id, violations)
   return change

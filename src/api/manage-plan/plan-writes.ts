@@ -70,6 +70,7 @@ export async function insertBilling(
 
 /** Rows that belong to a change of plans. */
 export interface PlanWrite {
+  readonly companyId: string
   readonly row: SubscriptionRow | null
   /** The company had no subscription of the service before. */
   readonly isNew: boolean
@@ -93,8 +94,7 @@ export interface PlanWriteRow {
 /** Note what is to be stored. Returns the note's id; null: nothing is. */
 export async function beginPlanWrite(
   { services, environment, key, nowMs }: AnyCall,
-  companyId: string,
-  { row, isNew, billing, fieldValues }: PlanWrite,
+  { companyId, row, isNew, billing, fieldValues }: PlanWrite,
 ): Promise<string | null> {
   if (row === null && billing === null && fieldValues.length === 0) return null
   const { sql } = services
@@ -119,22 +119,40 @@ export async function dropPlanWrite({ services }: AnyCall, id: string | null): P
   if (id !== null) await services.sql`delete from plan_writes where id = ${id}`
 }
 
-/** Store what was noted, once: only the one that takes the note away stores it. */
-export async function storePlanWrite(call: AnyCall, id: string | null): Promise<void> {
-  if (id === null) return
-  const { environment, services } = call
-  await inTransaction(services.sql, async tx => {
-    const [write] = await tx<PlanWriteRow[]>`delete from plan_writes where id = ${id} returning *`
-    if (!write) return
-    const { company_id: companyId, subscription, billing, field_values: values } = write
-    const nowMs = write.changed_at.getTime()
-    if (subscription) {
-      const row = revived(subscription)
-      await storeSubscription(tx, row)
-      await announceDowngrade(tx, call, row)
+/** Store the rows, once: only the one that takes their note away stores them. id: of the note; null: there is none. */
+export async function storePlanWrite(call: AnyCall, id: string | null, write: PlanWrite): Promise<void> {
+  await inTransaction(call.services.sql, async tx => {
+    if (id !== null) {
+      const taken = await tx`delete from plan_writes where id = ${id} returning id`
+      if (taken.length === 0) return
     }
-    if (billing) await insertBilling({ services, environment, nowMs }, billing, tx)
-    if (values.length > 0) await storeDetails(tx, environment.id, companyId, { values }, nowMs)
+    await storeRows(tx, call, write, call.nowMs)
+  })
+}
+
+async function storeRows(
+  tx: Sql,
+  call: AnyCall,
+  { companyId, row, billing, fieldValues: values }: PlanWrite,
+  nowMs: number,
+): Promise<void> {
+  const { environment, services } = call
+  if (row) {
+    await storeSubscription(tx, row)
+    await announceDowngrade(tx, call, row)
+  }
+  if (billing) await insertBilling({ services, environment, nowMs }, billing, tx)
+  if (values.length > 0) await storeDetails(tx, environment.id, companyId, { values }, nowMs)
+}
+
+/** Store the rows of an interrupted change as they were noted. */
+async function storeNoted(call: AnyCall, id: string): Promise<void> {
+  await inTransaction(call.services.sql, async tx => {
+    const [noted] = await tx<PlanWriteRow[]>`delete from plan_writes where id = ${id} returning *`
+    if (!noted) return
+    const { company_id: companyId, subscription, is_new: isNew, billing, field_values: fieldValues } = noted
+    const row = subscription && revived(subscription)
+    await storeRows(tx, call, { companyId, row, isNew, billing, fieldValues }, noted.changed_at.getTime())
   })
 }
 
@@ -177,7 +195,7 @@ export async function finishPlanWrite(call: AnyCall, write: PlanWriteRow): Promi
         )
       ).reply?.state
     : undefined
-  if (state && isMade(state, write)) await storePlanWrite(call, id)
+  if (state && isMade(state, write)) await storeNoted(call, id)
   else
     await services.sql`
       delete from plan_writes where id = ${id} and begun_at < now() - ${givenUpSeconds} * interval '1 second'`
