@@ -11,6 +11,8 @@ export const clusterShards = 32
 export const nodesMax = 64
 /** Part of a lease: a node stops answering so long before it may be removed. */
 const margin = 0.1
+/** After a break of Redis other nodes have this many leases to renew theirs. */
+const graceLeases = 2
 /** Most durations of looks that are kept until they are collected. */
 const looksMax = 1_000
 
@@ -57,8 +59,8 @@ export class Members extends EventEmitter<Events> {
   private view: View = { nodes: new Map(), owners: Array.from({ length: clusterShards }, () => nobody) }
   private changes = ''
   private leaseUntilMs = 0
-  /** Redis was away until then. Other leases may have ended for that reason alone. */
-  private lenientUntilMs = 0
+  /** Since when Redis answers without a break, of the monotonic clock; null: the last look failed. */
+  private answersSinceMs: number | null = Number.NEGATIVE_INFINITY
   /** When the first lease of another node ends unless it is renewed, of the monotonic clock. */
   private firstEndMs = Number.POSITIVE_INFINITY
   private timer: NodeJS.Timeout | null = null
@@ -225,24 +227,28 @@ export class Members extends EventEmitter<Events> {
         return
       }
       this.told = text
-      const gapMs = beganMs - this.leaseUntilMs
-      if (gapMs > 0) this.lenientUntilMs = performance.now() + this.leaseMs
+      const nowMs = performance.now()
+      const isLate = nowMs - beganMs > this.leaseMs / 2 || beganMs > this.leaseUntilMs
+      if (this.answersSinceMs === null || isLate) this.answersSinceMs = nowMs
       this.leaseUntilMs = beganMs + this.leaseMs
       await this.see(seen)
     } catch {
       // The next tick tries again. Without an answer the lease runs out.
+      this.answersSinceMs = null
     }
   }
 
   private async see([changes, nodes, shards]: Seen): Promise<void> {
     const lost: string[] = []
     const nowMs = performance.now()
+    // Before, the break of Redis alone may have ended the lease.
+    const isSure = nowMs - (this.answersSinceMs ?? nowMs) >= this.leaseMs * graceLeases
     this.firstEndMs = Number.POSITIVE_INFINITY
     for (let i = 0; i < nodes.length; i += 3) {
       if (nodes[i] === this.id) continue
       const leftMs = Number(nodes[i + 2])
       if (leftMs > 0) this.firstEndMs = Math.min(this.firstEndMs, nowMs + leftMs + 1)
-      else if (nowMs >= this.lenientUntilMs) lost.push(nodes[i]!)
+      else if (isSure) lost.push(nodes[i]!)
     }
     if (lost.length > 0) {
       await Promise.all(lost.map(node => this.redis.run('leave', node, '')))
