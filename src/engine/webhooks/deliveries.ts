@@ -1,4 +1,5 @@
 // The deliverer of webhooks: takes due rows of webhook_events, sends them a few at a time, writes what became of them.
+import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
@@ -83,7 +84,9 @@ export class Deliveries {
   #again = false
   #landed: (() => void) | null = null
 
-  constructor(private readonly options: DeliveriesOptions) {}
+  constructor(private readonly options: DeliveriesOptions) {
+    setMaxListeners(atOnceMax, this.#stop.signal) // each call listens to it
+  }
 
   start(): void {
     this.#pruning = setInterval(() => void this.#prune(), pruneMs).unref()

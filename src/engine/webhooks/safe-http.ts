@@ -7,7 +7,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { limitConcurrency } from '../../host/concurrency.js'
 
-/** Longest time from the first packet to the end of the answer. */
+/** Default of `timeoutMs`. */
 const timeoutMs = 10_000
 /** Bytes of a response that are read and discarded, so that an endpoint can finish it. */
 const answerBytesMax = 65_536
@@ -186,9 +186,21 @@ function standardSignature(secret: string, text: string): string {
 export async function deliver(
   endpoint: Endpoint,
   delivery: Delivery,
-  options: { readonly privateAddresses: boolean; readonly nowMs: number; readonly signal: AbortSignal },
+  options: {
+    readonly privateAddresses: boolean
+    readonly nowMs: number
+    readonly signal: AbortSignal
+    /** Longest time from the first packet to the end of the answer. */
+    readonly timeoutMs?: number
+  },
 ): Promise<Outcome> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
+  // Node may collect a combined signal of a timeout before it fires; the timer here keeps the controller
+  const controller = new AbortController()
+  const { signal } = controller
+  const abort = () => controller.abort()
+  const timer = setTimeout(abort, options.timeoutMs ?? timeoutMs)
+  options.signal.addEventListener('abort', abort)
+  if (options.signal.aborted) abort()
   try {
     const url = new URL(endpoint.url)
     const address = await openAddress(bare(url.hostname), options.privateAddresses, signal)
@@ -205,6 +217,9 @@ export async function deliver(
     if (!signal.aborted) return { status: null, reason: unreached, detail }
     const reason = options.signal.aborted ? 'stopped' : 'no answer in 10 seconds'
     return { status: null, reason, detail }
+  } finally {
+    clearTimeout(timer)
+    options.signal.removeEventListener('abort', abort)
   }
 }
 
