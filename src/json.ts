@@ -141,19 +141,66 @@ const mark = `${randomUUID()}:`
 const markedNumber = new RegExp(`"${mark}(-?\\d+)"`, 'g')
 
 /**
- * JSON text of a value that may contain bigints, written as digits. Values without bigints cost no more than with
- * JSON.stringify.
+ * JSON text of a value that may contain bigints, written as digits, and texts that are JSON already (`asWritten`). Values
+ * without them cost no more than with JSON.stringify.
  */
 export function jsonText(value: unknown): string {
+  const outer = written
+  written = []
+  try {
+    return withWritten(stringified(value))
+  } finally {
+    written = outer
+  }
+}
+
+function stringified(value: unknown): string {
   try {
     return JSON.stringify(value)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
+    written = []
     const text = JSON.stringify(value, (_, member: unknown) =>
       typeof member === 'bigint' ? `${mark}${member}` : member,
     )
     return text.replaceAll(markedNumber, '$1')
   }
+}
+
+/** The texts met by the present `jsonText`, in order; null outside of it. */
+let written: string[] | null = null
+const place = `"${mark}"`
+
+function withWritten(text: string): string {
+  if (written === null || written.length === 0) return text
+  let whole = ''
+  let from = 0
+  for (const one of written) {
+    const at = text.indexOf(place, from)
+    whole += text.slice(from, at) + one
+    from = at + place.length
+  }
+  return whole + text.slice(from)
+}
+
+/** A value that is JSON text already. */
+class Written {
+  constructor(private readonly text: string) {}
+
+  /** A placeholder for `jsonText`; elsewhere the value itself. */
+  toJSON(): unknown {
+    if (written === null) return parseExactly(this.text)
+    written.push(this.text)
+    return mark
+  }
+}
+
+/**
+ * JSON text as a member of a value that `jsonText` writes: it is inserted as it is. The result stands for the value that it
+ * describes; only `jsonText` and JSON.stringify can read it.
+ */
+export function asWritten<T>(text: string): T {
+  return new Written(text) as T
 }
 
 /**

@@ -12,8 +12,10 @@ import { planChangeView } from '../api/plan-changes/view.js'
 import { userDetails, userDetailsOf } from '../api/users/read.js'
 import type { CompanyDescription } from '../core/company/descriptions.js'
 import type { DatedDomainEvent } from '../core/company/notices.js'
+import { headOf } from '../core/company/state.js'
 import type { TopupFailure } from '../core/credits/account-state.js'
 import { quantityOrNull } from '../core/usage/quantity.js'
+import { type CompanyOutline, outlineOf } from '../protocol/company-outline.js'
 
 /**
  * The payload of a recorded event.
@@ -40,7 +42,7 @@ async function bodyOf(place: EntityPlace, happened: DatedDomainEvent): Promise<u
     case 'company_gone':
       return happened.last === null
         ? { id, truncated: true }
-        : (await companyDetailsOf(place, [withQuantities(happened.last)]))[0]
+        : (await companyDetailsOf(place, [outlineOfLast(place, withQuantities(happened.last))]))[0]
     case 'user_gone':
       return happened.last === null
         ? { id, truncated: true }
@@ -74,6 +76,10 @@ function withQuantities(last: CompanyDescription): CompanyDescription {
       softLimit: quantityOrNull(one.softLimit),
     })),
   }
+}
+
+function outlineOfLast({ environment }: EntityPlace, last: CompanyDescription): CompanyOutline {
+  return outlineOf(headOf(last.state), last, environment.accountId)
 }
 
 function overrideRow({

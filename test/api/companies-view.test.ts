@@ -1,5 +1,6 @@
 // A company with everything: plans, entitlements, overrides, metrics, credits, as the wire shows it.
 import t from 'tap'
+import type { CompanyDetail } from '../../schemas/companies.js'
 import { companyDetail, type Surroundings } from '../../src/api/companies/view.js'
 import { noHeldCredits } from '../../src/api/credits/held.js'
 import { TraitRegistry } from '../../src/catalog/traits.js'
@@ -7,7 +8,9 @@ import { compileCatalog } from '../../src/core/catalog.js'
 import { apply } from '../../src/core/company/company.js'
 import { encodeAmount, wholeCredits } from '../../src/core/credits/amount.js'
 import { dayMs } from '../../src/core/usage/period.js'
-import { describeCompany } from '../../workers/company/describe.js'
+import { jsonText } from '../../src/json.js'
+import { unpackOutline } from '../../src/protocol/company-outline.js'
+import { outlineCompany } from '../../workers/company/describe.js'
 import {
   catalogData,
   company,
@@ -76,6 +79,15 @@ const surroundings = (some: Partial<Surroundings> = {}): Surroundings => ({
 
 const catalog = compileCatalog(definitions)
 
+/** The view as it is read on the wire; the outline crosses as between the threads. */
+function detailOf(
+  asked: Parameters<typeof outlineCompany>,
+  users: number,
+  around: Surroundings,
+): CompanyDetail {
+  return JSON.parse(jsonText(companyDetail(unpackOutline(outlineCompany(...asked)), users, around)))
+}
+
 t.test('plans, entitlements, rules, metrics and balances', async t => {
   const acme = company({
     plan: holding('pro', { addedAtMs: now - dayMs, priceId: 'bilpp_1' }),
@@ -88,8 +100,8 @@ t.test('plans, entitlements, rules, metrics and balances', async t => {
   })
   apply(acme, { t: 'used', subtype: 'calls', quantity: 4, atMs: now - dayMs }, now - dayMs)
   apply(acme, { t: 'used', subtype: 'calls', quantity: 2, atMs: now }, now)
-  const detail = companyDetail(
-    describeCompany(acme, catalog, now),
+  const detail = detailOf(
+    [acme, catalog, now],
     7,
     surroundings({
       billing: {
@@ -246,11 +258,7 @@ t.test('traits of rules say how they compare', async t => {
   const counted = { ...feature('seats', { featureType: 'trait', traitId: known.id }) }
   const data = catalogData({ features: [counted], flags: [flag('seats')] })
   const acme = company({ overrides: [override('seats', { valueType: 'numeric', valueNumeric: 3 })] })
-  const { rules } = companyDetail(
-    describeCompany(acme, compileCatalog(data), now),
-    0,
-    surroundings({ catalog: data, registry }),
-  )
+  const { rules } = detailOf([acme, compileCatalog(data), now], 0, surroundings({ catalog: data, registry }))
   t.strictSame(rules[0]!.conditions[1]!.trait_definition, {
     id: known.id,
     entity_type: 'company',
@@ -259,7 +267,7 @@ t.test('traits of rules say how they compare', async t => {
 })
 
 t.test('EN-82 a company without a plan is shown on the fallback plan, without an assignment', async t => {
-  const { plan, plans } = companyDetail(describeCompany(company(), catalog, now), 0, surroundings())
+  const { plan, plans } = detailOf([company(), catalog, now], 0, surroundings())
   t.match(plan, { id: 'free', added_on: null, plan_version_id: 'free_v1' })
   t.equal(plans.length, 1)
 })
@@ -267,14 +275,14 @@ t.test('EN-82 a company without a plan is shown on the fallback plan, without an
 t.test('EN-93 a trial that cancels itself has ended at its end', async t => {
   const trial = { endMs: now, endSetting: 'cancel', status: 'active' } as const
   const acme = company({ plan: holding('pro', { trial, addedAtMs: 1 }) })
-  const at = (ms: number) => companyDetail(describeCompany(acme, catalog, ms), 0, surroundings()).plan?.id
+  const at = (ms: number) => detailOf([acme, catalog, ms], 0, surroundings()).plan?.id
   t.equal(at(now - 1), 'pro')
   t.equal(at(now), 'free')
 })
 
 t.test('a plan that left the catalog is shown by its id', async t => {
   const acme = company({ plan: holding('gone', { addedAtMs: 1 }) })
-  const detail = companyDetail(describeCompany(acme, catalog, now), 0, surroundings())
+  const detail = detailOf([acme, catalog, now], 0, surroundings())
   t.match(detail.plan, { id: 'gone', name: 'gone', description: null, included_credit_grants: [] })
   t.strictSame(detail.plans, [])
 })
@@ -283,6 +291,6 @@ t.test('CR-4 balances are what is left to draw', async t => {
   const acme = company({ plan: holding('pro') })
   const grant = { reason: 'free', q: encodeAmount(wholeCredits(5)) } as const
   apply(acme, { t: 'credit_grant', c: 'gold', seq: 1, at: now, g: grant }, now)
-  const detail = companyDetail(describeCompany(acme, catalog, now), 0, surroundings())
+  const detail = detailOf([acme, catalog, now], 0, surroundings())
   t.strictSame(detail.billing_credit_balances, { gold: 5 })
 })

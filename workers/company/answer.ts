@@ -10,7 +10,7 @@ import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js
 import type { Changes } from '../../src/protocol/version-counters.js'
 import type { Actor, CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
-import { describeCompany } from './describe.js'
+import { describeCompany, outlineCompany } from './describe.js'
 import { toldOf } from './streamed.js'
 
 /** The answer, after changes by time are applied; `actor` null: a question about the environment alone. */
@@ -30,6 +30,8 @@ export function answerOf(
     case 'describe':
       if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
       return company && describeCompany(company, catalog, at, question.eventNamesMax)
+    case 'outline':
+      return company && outlineCompany(company, catalog, at, question.eventNamesMax)
     case 'feature_usage':
       return (
         company &&

@@ -4,10 +4,15 @@ import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import type { CompanyDescription } from '../../src/core/company/descriptions.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
-import { encodeCompany } from '../../src/core/company/state.js'
+import { encodeCompany, encodeHead } from '../../src/core/company/state.js'
 import { amountToNumber } from '../../src/core/credits/amount.js'
-import { reportEntitlement, resolveEntitlement } from '../../src/core/entitlements/entitlement.js'
+import {
+  type EntitlementReport,
+  reportEntitlement,
+  resolveEntitlement,
+} from '../../src/core/entitlements/entitlement.js'
 import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.js'
+import { entitlementsJson, MetricsJson, packOutline } from '../../src/protocol/company-outline.js'
 
 /**
  * Everything about a company at one instant, as plain data; its credits are settled by then.
@@ -32,10 +37,7 @@ export function describeCompany(
     metrics: latest([...company.counters], eventNamesMax).flatMap(([eventSubtype, counter]) =>
       readAll(counter, atMs, cycle).map(reading => ({ ...reading, eventSubtype })),
     ),
-    entitlements: catalog.features.flatMap(feature => {
-      const entitlement = resolveEntitlement(live, feature)
-      return entitlement === null ? [] : [reportEntitlement(entitlement, live)]
-    }),
+    entitlements: reported(live, catalog),
     balances: Object.fromEntries(
       [...company.credits.keys()].map(creditId => {
         const { remaining, reserved, settled, total } = live.figures(creditId)
@@ -51,6 +53,41 @@ export function describeCompany(
       }),
     ),
   }
+}
+
+/** The same in short, as a packed `CompanyOutline`: what views of companies show. */
+export function outlineCompany(
+  company: Company,
+  catalog: Catalog,
+  atMs: number,
+  eventNamesMax = Number.POSITIVE_INFINITY,
+): string {
+  const live = new LiveCompany(company, catalog, atMs)
+  const cycle = live.cycle()
+  const metrics = new MetricsJson(catalog.data.accountId, company)
+  for (const [eventSubtype, counter] of latest([...company.counters], eventNamesMax))
+    for (const reading of readAll(counter, atMs, cycle)) metrics.add(eventSubtype, reading)
+  const balances: Record<string, number> = {}
+  for (const creditId of company.credits.keys())
+    balances[creditId] = amountToNumber(live.figures(creditId).remaining)
+  return packOutline({
+    state: encodeHead(company),
+    plan: live.inForce.plan,
+    addOns: live.inForce.addOns,
+    entitlements: entitlementsJson(reported(live, catalog)),
+    metrics: metrics.end(),
+    balances: JSON.stringify(balances),
+  })
+}
+
+/** By feature, in the catalog's order (EN-23, EN-50). */
+function reported(live: LiveCompany, catalog: Catalog): EntitlementReport[] {
+  const reports: EntitlementReport[] = []
+  for (const feature of catalog.features) {
+    const entitlement = resolveEntitlement(live, feature)
+    if (entitlement !== null) reports.push(reportEntitlement(entitlement, live))
+  }
+  return reports
 }
 
 /** In the order they came, those that were used last. */

@@ -13,6 +13,7 @@ const questions: ReadonlySet<string> = new Set<Question['type']>([
   'describe',
   'engine',
   'feature_usage',
+  'outline',
 ])
 
 /** Whether a message changes nothing. */

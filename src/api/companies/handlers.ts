@@ -130,15 +130,23 @@ export const countCompanies: Handler<undefined, CompanyListQuery> = async call =
 }
 
 /** POST /companies. source: CU-10…18 */
-export const upsertCompany: Handler<CompanyUpsert> = async call => ({
-  data: await write(call, () => readyUpsert(call, 'company', call.body)),
-})
+export const upsertCompany: Handler<CompanyUpsert> = async call =>
+  written(await write(call, () => readyUpsert(call, 'company', call.body)))
 
 /** POST /companies/create: 400 when a key is in use. */
 export const createCompany: Handler<CompanyUpsert> = async call => ({
+  ...written(await write(call, () => readyCreate(call, 'company', call.body))),
   status: 201,
-  data: await write(call, () => readyCreate(call, 'company', call.body)),
 })
+
+/**
+ * The answer to a write of a company. The audit log keeps what the write can change: entitlements, metrics and billing are
+ * most of a company, and not of this change (source: decision).
+ */
+function written(data: CompanyDetail): Answer {
+  const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = data
+  return { data, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
+}
 
 /**
  * Write a company and return its detail.
@@ -201,7 +209,7 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
     basePlanPriceId: null,
   }))
   await replyWhenShown(call, call.services.entities.ask(target, message, call.nowMs), refusals)
-  return { data: await oneCompany(call, target.id) }
+  return written(await oneCompany(call, target.id))
 }
 
 /** GET /companies/lookup. source: CU-3, decision 15 */

@@ -42,7 +42,11 @@ export const countEntityKeyDefinitions: Handler<undefined, KeyDefinitionListQuer
  */
 export const deleteEntityKeyDefinition: Handler = async ({ services, environment, params }) => {
   await services.projections.barrier('postgres')
-  const outcome = await deleteKeyDefinitionRow(services.sql, environment.id, params.entity_key_definition_id!)
+  const { accountId, id: environmentId } = environment
+  // as a change of definitions: what was read of them is kept until the next one
+  const outcome = await services.catalogs.change({ accountId, environmentId }, tx =>
+    deleteKeyDefinitionRow(tx, environmentId, params.entity_key_definition_id!),
+  )
   if (outcome === 'unknown') throw new ServiceError('not_found', 'Entity key definition not found')
   if (outcome === 'in_use')
     throw new ServiceError('state_conflict', 'The definition is in use: remove its keys first')

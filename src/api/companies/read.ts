@@ -5,6 +5,7 @@ import type { PlanHolding } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { billingSubscription } from '../../core/plans/plan.js'
+import { type CompanyOutline, unpackOutline } from '../../protocol/company-outline.js'
 import { billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'
 import { definitionsOf } from '../entities/view.js'
@@ -34,20 +35,12 @@ export async function companyDetails(
   wholly = ids.length <= 1,
 ): Promise<CompanyDetail[]> {
   const { services, environment, nowMs } = call
-  const question = wholly
-    ? ({ type: 'describe' } as const)
-    : ({ type: 'describe', eventNamesMax: listedEventNamesMax } as const)
+  const question = { type: 'outline', eventNamesMax: wholly ? undefined : listedEventNamesMax } as const
   const companies = await askForPage(
     ids,
     async id => {
-      const { reply } = await services.shards.ask<CompanyDescription | null>(
-        'c',
-        environment.id,
-        id,
-        question,
-        nowMs,
-      )
-      return reply
+      const { reply } = await services.shards.ask<string | null>('c', environment.id, id, question, nowMs)
+      return reply === null ? null : unpackOutline(reply)
     },
     weightOf,
   )
@@ -58,10 +51,10 @@ export async function companyDetails(
 }
 
 /** Approximate size of a company's view in bytes. */
-function weightOf(company: CompanyDescription | null): number {
+function weightOf(company: CompanyOutline | null): number {
   if (company === null) return 0
   const { state, metrics, entitlements } = company
-  return textBytes(state.keys) + textBytes(state.traits) + 400 * metrics.length + 1_000 * entitlements.length
+  return textBytes(state.keys) + textBytes(state.traits) + metrics.length + entitlements.length
 }
 
 /** The present description of one company, from its actor. Throws 404. */
@@ -79,10 +72,10 @@ export async function described(call: EntityCall, companyId: string): Promise<Co
   return reply
 }
 
-/** Companies in full, from descriptions already read. */
+/** Companies in full, from outlines already read. */
 export async function companyDetailsOf(
   call: EntityPlace,
-  companies: readonly CompanyDescription[],
+  companies: readonly CompanyOutline[],
 ): Promise<CompanyDetail[]> {
   const { services } = call
   const surroundings = await surroundingsOf(call, companies)
@@ -93,7 +86,7 @@ export async function companyDetailsOf(
 
 async function surroundingsOf(
   call: EntityPlace,
-  companies: readonly CompanyDescription[],
+  companies: readonly CompanyOutline[],
 ): Promise<Surroundings> {
   const { services, environment, nowMs } = call
   const catalog = services.catalogs.get(environment.id)
@@ -110,6 +103,7 @@ async function surroundingsOf(
   const [definitions, billing, companyBilling] = await Promise.all([
     definitionsOf(
       services,
+      catalog,
       'company',
       companies.map(({ state }) => state),
     ),

@@ -12,7 +12,7 @@ import type {
 import type { TraitRegistry } from '../../catalog/traits.js'
 import { overrideEntitlement } from '../../core/catalog.js'
 import type { PlanHolding } from '../../core/company/company-state.js'
-import type { CompanyDescription, CompanySnapshot } from '../../core/company/descriptions.js'
+import type { CompanyHead } from '../../core/company/descriptions.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -22,8 +22,10 @@ import type {
   PlanVersionDef,
   RuleDef,
 } from '../../core/definitions.js'
-import { type EntitlementReport, generatedRules } from '../../core/entitlements/entitlement.js'
+import { generatedRules } from '../../core/entitlements/entitlement.js'
 import { comparableType } from '../../core/flags/trait.js'
+import { asWritten } from '../../json.js'
+import type { CompanyOutline } from '../../protocol/company-outline.js'
 import { type CompanyBilling, noBilling } from '../billing/view.js'
 import type { HeldCredits } from '../credits/held.js'
 import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from '../entities/view.js'
@@ -57,7 +59,7 @@ export interface Surroundings {
  * source  interface document, `CompanyDetail`.
  */
 export function companyDetail(
-  { state, plan, addOns, metrics, entitlements, balances }: CompanyDescription,
+  { state, plan, addOns, metrics, entitlements, balances }: CompanyOutline,
   userCount: number,
   surroundings: Surroundings,
 ): CompanyDetail {
@@ -77,19 +79,17 @@ export function companyDetail(
     ...(plan && { plan: held(plan) }),
     add_ons: addOns.map(held),
     ...pendingMigration(state, catalog),
-    entitlements: entitlements.map(entitlementView),
-    metrics: metrics.flatMap(reading => metricView(reading, state, catalog)),
+    entitlements: asWritten<FeatureEntitlement[]>(entitlements),
+    metrics: asWritten<CompanyEventPeriodMetrics[]>(metrics),
     rules: overrideRules(state, surroundings),
-    billing_credit_balances: Object.fromEntries(
-      Object.entries(balances).map(([creditId, { remaining }]) => [creditId, remaining]),
-    ),
+    billing_credit_balances: asWritten<Record<string, number>>(balances),
     ...(surroundings.companyBilling?.get(state.id) ?? noBilling),
   }
 }
 
 /** The pending migration of the base plan, else of an add-on. source: PB-21, EN-96 */
 function pendingMigration(
-  { plan, schedule }: CompanySnapshot,
+  { plan, schedule }: CompanyHead,
   catalog: CatalogData,
 ): Pick<CompanyDetail, 'pending_migration'> {
   const migrations = schedule?.migrations ?? []
@@ -119,7 +119,7 @@ function planOf(catalog: CatalogData, planId: string): PlanDef | undefined {
 /** A plan that is no longer in the catalog shows its id as its name. */
 function companyPlan(
   holding: PlanHolding,
-  state: CompanySnapshot,
+  state: CompanyHead,
   catalog: CatalogData,
   billing: HeldBilling,
 ): CompanyPlan {
@@ -155,13 +155,13 @@ function creditGrantView(
     plan,
     version,
   }: { readonly holding: PlanHolding; readonly plan: PlanDef; readonly version: PlanVersionDef },
-  state: CompanySnapshot,
+  state: CompanyHead,
   catalog: CatalogData,
   held: HeldCredits,
 ): CompanyPlanCreditGrant {
   const shown = { credit: held.credits.get(grant.creditId), price: held.prices.get(grant.id) }
   const credit = catalog.credits.find(one => one.id === grant.creditId)
-  const chosen = state.credits.find(one => one.creditId === grant.creditId)?.topup.settings ?? null
+  const chosen = state.topups.find(([creditId]) => creditId === grant.creditId)?.[1] ?? null
   // a postpaid credit has the overdraft limit of the company's billing profile
   const overdraftLimit = (grant.postpaidEnabled ? state.overdraftLimit : null) ?? grant.overdraftLimit
   return {
@@ -216,61 +216,8 @@ function creditGrantView(
   }
 }
 
-/** Members without meaning for the value type are absent. source: EN-50 */
-function entitlementView(report: EntitlementReport): FeatureEntitlement {
-  const members = {
-    allocation: report.allocation,
-    usage: report.usage,
-    soft_limit: report.softLimit,
-    event_name: report.eventName,
-    event_subtype: report.eventSubtype,
-    metric_period: report.metricPeriod,
-    month_reset: report.monthReset,
-    metric_reset_at: isoTimeOrNull(report.metricResetAtMs),
-    credit_id: report.creditId,
-    consumption_rate: report.consumptionRate,
-    quantity_rates: report.quantityRates,
-    credit_total: report.creditTotal,
-    credit_used: report.creditUsed,
-    credit_remaining: report.creditRemaining,
-    credit_reserved: report.creditReserved,
-    credit_settled: report.creditSettled,
-    warning_tiers: report.warningTiers,
-  }
-  return {
-    feature_id: report.featureId,
-    feature_key: report.featureKey,
-    value_type: report.valueType,
-    ...Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)),
-  }
-}
-
-/** A metric window without events has no times and is left out (US-1, US-2). */
-function metricView(
-  reading: CompanyDescription['metrics'][number],
-  state: CompanySnapshot,
-  catalog: CatalogData,
-): CompanyEventPeriodMetrics[] {
-  if (reading.capturedAtMinMs === null || reading.capturedAtMaxMs === null) return []
-  return [
-    {
-      account_id: catalog.accountId,
-      environment_id: state.environmentId,
-      company_id: state.id,
-      event_subtype: reading.eventSubtype,
-      period: reading.period,
-      month_reset: reading.monthReset,
-      value: long(reading.value),
-      captured_at_min: isoTime(reading.capturedAtMinMs),
-      captured_at_max: isoTime(reading.capturedAtMaxMs),
-      created_at: isoTime(reading.createdAtMs),
-      valid_until: isoTimeOrNull(reading.validUntilMs),
-    },
-  ]
-}
-
 /** Rules that the active overrides add to flags (EN-5, EN-60, EN-61). */
-function overrideRules(state: CompanySnapshot, { catalog, registry, nowMs }: Surroundings): Rule[] {
+function overrideRules(state: CompanyHead, { catalog, registry, nowMs }: Surroundings): Rule[] {
   return state.overrides.flatMap(override => {
     const { entitlement, expiresAtMs } = override
     const feature: FeatureDef | undefined = catalog.features.find(one => one.id === entitlement.featureId)

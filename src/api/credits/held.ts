@@ -42,28 +42,40 @@ export async function heldCreditsOf(
   if (grants.length === 0) return noHeldCredits
   const creditIds = distinct(grants.map(({ creditId }) => creditId))
   const billed = grants.flatMap(({ id, priceId }) => (priceId ? [id] : []))
-  const { environmentId } = catalog
   const [credits, prices] = await Promise.all([
-    reads.many(`held credits ${environmentId}`, creditIds, ids => creditBriefs(sql, accountId, ids)),
-    reads.many(`held prices ${environmentId}`, billed, ids => grantPrices(sql, ids)),
+    creditBriefs({ sql, reads }, catalog, accountId, creditIds),
+    reads.ofCatalog(catalog, 'held prices', billed, ids => grantPrices(sql, ids)),
   ])
   return { credits, prices }
 }
 
+/** Products are no definitions: credits that are sold as one are made anew each time. */
 async function creditBriefs(
-  sql: Sql,
+  { sql, reads }: Pick<Services, 'sql' | 'reads'>,
+  catalog: CatalogData,
   accountId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, BillingCreditView>> {
-  const rows = await sql<CreditRow[]>`select * from billing_credits where id in ${among(sql, ids)}`
-  const productIds = rows.flatMap(row => row.prices.map(price => price.product_id))
-  const products = await productRows(sql, distinct(productIds))
+  const known = await reads.ofCatalog(catalog, 'held credits', ids, asked =>
+    unsoldBriefs(sql, accountId, asked),
+  )
+  const held = ids.flatMap(id => known.get(id) ?? [])
+  const productIds = distinct(held.flatMap(({ row }) => row.prices.map(price => price.product_id)))
+  const products =
+    productIds.length === 0
+      ? new Map()
+      : await reads.many(`products ${catalog.environmentId}`, productIds, asked => productRows(sql, asked))
   return new Map(
-    rows.map(row => {
+    held.map(({ row, brief }) => {
       const product = products.get(row.prices[0]?.product_id ?? '')
-      return [row.id, creditBrief(row, product, accountId)]
+      return [row.id, product === undefined ? brief : creditBrief(row, product, accountId)]
     }),
   )
+}
+
+async function unsoldBriefs(sql: Sql, accountId: string, ids: readonly string[]) {
+  const rows = await sql<CreditRow[]>`select * from billing_credits where id in ${among(sql, ids)}`
+  return new Map(rows.map(row => [row.id, { row, brief: creditBrief(row, undefined, accountId) }]))
 }
 
 async function grantPrices(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BillingPriceView>> {

@@ -14,6 +14,7 @@ import type { User } from '../../../schemas/users.js'
 import { type TraitRegistry, traitId } from '../../catalog/traits.js'
 import type { EntitySnapshot } from '../../core/company/descriptions.js'
 import type { EntityBrief } from '../../core/company/entity-state.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { traitJson } from '../../core/flags/trait-value.js'
 import { derivedId } from '../../core/id.js'
 import type { Services } from '../kit/services.js'
@@ -54,9 +55,10 @@ export interface Definitions {
   readonly traits: ReadonlyMap<string, EntityTraitDefinition>
 }
 
-/** Load the definitions that the views of these entities need. */
+/** Load the definitions that the views of these entities need. All are of the catalog's environment. */
 export async function definitionsOf(
   { sql, reads }: Pick<Services, 'sql' | 'reads'>,
+  catalog: CatalogData,
   kind: EntityType,
   entities: readonly EntitySnapshot[],
 ): Promise<Definitions> {
@@ -66,10 +68,9 @@ export async function definitionsOf(
     for (const [name] of keys) keyIds.add(keyDefinitionId(environmentId, kind, name))
     for (const [name] of traits) traitIds.add(traitId(environmentId, kind, name))
   }
-  // ids are worked out from the names of an environment: those of all environments differ
   const [keys, traits] = await Promise.all([
-    reads.many(`key definitions ${entities[0]?.environmentId}`, [...keyIds], ids => keyDefinitions(sql, ids)),
-    reads.many(`trait definitions ${entities[0]?.environmentId}`, [...traitIds], ids => traitViews(sql, ids)),
+    reads.ofCatalog(catalog, 'key definitions', [...keyIds], ids => keyDefinitions(sql, ids)),
+    reads.ofCatalog(catalog, 'trait definitions', [...traitIds], ids => traitViews(sql, ids)),
   ])
   return { keys, traits }
 }

@@ -82,6 +82,8 @@ export interface Answer {
   /** Defaults to the route's status. */
   readonly status?: number
   readonly data?: unknown
+  /** The part of `data` that the audit log keeps; absent: all of it. */
+  readonly noted?: unknown
   /** The serialised `data`, if the shard already wrote it. */
   readonly json?: string
   /** The serialised `data` in pieces, for large answers; joined when written. */

@@ -1,5 +1,6 @@
 // Reads of definitions and records that many requests make at the same time: those of one tick, and those that come
-// while a read is under way, are asked together.
+// while a read is under way, are asked together. Definitions that were read are kept until one of them changes.
+import type { CatalogData } from '../../core/definitions.js'
 
 type Load<Value> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>
 
@@ -24,12 +25,71 @@ interface Line {
   next: Batch | null
 }
 
+/** Values kept of one catalog, in all: names and prices of large catalogs are read again. */
+const keptMax = 20_000
+
+/** Values read while an environment had one catalog, by what is read and by id. */
+interface Kept {
+  readonly byName: Map<string, Map<string, unknown>>
+  /** On the monotonic clock, by name. */
+  readonly untilMs: Map<string, number>
+  count: number
+}
+
 /**
- * Gathers reads by id. Nothing is kept: a read begins after each of its askers asked, so everybody sees what was
- * committed before.
+ * Gathers reads by id. A read begins after each of its askers asked, so everybody sees what was committed before.
  */
 export class SharedReads {
   private readonly lines = new Map<string, Line>()
+  private readonly kept = new WeakMap<CatalogData, Kept>()
+
+  /**
+   * Read definitions by id, and keep them as long as the environment has this catalog. Every change of a definition ends in
+   * a new catalog, on every node, before its caller hears of it (`catalogs.change`).
+   *
+   * catalog  the environment's, as it is when the request is handled.
+   * name     what is read; `load` must read only what `catalogs.change` changes, unless `forMs` is given.
+   * forMs    the values are kept no longer than this: what is shown beside definitions may be as old.
+   * returns  as `many`. Missing ids are read again.
+   */
+  async ofCatalog<Value>(
+    catalog: CatalogData,
+    name: string,
+    ids: readonly string[],
+    load: Load<Value>,
+    forMs = Number.POSITIVE_INFINITY,
+  ): Promise<ReadonlyMap<string, Value>> {
+    const kept = this.keptOf(catalog)
+    const nowMs = performance.now()
+    if ((kept.untilMs.get(name) ?? nowMs) < nowMs) kept.byName.delete(name)
+    const known = (kept.byName.get(name) ?? new Map()) as Map<string, Value>
+    const missing = ids.filter(id => !known.has(id))
+    if (missing.length === 0) return known
+    // under the version's own name: a read that began for an older catalog may have begun before the change
+    const found = await this.many(`${name} ${catalog.environmentId} ${catalog.version}`, missing, load)
+    if (kept.count + found.size > keptMax) {
+      kept.byName.clear()
+      kept.count = 0
+    }
+    const all = (kept.byName.get(name) ?? new Map()) as Map<string, Value>
+    if (!kept.byName.has(name)) kept.untilMs.set(name, nowMs + forMs)
+    kept.byName.set(name, all)
+    for (const [id, value] of found) {
+      if (!all.has(id)) kept.count++
+      all.set(id, value)
+    }
+    if (ids.every(id => all.has(id))) return all
+    return new Map([...known, ...found])
+  }
+
+  private keptOf(catalog: CatalogData): Kept {
+    let kept = this.kept.get(catalog)
+    if (kept === undefined) {
+      kept = { byName: new Map(), untilMs: new Map(), count: 0 }
+      this.kept.set(catalog, kept)
+    }
+    return kept
+  }
 
   /**
    * Read values by id, together with whoever asks for others under the same name.

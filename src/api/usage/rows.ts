@@ -8,6 +8,7 @@ import { decodeCompany } from '../../core/company/state.js'
 import type { FeatureDef } from '../../core/definitions.js'
 import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
 import { ServiceError } from '../../errors.js'
+import { asWritten, jsonText } from '../../json.js'
 import { type EntityCall, entityUnknown, isKnown } from '../entities/write.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
 import { distinct, entitlementViews } from '../entitlements/view.js'
@@ -16,7 +17,20 @@ import type { Outlook } from '../flags/view.js'
 import { featuresInPlans } from '../plans/view.js'
 import { creditAggregations } from './credits.js'
 import { entitlementRows } from './store.js'
-import { type CompanySurroundings, featureUsageView, grantDetails, type Surroundings } from './view.js'
+import {
+  type CompanySurroundings,
+  featureUsageView,
+  grantDetails,
+  type PlanMembers,
+  planMembers,
+  type Surroundings,
+} from './view.js'
+
+/**
+ * What usage rows show beside figures and definitions may be as old: event counts, the time of a flag's last check, names of
+ * companies in rules, products (source: decision).
+ */
+const besideMs = 1_000
 
 /** The id of a company in the environment. Throws 404. */
 export function knownCompany(call: EntityCall, id: string): string {
@@ -131,6 +145,7 @@ async function surroundingsOf(
 ): Promise<Surroundings> {
   const { sql, reads } = services
   const { accountId } = key
+  const catalog = services.catalogs.get(environment.id)
   const outlook: Outlook = { services, accountId, environment }
   const rows = asked.flatMap(one => one.rows)
   const ids = new Set(rows.map(row => row.entitlementId))
@@ -139,11 +154,20 @@ async function surroundingsOf(
   )
   const planned = rows.filter(row => row.entitlementType === 'plan_entitlement')
   const [features, entitlements, overrides] = await Promise.all([
-    reads.many(`used features ${environment.id}`, distinct(rows.map(row => row.featureId)), some =>
-      summarised(outlook, featuresInPlans(sql, outlook, some)),
+    reads.ofCatalog(
+      catalog,
+      'used features',
+      distinct(rows.map(row => row.featureId)),
+      async some => writtenOut(await summarised(outlook, featuresInPlans(sql, outlook, some)), asJson),
+      besideMs,
     ),
-    reads.many(`used entitlements ${environment.id}`, distinct(planned.map(row => row.entitlementId)), some =>
-      viewsById(sql, { accountId, environmentId: environment.id }, some),
+    reads.ofCatalog(
+      catalog,
+      'used entitlements',
+      distinct(planned.map(row => row.entitlementId)),
+      async some =>
+        writtenOut(await viewsById(sql, { accountId, environmentId: environment.id }, some), planJson),
+      besideMs,
     ),
     overrideViews(sql, environment.id, overridden),
   ])
@@ -152,6 +176,18 @@ async function surroundingsOf(
     entitlements,
     overrides: new Map(overrides.map(view => [view.id, view])),
   }
+}
+
+/** Each value in the form in which every answer of the next second repeats it. */
+function writtenOut<From, To>(views: ReadonlyMap<string, From>, write: (view: From) => To): Map<string, To> {
+  return new Map([...views].map(([id, view]) => [id, write(view)]))
+}
+
+const asJson = <T>(view: T): T => asWritten<T>(jsonText(view))
+
+function planJson(view: PlanEntitlement): PlanMembers {
+  const members = Object.entries(planMembers(view)).map(([name, value]) => [name, asJson(value)])
+  return Object.fromEntries(members)
 }
 
 async function viewsById(

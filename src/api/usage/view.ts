@@ -14,7 +14,7 @@ import { isoTimeOrNull } from '../kit/time.js'
 /** Data shown beside the figures, by id. */
 export interface Surroundings {
   readonly features: ReadonlyMap<string, FeatureInPlan>
-  readonly entitlements: ReadonlyMap<string, PlanEntitlement>
+  readonly entitlements: ReadonlyMap<string, PlanMembers>
   readonly overrides: ReadonlyMap<string, CompanyOverride>
 }
 
@@ -61,7 +61,7 @@ export function featureUsageView(
     credit_total: row.creditTotal,
     ...ofCredit(row.creditId, company),
     ...(feature && { feature }),
-    ...(entitlement && ofEntitlement(entitlement)),
+    ...entitlement,
     ...(override && { company_override: override }),
   }
 }
@@ -81,7 +81,17 @@ function ofCredit(creditId: string | null, { grants, aggregations }: CompanySurr
   }
 }
 
-function ofEntitlement(entitlement: PlanEntitlement) {
+/** Members of a usage row that repeat its plan entitlement. */
+export type PlanMembers = Pick<
+  FeatureUsage,
+  | 'plan_entitlement'
+  | 'plan'
+  | 'monthly_usage_based_price'
+  | 'quarterly_usage_based_price'
+  | 'yearly_usage_based_price'
+>
+
+export function planMembers(entitlement: PlanEntitlement): PlanMembers {
   const { plan, metered_monthly_price, metered_quarterly_price, metered_yearly_price } = entitlement
   return {
     plan_entitlement: entitlement,

@@ -40,7 +40,7 @@ export async function userDetailsOf(
   const memberOf = states.flatMap(({ memberships }) => memberships.map(([companyId]) => companyId))
   const known = memberOf.filter(companyId => services.directory.has(environment.id, companyId))
   const [definitions, companies] = await Promise.all([
-    definitionsOf(services, 'user', states),
+    definitionsOf(services, services.catalogs.get(environment.id), 'user', states),
     companyBriefs(call, known),
   ])
   const surroundings = { registry: services.traits, definitions, companies }

@@ -1,5 +1,6 @@
 // An actor's state as snapshots and descriptions carry it. Types only.
 
+import type { TopupSettings } from '../credits/account-state.js'
 import type { encodeAccount } from '../credits/ledger-json.js'
 import type { EntitlementReport } from '../entitlements/entitlement.js'
 import type { CounterReading, OlderCounter, StoredCounter } from '../usage/counter.js'
@@ -19,6 +20,18 @@ export interface EntitySnapshot {
   readonly sequence: number
   /** Traits set with publishable keys; absent: none. The last member. */
   readonly clientTraits?: readonly StoredText[]
+}
+
+/** A company without its counters and ledgers, which are most of it. */
+export interface CompanyHead extends EntitySnapshot {
+  readonly plan: PlanHolding | null
+  readonly subscriptions: readonly SubscriptionState[]
+  readonly schedule: PlanSchedule | null
+  readonly overrides: readonly OverrideState[]
+  /** Overdraft limit of the billing profile, credits as decimal text; absent: none. */
+  readonly overdraftLimit?: string
+  /** Chosen settings of auto top-up, by credit id. */
+  readonly topups: readonly (readonly [creditId: string, settings: TopupSettings])[]
 }
 
 export interface CompanySnapshot extends EntitySnapshot {
@@ -42,8 +55,12 @@ export interface UserSnapshot extends EntitySnapshot {
 }
 
 /** A company as its actor describes it at an instant: the state, and figures that only the core can compute. */
-export interface CompanyDescription {
+export interface CompanyDescription extends CompanyFigures {
   readonly state: CompanySnapshot
+}
+
+/** Figures of a company at an instant. */
+export interface CompanyFigures {
   /** Base plan and add-ons that count now (EN-93, PB-56…58), base plan first when there is one. */
   readonly plan: PlanHolding | null
   readonly addOns: readonly PlanHolding[]

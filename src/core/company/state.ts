@@ -4,7 +4,7 @@ import { decodeAccount, encodeAccount } from '../credits/ledger-json.js'
 import { counterFrom, storedCounter } from '../usage/counter.js'
 import { newCompany } from './company.js'
 import type { Company } from './company-state.js'
-import type { CompanySnapshot, EntitySnapshot, UserSnapshot } from './descriptions.js'
+import type { CompanyHead, CompanySnapshot, EntitySnapshot, UserSnapshot } from './descriptions.js'
 import type { Entity, EntityBrief, User } from './entity-state.js'
 import { NamedTexts, type StoredText } from './text-map.js'
 import { newUser } from './user.js'
@@ -25,6 +25,30 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     ...(company.overdraftLimit !== null && { overdraftLimit: company.overdraftLimit }),
     ...clientTraitsOf(company),
   }
+}
+
+/** The company without its counters and ledgers. */
+export function encodeHead(company: Readonly<Company>): CompanyHead {
+  return {
+    ...encodeEntity(company),
+    plan: company.plan,
+    subscriptions: company.subscriptions,
+    schedule: company.schedule,
+    overrides: company.overrides,
+    topups: [...company.credits.values()].flatMap(({ creditId, topup: { settings } }) =>
+      settings === null ? [] : [[creditId, settings] as const],
+    ),
+    ...(company.overdraftLimit !== null && { overdraftLimit: company.overdraftLimit }),
+    ...clientTraitsOf(company),
+  }
+}
+
+/** The same of a company that is there as its snapshot. */
+export function headOf(snapshot: CompanySnapshot): CompanyHead {
+  const topups = snapshot.credits.flatMap(({ creditId, topup: { settings } }) =>
+    settings === null ? [] : [[creditId, settings] as const],
+  )
+  return { ...snapshot, topups }
 }
 
 export function decodeCompany(snapshot: CompanySnapshot): Company {

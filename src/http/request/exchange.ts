@@ -586,8 +586,8 @@ export class Exchange implements Listener, Caller {
     })
   }
 
-  private note({ status, body }: Reply): void {
-    if (this.asker !== null && this.compiled.route.noted) this.noting()?.answered(status, body)
+  private note({ status, body, noted = body }: Reply): void {
+    if (this.asker !== null && this.compiled.route.noted) this.noting()?.answered(status, noted)
   }
 
   // The audit row of a request with a known key; null without an audit log.

@@ -15,6 +15,8 @@ export interface Reply {
   readonly pieces?: readonly string[]
   /** The body as bytes, if it was cached so. */
   readonly bytes?: Uint8Array
+  /** The body as the audit log keeps it; absent: the whole body. */
+  readonly noted?: string
 }
 
 /** The fixed headers as one value of Content-Type: one call into the native server instead of three. */
@@ -93,7 +95,9 @@ export function success(answer: Answer, status: number, paramsJson: string, head
       'query_invalid',
       `The answer would be longer than ${answerLengthMax}; ask for less at once`,
     )
-  return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
+  const body = `{"data":${data},"params":${paramsJson}}`
+  if (answer.noted === undefined) return { status: code, headers: own, body }
+  return { status: code, headers: own, body, noted: `{"data":${jsonText(answer.noted)}}` }
 }
 
 /** The echo of a request as JSON; `params`: its path parameters, which may be all of it. */

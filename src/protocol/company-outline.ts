@@ -1,0 +1,113 @@
+// A company as its view shows it, from its actor to the HTTP thread: one text, since a structured clone costs more the
+// more values there are. Entitlements and metrics, most of a view, are written by the actor's thread in their wire form.
+import type { CompanyFigures, CompanyHead } from '../core/company/descriptions.js'
+import type { EntitlementReport } from '../core/entitlements/entitlement.js'
+import { isoTime } from '../core/instant.js'
+import type { CounterReading } from '../core/usage/counter.js'
+
+export interface CompanyOutline extends Pick<CompanyFigures, 'plan' | 'addOns'> {
+  readonly state: CompanyHead
+  /** JSON of FeatureEntitlement[]. */
+  readonly entitlements: string
+  /** JSON of CompanyEventPeriodMetrics[]. */
+  readonly metrics: string
+  /** Remaining credits by credit id, as JSON. */
+  readonly balances: string
+}
+
+/** The outline of a company from its figures. */
+export function outlineOf(state: CompanyHead, figures: CompanyFigures, accountId: string): CompanyOutline {
+  const { plan, addOns, balances } = figures
+  const metrics = new MetricsJson(accountId, state)
+  for (const reading of figures.metrics) metrics.add(reading.eventSubtype, reading)
+  const remaining = Object.entries(balances).map(([creditId, one]) => [creditId, one.remaining])
+  return {
+    state,
+    plan,
+    addOns,
+    entitlements: entitlementsJson(figures.entitlements),
+    metrics: metrics.end(),
+    balances: JSON.stringify(Object.fromEntries(remaining)),
+  }
+}
+
+/** JSON has no line ends: they separate the parts. */
+const partEnd = '\n'
+
+export function packOutline({ entitlements, metrics, balances, ...head }: CompanyOutline): string {
+  return JSON.stringify(head) + partEnd + entitlements + partEnd + metrics + partEnd + balances
+}
+
+export function unpackOutline(text: string): CompanyOutline {
+  const [head, entitlements, metrics, balances] = text.split(partEnd)
+  return { ...JSON.parse(head!), entitlements, metrics, balances }
+}
+
+/** FeatureEntitlement[]. */
+export function entitlementsJson(reports: readonly EntitlementReport[]): string {
+  let json = ''
+  for (const report of reports) json += json === '' ? entitlementJson(report) : `,${entitlementJson(report)}`
+  return `[${json}]`
+}
+
+/** FeatureEntitlement. Members without meaning for the value type are absent. source: EN-50 */
+function entitlementJson(report: EntitlementReport): string {
+  const { allocation, usage, softLimit, metricResetAtMs, creditId, quantityRates, warningTiers } = report
+  let json = `{"feature_id":${quoted(report.featureId)},"feature_key":${quoted(report.featureKey)},"value_type":"${report.valueType}"`
+  if (allocation !== null) json += `,"allocation":${allocation}`
+  if (usage !== null) json += `,"usage":${usage}`
+  if (softLimit !== null) json += `,"soft_limit":${softLimit}`
+  if (report.eventName !== null) json += `,"event_name":${quoted(report.eventName)}`
+  if (report.eventSubtype !== null) json += `,"event_subtype":${quoted(report.eventSubtype)}`
+  if (report.metricPeriod !== null) json += `,"metric_period":"${report.metricPeriod}"`
+  if (report.monthReset !== null) json += `,"month_reset":"${report.monthReset}"`
+  if (metricResetAtMs !== null) json += `,"metric_reset_at":"${isoTime(metricResetAtMs)}"`
+  if (creditId !== null) json += `,"credit_id":${quoted(creditId)}`
+  if (report.consumptionRate !== null) json += `,"consumption_rate":${report.consumptionRate}`
+  if (quantityRates !== null) json += `,"quantity_rates":${JSON.stringify(quantityRates)}`
+  if (report.creditTotal !== null) json += `,"credit_total":${report.creditTotal}`
+  if (report.creditUsed !== null) json += `,"credit_used":${report.creditUsed}`
+  if (report.creditRemaining !== null) json += `,"credit_remaining":${report.creditRemaining}`
+  if (report.creditReserved !== null) json += `,"credit_reserved":${report.creditReserved}`
+  if (report.creditSettled !== null) json += `,"credit_settled":${report.creditSettled}`
+  if (warningTiers !== null) json += `,"warning_tiers":${JSON.stringify(warningTiers)}`
+  return `${json}}`
+}
+
+/** Ids and keys of definitions as JSON texts: each is written many times. */
+const quotedTexts = new Map<string, string>()
+const quotedMax = 10_000
+
+function quoted(text: string): string {
+  let json = quotedTexts.get(text)
+  if (json === undefined) {
+    json = JSON.stringify(text)
+    if (quotedTexts.size >= quotedMax) quotedTexts.clear()
+    quotedTexts.set(text, json)
+  }
+  return json
+}
+
+/** Writes CompanyEventPeriodMetrics[], one reading after the other. */
+export class MetricsJson {
+  private json = ''
+  /** The members that all rows begin with. */
+  private readonly begin: string
+
+  constructor(accountId: string, { id, environmentId }: Pick<CompanyHead, 'id' | 'environmentId'>) {
+    const ids = JSON.stringify({ account_id: accountId, environment_id: environmentId, company_id: id })
+    this.begin = `${ids.slice(0, -1)},"event_subtype":`
+  }
+
+  /** A window without events has no times and is left out (US-1, US-2). */
+  add(eventSubtype: string, reading: CounterReading): void {
+    const { capturedAtMinMs: minMs, capturedAtMaxMs: maxMs, validUntilMs: untilMs } = reading
+    if (minMs === null || maxMs === null) return
+    const until = untilMs === null ? 'null' : `"${isoTime(untilMs)}"`
+    this.json += `${this.json === '' ? '' : ','}${this.begin}${quoted(eventSubtype)},"period":"${reading.period}","month_reset":"${reading.monthReset}","value":${reading.value},"captured_at_min":"${isoTime(minMs)}","captured_at_max":"${isoTime(maxMs)}","created_at":"${isoTime(reading.createdAtMs)}","valid_until":${until}}`
+  }
+
+  end(): string {
+    return `[${this.json}]`
+  }
+}
