@@ -2,8 +2,32 @@
 
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
-import { assertPlain, depthMax, hasHalfPair, hasNul, outline, tooDeep } from '../src/json.js'
+import {
+  assertPlain,
+  asWritten,
+  depthMax,
+  hasHalfPair,
+  hasNul,
+  jsonText,
+  outline,
+  tooDeep,
+} from '../src/json.js'
 import { seed } from './random.js'
+
+t.test('JSON text that is written already becomes a part of longer text', async t => {
+  const rows = asWritten<object[]>('[{"a":9223372036854775807}]')
+  const value = { first: rows, text: 'x"y', many: [rows, { deep: rows }], none: asWritten<null>('null') }
+  const text = '[{"a":9223372036854775807}]'
+  t.equal(jsonText(value), `{"first":${text},"text":"x\\"y","many":[${text},{"deep":${text}}],"none":null}`)
+  t.equal(jsonText({ rows, n: 2n ** 62n }), `{"rows":${text},"n":4611686018427387904}`, 'beside bigints')
+  t.equal(jsonText(rows), text)
+  t.equal(jsonText({ plain: 1 }), '{"plain":1}')
+  t.equal(JSON.stringify({ a: asWritten<object>('{"b":[1]}') }), '{"a":{"b":[1]}}', 'elsewhere it is a value')
+  const cyclic: { rows: object; self?: unknown } = { rows }
+  cyclic.self = cyclic
+  t.throws(() => jsonText(cyclic))
+  t.equal(jsonText({ rows: asWritten<number>('1') }), '{"rows":1}', 'a failure leaves nothing behind')
+})
 
 t.test('a body nests to a bound and no further', async t => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

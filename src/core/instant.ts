@@ -20,29 +20,27 @@ export function isoTime(ms: number): string {
 let lastMs = Number.NaN
 let lastText = ''
 
-const dayMs = 86_400_000
-/** Texts of days up to the `T`. A view of a company has hundreds of times on a few days. */
-const days = new Map<number, string>()
-const daysMax = 4_096
+const minuteMs = 60_000
+/** Texts of minutes up to the seconds. A view of a company has hundreds of times, many of them in the same minutes. */
+const minutes = new Map<number, string>()
+const minutesMax = 4_096
+const seconds = Array.from({ length: 60 }, (_, n) => `${String(n).padStart(2, '0')}.`)
+const milliseconds = Array.from({ length: 1_000 }, (_, n) => `${String(n).padStart(3, '0')}Z`)
 
-// A sixth of the time of `toISOString`.
+// A fifth of the time of `toISOString`, and few pieces to join when the text becomes part of a longer one.
 function textOf(ms: number): string {
-  const day = Math.floor(ms / dayMs)
-  let text = days.get(day)
+  const minute = Math.floor(ms / minuteMs)
+  let text = minutes.get(minute)
   if (text === undefined) {
-    const whole = new Date(day * dayMs).toISOString() // throws for what is no instant
-    text = whole.slice(0, whole.indexOf('T') + 1)
-    if (days.size >= daysMax) days.clear()
-    days.set(day, text)
+    const whole = new Date(minute * minuteMs).toISOString() // throws for what is no instant
+    text = whole.slice(0, whole.lastIndexOf(':') + 1)
+    if (minutes.size >= minutesMax) minutes.clear()
+    minutes.set(minute, text)
   }
-  const rest = ms - day * dayMs
-  const seconds = Math.floor(rest / 1_000)
-  const minutes = Math.floor(seconds / 60)
-  const thousandths = 1_000 + rest - seconds * 1_000
-  return `${text}${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}.${String(thousandths).slice(1)}Z`
+  const rest = ms - minute * minuteMs
+  const second = Math.floor(rest / 1_000)
+  return text + seconds[second] + milliseconds[rest - second * 1_000]
 }
-
-const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 
 /** The same for a value that may be absent. */
 export function isoTimeOrNull(ms: number | null | undefined): string | null {

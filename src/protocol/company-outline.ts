@@ -1,5 +1,6 @@
 // A company as its view shows it, from its actor to the HTTP thread: one text, since a structured clone costs more the
 // more values there are. Entitlements and metrics, most of a view, are written by the actor's thread in their wire form.
+import { type MetricPeriod, type MonthReset, metricPeriods, monthResets } from '../../schemas/enums.js'
 import type { CompanyFigures, CompanyHead } from '../core/company/descriptions.js'
 import type { EntitlementReport } from '../core/entitlements/entitlement.js'
 import { isoTime } from '../core/instant.js'
@@ -88,23 +89,41 @@ function quoted(text: string): string {
   return json
 }
 
+const windowNames = Object.fromEntries(
+  metricPeriods.map(period => {
+    const names = monthResets.map(
+      reset => [reset, `,"period":"${period}","month_reset":"${reset}","value":`] as const,
+    )
+    return [period, Object.fromEntries(names)]
+  }),
+) as Readonly<Record<MetricPeriod, Readonly<Record<MonthReset, string>>>>
+
 /** Writes CompanyEventPeriodMetrics[], one reading after the other. */
 export class MetricsJson {
   private json = ''
-  /** The members that all rows begin with. */
-  private readonly begin: string
+  /** The name of the last reading, and how its rows begin. Few and long pieces: each costs when the text is joined. */
+  private name: string | null = null
+  private begin = ''
 
-  constructor(accountId: string, { id, environmentId }: Pick<CompanyHead, 'id' | 'environmentId'>) {
-    const ids = JSON.stringify({ account_id: accountId, environment_id: environmentId, company_id: id })
-    this.begin = `${ids.slice(0, -1)},"event_subtype":`
-  }
+  constructor(
+    private readonly accountId: string,
+    private readonly company: Pick<CompanyHead, 'id' | 'environmentId'>,
+  ) {}
 
   /** A window without events has no times and is left out (US-1, US-2). */
   add(eventSubtype: string, reading: CounterReading): void {
     const { capturedAtMinMs: minMs, capturedAtMaxMs: maxMs, validUntilMs: untilMs } = reading
     if (minMs === null || maxMs === null) return
+    if (eventSubtype !== this.name) this.beginName(eventSubtype)
     const until = untilMs === null ? 'null' : `"${isoTime(untilMs)}"`
-    this.json += `${this.json === '' ? '' : ','}${this.begin}${quoted(eventSubtype)},"period":"${reading.period}","month_reset":"${reading.monthReset}","value":${reading.value},"captured_at_min":"${isoTime(minMs)}","captured_at_max":"${isoTime(maxMs)}","created_at":"${isoTime(reading.createdAtMs)}","valid_until":${until}}`
+    this.json += `${this.json === '' ? '' : ','}${this.begin}${windowNames[reading.period][reading.monthReset]}${reading.value},"captured_at_min":"${isoTime(minMs)}","captured_at_max":"${isoTime(maxMs)}","created_at":"${isoTime(reading.createdAtMs)}","valid_until":${until}}`
+  }
+
+  private beginName(eventSubtype: string): void {
+    const { id, environmentId } = this.company
+    const ids = { account_id: this.accountId, environment_id: environmentId, company_id: id }
+    this.begin = JSON.stringify({ ...ids, event_subtype: eventSubtype }).slice(0, -1)
+    this.name = eventSubtype
   }
 
   end(): string {

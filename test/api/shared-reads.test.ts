@@ -1,6 +1,7 @@
 // Reads that requests make at the same time: asked together, never older than the question.
 import t from 'tap'
 import { SharedReads } from '../../src/api/kit/shared-reads.js'
+import { catalogData } from '../core/make.js'
 
 /** A store whose reads end when they are told to. */
 function slowStore() {
@@ -74,4 +75,55 @@ t.test('for no ids nothing is read', async t => {
   const { load, reads } = slowStore()
   t.equal((await new SharedReads().many('x', [], load)).size, 0)
   t.same(reads, [])
+})
+
+t.test('definitions are kept until the catalog changes', async t => {
+  const shared = new SharedReads()
+  const { reads, load, begun, change } = slowStore()
+  const [before, after] = [catalogData({ version: 1 }), catalogData({ version: 2 })]
+  const first = shared.ofCatalog(before, 'x', ['a', 'b'], load)
+  await begun(1)
+  reads[0]!.end()
+  t.equal((await first).get('b'), 'b0')
+  change()
+  t.equal((await shared.ofCatalog(before, 'x', ['a'], load)).get('a'), 'a0', 'no read')
+  const more = shared.ofCatalog(before, 'x', ['a', 'c'], load)
+  await begun(2)
+  reads[1]!.end()
+  t.same(reads[1]!.ids, ['c'])
+  t.equal((await more).get('a'), 'a0')
+  const changed = shared.ofCatalog(after, 'x', ['a'], load)
+  await begun(3)
+  reads[2]!.end()
+  t.equal((await changed).get('a'), 'a1')
+  const other = shared.ofCatalog(after, 'y', ['a'], load)
+  await begun(4)
+  reads[3]!.end()
+  t.equal((await other).get('a'), 'a1', 'each name has its own')
+})
+
+t.test('a read that began under the former catalog answers nobody who has the new one', async t => {
+  const shared = new SharedReads()
+  const { reads, load, begun, change } = slowStore()
+  const [before, after] = [catalogData({ version: 1 }), catalogData({ version: 2 })]
+  const early = shared.ofCatalog(before, 'x', ['a'], load)
+  await begun(1)
+  change()
+  const late = shared.ofCatalog(after, 'x', ['a'], load)
+  await begun(2)
+  for (const read of reads) read.end()
+  t.equal((await early).get('a'), 'a0')
+  t.equal((await late).get('a'), 'a1')
+})
+
+t.test('what is shown beside definitions is kept for a time', async t => {
+  const shared = new SharedReads()
+  const catalog = catalogData({})
+  let reads = 0
+  const load = async (ids: readonly string[]) => new Map(ids.map(id => [id, ++reads]))
+  await shared.ofCatalog(catalog, 'x', ['a'], load, 0)
+  await new Promise(resolve => setTimeout(resolve, 2))
+  t.equal((await shared.ofCatalog(catalog, 'x', ['a'], load, 0)).get('a'), 2, 'read again')
+  await shared.ofCatalog(catalog, 'y', ['a'], load, 600_000)
+  t.equal((await shared.ofCatalog(catalog, 'y', ['a'], load, 600_000)).get('a'), 3, 'not yet')
 })

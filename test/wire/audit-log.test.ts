@@ -61,6 +61,26 @@ t.test('a refused change is in the log with its status; reads, events and checks
   t.equal((await client.ok('GET', '/audit-log/count')).count, before + 2)
 })
 
+t.test('of a write to a company the log keeps what the write can change', async t => {
+  const body = { keys: { slug: 'kept' }, name: 'Kept', traits: { seats: 3 } }
+  for (const path of ['/companies', '/companies/create', '/company-traits']) {
+    const made = await client.ok(
+      'POST',
+      path,
+      path === '/companies'
+        ? body
+        : path === '/companies/create'
+          ? { ...body, keys: { slug: 'made' } }
+          : { keys: { slug: 'kept' }, trait: 'seats', set: '4' },
+    )
+    const { resp_body: text } = await client.ok('GET', `/audit-log/${(await newest()).id}`)
+    const { keys, traits, name } = made
+    t.match(JSON.parse(text).data, { id: made.id, keys, traits, name }, path)
+    t.notOk('metrics' in JSON.parse(text).data, path)
+    t.ok('metrics' in made, 'the caller hears all')
+  }
+})
+
 t.test('secrets are taken out', async t => {
   const key = await client.ok('POST', '/api-keys', { name: 'audited key' })
   const whole = await client.ok('GET', `/audit-log/${(await newest()).id}`)

@@ -446,17 +446,18 @@ function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): Schedul
  * The stored billing data of companies.
  *
  * companies  by id.
+ * asked      the answer of `billedCompanies` for them.
  * source     interface document (Company); PB-53 for `billing_subscription`.
  */
 export async function billingOfCompanies(
-  { sql, reads }: Pick<Services, 'sql' | 'reads'>,
+  { sql }: Pick<Services, 'sql'>,
   catalog: CatalogData,
   companies: ReadonlyMap<string, BillingState>,
+  asked: BilledCompanies,
   nowMs: number,
 ): Promise<ReadonlyMap<string, CompanyBilling>> {
   const all = [...companies.keys()]
-  const { environmentId } = catalog
-  const billed = await reads.many(`billed companies ${environmentId}`, all, ids => billedAmong(sql, ids))
+  const billed = await asked
   const unbilled = all.filter(id => !billed.has(id))
   const stored = await storedBilling(
     sql,
@@ -470,6 +471,20 @@ export async function billingOfCompanies(
     return [id, { ...noBilling, ...shown }]
   })
   return new Map([...stored, ...alone])
+}
+
+/** Companies of which anything is stored beside their plans. */
+export type BilledCompanies = Promise<ReadonlyMap<string, true>>
+
+/** Ask which of these companies anything is stored of beside their plans, while their actors are asked for the rest. */
+export function billedCompanies(
+  { sql, reads }: Pick<Services, 'sql' | 'reads'>,
+  environmentId: string,
+  ids: readonly string[],
+): BilledCompanies {
+  const asked = reads.many(`billed companies ${environmentId}`, ids, some => billedAmong(sql, some))
+  asked.catch(() => {}) // whoever needs it hears of it
+  return asked
 }
 
 /** Companies that anything is stored of beside their plans: most are in none of these tables. */

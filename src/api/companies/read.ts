@@ -6,7 +6,7 @@ import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { billingSubscription } from '../../core/plans/plan.js'
 import { type CompanyOutline, unpackOutline } from '../../protocol/company-outline.js'
-import { billingOfCompanies } from '../billing/view.js'
+import { type BilledCompanies, billedCompanies, billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'
 import { definitionsOf } from '../entities/view.js'
 import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from '../entities/write.js'
@@ -36,6 +36,7 @@ export async function companyDetails(
 ): Promise<CompanyDetail[]> {
   const { services, environment, nowMs } = call
   const question = { type: 'outline', eventNamesMax: wholly ? undefined : listedEventNamesMax } as const
+  const billed = billedCompanies(services, environment.id, ids)
   const companies = await askForPage(
     ids,
     async id => {
@@ -47,6 +48,7 @@ export async function companyDetails(
   return companyDetailsOf(
     call,
     companies.filter(company => company !== null),
+    billed,
   )
 }
 
@@ -76,9 +78,14 @@ export async function described(call: EntityCall, companyId: string): Promise<Co
 export async function companyDetailsOf(
   call: EntityPlace,
   companies: readonly CompanyOutline[],
+  billed: BilledCompanies = billedCompanies(
+    call.services,
+    call.environment.id,
+    companies.map(({ state }) => state.id),
+  ),
 ): Promise<CompanyDetail[]> {
   const { services } = call
-  const surroundings = await surroundingsOf(call, companies)
+  const surroundings = await surroundingsOf(call, companies, billed)
   return companies.map(company =>
     companyDetail(company, services.directory.membersOf(company.state.id), surroundings),
   )
@@ -87,6 +94,7 @@ export async function companyDetailsOf(
 async function surroundingsOf(
   call: EntityPlace,
   companies: readonly CompanyOutline[],
+  billed: BilledCompanies,
 ): Promise<Surroundings> {
   const { services, environment, nowMs } = call
   const catalog = services.catalogs.get(environment.id)
@@ -108,7 +116,7 @@ async function surroundingsOf(
       companies.map(({ state }) => state),
     ),
     billingOf(services, catalog, environment.accountId, holdings),
-    billingOfCompanies(services, catalog, subscriptions, nowMs),
+    billingOfCompanies(services, catalog, subscriptions, billed, nowMs),
   ])
   return { catalog, registry: services.traits, definitions, billing, companyBilling, nowMs }
 }

@@ -1,11 +1,29 @@
 // Times on the wire (decision 9).
 import t from 'tap'
 import { isoTime, isoTimeOrNull, parseTime, requireTime } from '../../../src/api/kit/time.js'
+import { Random } from '../../random.js'
 
 t.test('decision 9: times are written in UTC with milliseconds', async t => {
   t.equal(isoTime(0), '1970-01-01T00:00:00.000Z')
   t.equal(isoTimeOrNull(null), null)
   t.equal(isoTimeOrNull(1), '1970-01-01T00:00:00.001Z')
+})
+
+t.test('decision 9: every instant reads as the platform writes it', async t => {
+  const random = new Random()
+  t.comment(`seed ${random.seed}`)
+  const edges = [
+    -1,
+    59_999,
+    60_000,
+    Date.UTC(9999, 11, 31, 23, 59, 59, 999),
+    Date.parse('0001-01-01T00:00:00Z'),
+  ]
+  const drawn = Array.from({ length: 20_000 }, () => Math.floor((random.next() - 0.2) * 2 ** 41))
+  const wrong = [...edges, ...drawn].filter(ms => isoTime(ms) !== new Date(ms).toISOString())
+  t.same(wrong, [])
+  t.equal(isoTime(1.9), '1970-01-01T00:00:00.001Z')
+  t.throws(() => isoTime(Number.NaN), RangeError)
 })
 
 t.test('any ISO offset is read; finer than milliseconds is cut off', async t => {
