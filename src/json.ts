@@ -1,6 +1,6 @@
 // Checks JSON text for deep nesting, U+0000 and unpaired surrogates, and reads and writes integers beyond 2^53 − 1
 // exactly, which JSON.parse rounds and JSON.stringify refuses.
-import { type Buffer, isUtf8 } from 'node:buffer'
+import { Buffer, isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ascii } from './bytes/ascii.js'
 import { endOfString, escaped, parseMarked } from './core/usage/exact-json.js'
@@ -148,7 +148,19 @@ export function jsonText(value: unknown): string {
   const outer = written
   written = []
   try {
-    return withWritten(stringified(value))
+    const text = stringified(value)
+    return written.length === 0 ? text : piecesOf(text).join('')
+  } finally {
+    written = outer
+  }
+}
+
+/** The same in pieces, for answers of which most is written already: those parts are not copied into a longer text. */
+export function jsonPieces(value: unknown): readonly (string | Uint8Array)[] {
+  const outer = written
+  written = []
+  try {
+    return piecesOf(stringified(value)).map(piece => (typeof piece === 'string' ? piece : piece.bytes()))
   } finally {
     written = outer
   }
@@ -168,29 +180,41 @@ function stringified(value: unknown): string {
 }
 
 /** The texts met by the present `jsonText`, in order; null outside of it. */
-let written: string[] | null = null
+let written: Written[] | null = null
 const place = `"${mark}"`
 
-function withWritten(text: string): string {
-  if (written === null || written.length === 0) return text
-  let whole = ''
+function piecesOf(text: string): (string | Written)[] {
+  const pieces: (string | Written)[] = []
   let from = 0
-  for (const one of written) {
+  for (const one of written ?? []) {
     const at = text.indexOf(place, from)
-    whole += text.slice(from, at) + one
+    pieces.push(text.slice(from, at), one)
     from = at + place.length
   }
-  return whole + text.slice(from)
+  pieces.push(text.slice(from))
+  return pieces
 }
 
 /** A value that is JSON text already. */
 class Written {
+  private utf8: Uint8Array | null = null
+
   constructor(private readonly text: string) {}
+
+  toString(): string {
+    return this.text
+  }
+
+  /** The text as bytes; kept, since what is written once is sent many times. */
+  bytes(): Uint8Array {
+    this.utf8 ??= Buffer.from(this.text)
+    return this.utf8
+  }
 
   /** A placeholder for `jsonText`; elsewhere the value itself. */
   toJSON(): unknown {
     if (written === null) return parseExactly(this.text)
-    written.push(this.text)
+    written.push(this)
     return mark
   }
 }

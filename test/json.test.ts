@@ -8,6 +8,7 @@ import {
   depthMax,
   hasHalfPair,
   hasNul,
+  jsonPieces,
   jsonText,
   outline,
   tooDeep,
@@ -21,6 +22,11 @@ t.test('JSON text that is written already becomes a part of longer text', async 
   t.equal(jsonText(value), `{"first":${text},"text":"x\\"y","many":[${text},{"deep":${text}}],"none":null}`)
   t.equal(jsonText({ rows, n: 2n ** 62n }), `{"rows":${text},"n":4611686018427387904}`, 'beside bigints')
   t.equal(jsonText(rows), text)
+  t.equal(
+    Buffer.concat(jsonPieces(value).map(one => Buffer.from(one))).toString(),
+    jsonText(value),
+    'in pieces',
+  )
   t.equal(jsonText({ plain: 1 }), '{"plain":1}')
   t.equal(JSON.stringify({ a: asWritten<object>('{"b":[1]}') }), '{"a":{"b":[1]}}', 'elsewhere it is a value')
   const cyclic: { rows: object; self?: unknown } = { rows }

@@ -61,7 +61,7 @@ t.test('a refused change is in the log with its status; reads, events and checks
   t.equal((await client.ok('GET', '/audit-log/count')).count, before + 2)
 })
 
-t.test('of a write to a company the log keeps what the write can change', async t => {
+t.test('the log keeps of a write to a company what the write can change', async t => {
   const body = { keys: { slug: 'kept' }, name: 'Kept', traits: { seats: 3 } }
   for (const path of ['/companies', '/companies/create', '/company-traits']) {
     const made = await client.ok(

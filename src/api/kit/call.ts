@@ -87,7 +87,7 @@ export interface Answer {
   /** The serialised `data`, if the shard already wrote it. */
   readonly json?: string
   /** The serialised `data` in pieces, for large answers; joined when written. */
-  readonly pieces?: readonly string[]
+  readonly pieces?: readonly (string | Uint8Array)[]
   /** The complete serialised body, for routes with their own response format. */
   readonly whole?: string
   /**

@@ -4,6 +4,7 @@ import type { FeatureUsageDetail } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/definitions.js'
 import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
 import { ServiceError } from '../../errors.js'
+import { jsonPieces } from '../../json.js'
 import { type EntityCall, entityUnknown, lookedUp } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import {
@@ -51,7 +52,7 @@ export const listFeatureUsage: Handler<undefined, FeatureUsageQuery> = async cal
   const { limit, offset, include_usage_aggregation: aggregate } = call.query
   const companyId = companyOf(call)
   const rows = (await matchingRows(call, companyId)).slice(offset, offset + limit)
-  return { data: await oneUsage(call, companyId, rows, aggregate === true) }
+  return { pieces: jsonPieces(await oneUsage(call, companyId, rows, aggregate === true)) }
 }
 
 /** GET /feature-usage/count. */

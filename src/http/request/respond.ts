@@ -12,7 +12,7 @@ export interface Reply {
   readonly headers: string
   /** '' with 204 and 304, and for a body in pieces. */
   readonly body: string
-  readonly pieces?: readonly string[]
+  readonly pieces?: readonly (string | Uint8Array)[]
   /** The body as bytes, if it was cached so. */
   readonly bytes?: Uint8Array
   /** The body as the audit log keeps it; absent: the whole body. */
@@ -116,13 +116,19 @@ function echoOf(params: Readonly<Record<string, string>>): string {
   return json === '' ? '{}' : `${json}}`
 }
 
-/** Concatenated texts as bytes. */
-export function bytesOf(pieces: readonly string[]): Buffer {
+/** Concatenated pieces as bytes. */
+export function bytesOf(pieces: readonly (string | Uint8Array)[]): Buffer {
+  if (pieces.length === 1 && typeof pieces[0] === 'string') return Buffer.from(pieces[0])
   let length = 0
-  for (const piece of pieces) length += Buffer.byteLength(piece)
+  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
   const bytes = Buffer.allocUnsafe(length)
   let at = 0
-  for (const piece of pieces) at += bytes.write(piece, at)
+  for (const piece of pieces)
+    if (typeof piece === 'string') at += bytes.write(piece, at)
+    else {
+      bytes.set(piece, at)
+      at += piece.length
+    }
   return bytes
 }
 
