@@ -27,8 +27,8 @@ import {
 } from './view.js'
 
 /**
- * What usage rows show beside figures and definitions may be as old: event counts, the time of a flag's last check, names of
- * companies in rules, products (source: decision).
+ * Age of what usage rows show beside figures and definitions: event counts, the time of a flag's last check, names of
+ * companies in rules, products. source: decision
  */
 const besideMs = 1_000
 

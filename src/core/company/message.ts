@@ -217,7 +217,7 @@ export type Question =
    * more event names than `eventNamesMax` includes only the figures of the most recently used ones.
    */
   | { readonly type: 'describe'; readonly eventNamesMax?: number }
-  /** What the view of a company shows of it (src/protocol/company-outline.ts), as one text; null as above. */
+  /** The parts of a company that its view shows (src/protocol/company-outline.ts), as one text; null as above. */
   | { readonly type: 'outline'; readonly eventNamesMax?: number | undefined }
   /** Usage of the entitled features, or of some: FeatureUsage rows by feature name (US-5, US-8). */
   | {
