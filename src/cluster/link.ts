@@ -4,7 +4,7 @@
 //   frame | length 4 | value, as v8 writes it |
 //
 // Both sides prove that they know the secret before the first frame. With TLS both show a certificate first, and the
-// proofs hold for this connection only: whoever passes them on to another one is refused.
+// proofs hold for this connection only: a node refuses a proof that was copied from another connection.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer, TLSSocket } from 'node:tls'

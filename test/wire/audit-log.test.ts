@@ -61,6 +61,20 @@ t.test('a refused change is in the log with its status; reads, events and checks
   t.equal((await client.ok('GET', '/audit-log/count')).count, before + 2)
 })
 
+t.test('a refused deletion of a key definition is in the log with its status', async t => {
+  await client.ok('POST', '/companies', { keys: { in_use: '1' } })
+  const [used] = (await client.ok('GET', '/entity-key-definitions')).filter(
+    (one: { key: string }) => one.key === 'in_use',
+  )
+  for (const [id, status] of [
+    ['ekey_22222222222', 404],
+    [used.id, 400],
+  ] as const) {
+    t.equal((await client.del(`/entity-key-definitions/${id}`)).status, status)
+    t.match(await newest(), { method: 'DELETE', url: `/entity-key-definitions/${id}`, resp_code: status })
+  }
+})
+
 t.test('the log keeps of a write to a company what the write can change', async t => {
   const body = { keys: { slug: 'kept' }, name: 'Kept', traits: { seats: 3 } }
   for (const path of ['/companies', '/companies/create', '/company-traits']) {

@@ -483,7 +483,7 @@ export function billedCompanies(
   ids: readonly string[],
 ): BilledCompanies {
   const asked = reads.many(`billed companies ${environmentId}`, ids, some => billedAmong(sql, some))
-  asked.catch(() => {}) // whoever needs it hears of it
+  asked.catch(() => {}) // its readers get the error; without a reader it must not end the process
   return asked
 }
 

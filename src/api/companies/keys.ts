@@ -44,12 +44,13 @@ export const deleteEntityKeyDefinition: Handler = async ({ services, environment
   await services.projections.barrier('postgres')
   const { accountId, id: environmentId } = environment
   // as a change of definitions: what was read of them is kept until the next one
-  const outcome = await services.catalogs.change({ accountId, environmentId }, tx =>
-    deleteKeyDefinitionRow(tx, environmentId, params.entity_key_definition_id!),
-  )
-  if (outcome === 'unknown') throw new ServiceError('not_found', 'Entity key definition not found')
-  if (outcome === 'in_use')
-    throw new ServiceError('state_conflict', 'The definition is in use: remove its keys first')
+  await services.catalogs.change({ accountId, environmentId }, async tx => {
+    const outcome = await deleteKeyDefinitionRow(tx, environmentId, params.entity_key_definition_id!)
+    // thrown here, a refusal makes no new version of the catalog
+    if (outcome === 'unknown') throw new ServiceError('not_found', 'Entity key definition not found')
+    if (outcome === 'in_use')
+      throw new ServiceError('state_conflict', 'The definition is in use: remove its keys first')
+  })
   return { data: { deleted: true } }
 }
 

@@ -1,5 +1,6 @@
 // An actor's whole state to plain JSON and back: for snapshots and for the HTTP thread.
 
+import type { TopupState } from '../credits/account-state.js'
 import { decodeAccount, encodeAccount } from '../credits/ledger-json.js'
 import { counterFrom, storedCounter } from '../usage/counter.js'
 import { newCompany } from './company.js'
@@ -35,9 +36,7 @@ export function encodeHead(company: Readonly<Company>): CompanyHead {
     subscriptions: company.subscriptions,
     schedule: company.schedule,
     overrides: company.overrides,
-    topups: [...company.credits.values()].flatMap(({ creditId, topup: { settings } }) =>
-      settings === null ? [] : [[creditId, settings] as const],
-    ),
+    topups: topupsOf([...company.credits.values()]),
     ...(company.overdraftLimit !== null && { overdraftLimit: company.overdraftLimit }),
     ...clientTraitsOf(company),
   }
@@ -45,10 +44,16 @@ export function encodeHead(company: Readonly<Company>): CompanyHead {
 
 /** The same of a company that is there as its snapshot. */
 export function headOf(snapshot: CompanySnapshot): CompanyHead {
-  const topups = snapshot.credits.flatMap(({ creditId, topup: { settings } }) =>
-    settings === null ? [] : [[creditId, settings] as const],
+  return { ...snapshot, topups: topupsOf(snapshot.credits) }
+}
+
+/** Chosen settings of auto top-up, by credit id. */
+function topupsOf(
+  accounts: readonly { readonly creditId: string; readonly topup: Pick<TopupState, 'settings'> }[],
+): CompanyHead['topups'] {
+  return accounts.flatMap(({ creditId, topup: { settings } }) =>
+    settings === null ? [] : [[creditId, settings]],
   )
-  return { ...snapshot, topups }
 }
 
 export function decodeCompany(snapshot: CompanySnapshot): Company {
