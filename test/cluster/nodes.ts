@@ -161,6 +161,10 @@ export class TestCluster {
     return node
   }
 
+  get databaseUrl(): string {
+    return this.settings.DATABASE_URL!
+  }
+
   get clickhouseUrl(): string {
     return this.settings.CLICKHOUSE_URL!
   }

@@ -1,5 +1,6 @@
 // The data stream of one node sends changes made through another node, and companies of another owner. It
 // goes on when that node is killed.
+import postgres from 'postgres'
 import t from 'tap'
 import { StreamClient, type StreamMessage } from '../stream-client.js'
 import { makeFlag, rule } from '../wire/flags.js'
@@ -7,7 +8,7 @@ import { skipped, TestCluster, until, whole } from './nodes.js'
 
 t.setTimeout(240_000)
 
-const company = 'rulesengine.Company'
+const [company, user] = ['rulesengine.Company', 'rulesengine.User']
 const slugs = Array.from({ length: 40 }, (_, index) => `streamed${index}`)
 const metric = {
   condition_type: 'metric',
@@ -83,6 +84,63 @@ t.test('decision 24 the stream of any node', { skip: skipped }, async t => {
       t.equal(held.calls.get(id), 4)
     }
   })
+
+  await t.test(
+    'a client that reconnects to the other node goes on hearing of what its key holds',
+    async t => {
+      const sql = postgres(cluster.databaseUrl, { max: 1 })
+      t.teardown(() => sql.end())
+      const mail = 'recalled@example.com'
+      const { environment_id } = await one!.ok('GET', '/whoami')
+      const { secret: key } = await one!.ok('POST', '/api-keys', { name: 'recalled', environment_id })
+      const make = async (slug: string) =>
+        (await one!.ok('POST', '/companies', { keys: { slug } })).id as string
+      const [kept, stopped] = [await make('recalled'), await make('stopped')]
+      const putUser = (seat: string) => one!.ok('POST', '/users', { keys: { mail, seat } })
+      await putUser('first')
+      const first = await StreamClient.open(one!.url, { key })
+      for (const id of [kept, stopped]) {
+        first.ask(company, { id })
+        await first.of(company, 'full')
+      }
+      first.ask(user, { mail })
+      await first.of(user, 'full')
+      first.ask(company, { id: stopped }, { action: 'stop' })
+      await until(async () => {
+        const rows = await sql`select s.entity_id as id from stream_subscriptions s
+        join api_keys k on k.id = s.api_key_id where k.name = 'recalled'`
+        return rows.length === 2 && !rows.some(({ id }) => id === stopped)
+      }, 'its subscriptions are kept')
+      first.close()
+      await first.closed
+      await call(one, kept)
+      const second = await StreamClient.open(other!.url, { key })
+      t.teardown(() => second.ws.terminate())
+      second.ask('rulesengine.Flags')
+      const hears = (wanted: (message: StreamMessage) => boolean, what: string) =>
+        until(() => second.messages.some(wanted), what)
+      const hasCalls =
+        (calls: number) =>
+        ({ data }: StreamMessage): boolean =>
+          data.metrics?.some(
+            (one: { period: string; value: number }) => one.period === 'all_time' && one.value === calls,
+          )
+      const hasSeat =
+        (seat: string) =>
+        ({ entity_type: type, data }: StreamMessage): boolean =>
+          type === user && data.keys?.seat === seat
+      await hears(hasCalls(1), 'the company is told, with what happened meanwhile')
+      await hears(hasSeat('first'), 'the user is told')
+      t.match(await second.of(company), { message_type: 'full', entity_id: kept }, 'whole, and unasked')
+      await Promise.all([call(one, stopped), call(one, kept), putUser('second')])
+      await hears(hasCalls(2), 'a later change of the company is told')
+      await hears(hasSeat('second'), 'a later change of the user is told')
+      t.notOk(
+        second.messages.some(one => one.entity_id === stopped),
+        'a company is not told after its stop',
+      )
+    },
+  )
 
   await t.test('the other node is killed', async t => {
     await cluster.nodes[1]!.process.end('SIGKILL')
