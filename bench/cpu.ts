@@ -30,6 +30,12 @@ export function cpuTimes(pid: number): CpuTimes {
   return used
 }
 
+/** CPU time so far of a process and of those that it started and that live, µs. */
+export function processUs(pid: number): number {
+  const all = [pid, ...[...descendants(pid)].map(([child]) => child)]
+  return all.reduce((sum, one) => sum + ticks(one, 14) + ticks(one, 15), 0)
+}
+
 /** Time at which a core had nothing to do, so far, µs, of all cores together. */
 export function idleUs(): number {
   const [, , , , idle = 0, waiting = 0] = text('/proc/stat').split('\n')[0]!.split(/ +/).map(Number)
@@ -56,7 +62,7 @@ export function usedBetween(before: CpuTimes, after: CpuTimes): Map<string, numb
 }
 
 function* descendants(pid: number): Generator<readonly [pid: number, name: string]> {
-  for (const thread of readdirSync(`/proc/${pid}/task`))
+  for (const thread of threadsOf(pid))
     for (const child of text(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean)) {
       const command = text(`/proc/${child}/cmdline`)
       const store = /bridge/.test(command) ? 'ClickHouse' : 'Postgres'
@@ -64,6 +70,15 @@ function* descendants(pid: number): Generator<readonly [pid: number, name: strin
       yield [Number(child), store]
       yield* descendants(Number(child))
     }
+}
+
+/** None where it is gone meanwhile. */
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
 }
 
 function ticks(pid: number, field: number): number {

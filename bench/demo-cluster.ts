@@ -1,17 +1,15 @@
 // npm run demo:cluster: three nodes on this machine under load, with their own stores and Redis. One node is
 // killed. The demo prints each step, and compares all usage with the acknowledged events at the end.
 // Everything it started is stopped with it.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import pino from 'pino'
-import { startEmbeddedClickHouse } from '../src/storage/embedded/clickhouse.js'
-import { startEmbeddedPostgres } from '../src/storage/embedded/postgres.js'
 import { listening } from './listening.js'
+import { stop } from './product.js'
+import { hasRedis, startRedis, startStores } from './stores.js'
 
 const key = 'sk_dev_q7ZnR2vK9sXw4BtJ8mCyL1fHdP6gUaQ3eTiVo5YkWrN'
 const nodesCount = 3
@@ -36,72 +34,13 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 /** Functions that stop the demo's processes, in the order of their start. */
 const closing: (() => Promise<unknown>)[] = []
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
-
-/** Ends a process and waits until it is gone. */
-function ending(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
-  const exited = new Promise<void>(resolve => child.on('exit', () => resolve()))
-  child.kill(signal)
-  return exited
-}
-
-async function startRedis(directory: string): Promise<string> {
-  const port = await freePort()
-  const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
-  const keeps = [
-    '--appendonly',
-    'yes',
-    '--appendfsync',
-    'always',
-    '--save',
-    '',
-    '--maxmemory-policy',
-    'noeviction',
-  ]
-  const child = spawn('redis-server', [...where, ...keeps], { stdio: 'ignore' })
-  closing.push(() => ending(child, 'SIGTERM'))
-  return `redis://127.0.0.1:${port}`
-}
-
-/** Both stores, and the settings to reach them. */
-async function startStores(directory: string): Promise<Environment> {
-  const log = pino({ level: 'error' }, pino.destination(2))
-  const [postgres, clickhouse] = await Promise.all([
-    startEmbeddedPostgres({ directory: join(directory, 'postgres'), log, durable: false }),
-    startEmbeddedClickHouse({
-      directory: join(directory, 'clickhouse'),
-      log,
-      durable: false,
-      memoryBytesMax: 2e9,
-      tcp: true,
-    }),
-  ])
-  closing.push(() => Promise.all([postgres.stop(), clickhouse.stop()]))
-  const { url, user, password } = clickhouse.address
-  if ('url' in postgres.address) throw new Error('the embedded Postgres listens on a socket')
-  return {
-    PGHOST: postgres.address.host,
-    PGUSER: postgres.address.user,
-    PGPASSWORD: postgres.address.password,
-    DATABASE_URL: 'postgres:///postgres',
-    CLICKHOUSE_URL: url.replace('//', `//${user}:${password}@`),
-  }
-}
-
 async function startNode(name: string, directory: string, shared: Environment): Promise<Node> {
   const main = fileURLToPath(new URL('../served/main.js', import.meta.url))
   const child = spawn(process.execPath, [main], {
     env: { ...shared, TOLLGATE_NODE_ID: name, TOLLGATE_DATA_DIR: join(directory, name), TOLLGATE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  closing.push(() => ending(child, 'SIGTERM'))
+  closing.push(() => stop(child))
   const { url, exited } = await listening(child, name)
   say(`  ${name} listens on ${url}`)
   return { name, url, child, exited }
@@ -199,12 +138,15 @@ async function wrong(node: Node, counted: ReadonlyMap<string, number>): Promise<
 
 async function demo(directory: string): Promise<number> {
   say('Starting Postgres, ClickHouse and Redis …')
-  const [stores, redis] = await Promise.all([startStores(directory), startRedis(directory)])
+  const [stores, redis] = await Promise.all([startStores(directory, false), startRedis(directory)])
+  closing.push(stores.stop, redis.stop)
   const shared = {
     PATH: process.env.PATH,
     TMPDIR: process.env.TMPDIR,
-    ...stores,
-    REDIS_URL: redis,
+    ...stores.client,
+    DATABASE_URL: stores.postgresUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    REDIS_URL: redis.url,
     TOLLGATE_CLUSTER_SECRET: 'only the nodes of this demo know this',
     TOLLGATE_PEPPER: 'a pepper that is the same on all nodes',
     TOLLGATE_BOOTSTRAP_KEY: key,
@@ -242,7 +184,7 @@ async function demo(directory: string): Promise<number> {
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
-if (spawnSync('redis-server', ['--version']).status !== 0) {
+if (!hasRedis()) {
   process.stderr.write(
     'redis-server is not in the PATH: install Redis 7 or Valkey, e.g. apt-get install redis-server\n',
   )

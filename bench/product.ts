@@ -102,7 +102,8 @@ export async function sendPast(port: number, events: number, companies: number):
   }
 }
 
-function freePort(): Promise<number> {
+/** A port of this machine that is free now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

@@ -1,4 +1,4 @@
-// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [lists [companies]]:
+// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [lists [companies]]:
 // runs the benchmarks of the areas named, or of all, and keeps the results. npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { benchRefused } from './http/unauthorized.js'
+import { benchNodes } from './nodes/run.js'
 import { type Size, sizes } from './population/data.js'
 import { benchPopulation, benchServers, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
@@ -24,6 +25,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   lists: () => benchLists(numbers),
   outages: benchOutages,
   refused: benchRefused,
+  nodes: benchNodes,
   stream: () => benchStream(parts),
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
@@ -74,7 +76,7 @@ if (unknown !== undefined) {
 try {
   // a start is one of the shards' benchmarks, mixed one of http's, other sizes than the town are long: when asked for
   const all = Object.keys(areas).filter(
-    area => !['start', 'mixed', 'village', 'city', 'servers'].includes(area),
+    area => !['start', 'mixed', 'village', 'city', 'servers', 'nodes'].includes(area),
   )
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {

@@ -1,0 +1,142 @@
+// A node without Redis and two nodes with Redis, on the same external stores, each side with its own databases and the
+// same population.
+import { join } from 'node:path'
+import { clusterShards, Members } from '../../src/cluster/members.js'
+import { shardOf } from '../../src/core/id.js'
+import { RedisClient } from '../../src/redis/redis.js'
+import { openClickHouse } from '../../src/storage/clickhouse.js'
+import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
+import type { Size } from '../population/data.js'
+import { Client, fill } from '../population/fill.js'
+import { type Prepared, tag } from '../population/prepared.js'
+import type { Population } from '../population/streams.js'
+import { caughtUp, type Started, startProduct, stop } from '../product.js'
+import { type Redis, type Stores, startRedis, startStores } from '../stores.js'
+
+/** Everything that runs. */
+export interface Sides {
+  readonly stores: Stores
+  readonly redis: Redis
+  readonly alone: Started
+  /** Two nodes of one cluster. */
+  readonly nodes: readonly [Started, Started]
+  readonly population: Population
+  /** Whether every company and user that a request names lives on the first node. */
+  isOfFirst(request: Prepared): boolean
+  stop(): Promise<void>
+}
+
+/** A lease is long: no shard moves while other work of the machine holds a node up. */
+const settings = {
+  TOLLGATE_LEASE_MS: '10000',
+  TOLLGATE_CLUSTER_SECRET: 'only the nodes of this benchmark know this',
+  TOLLGATE_PEPPER: 'a pepper that is the same on all nodes of it',
+}
+
+/** Start all of it in a directory, filled. What was started is stopped where the start fails. */
+export async function startSides(size: Size, directory: string): Promise<Sides> {
+  const closing: (() => Promise<unknown>)[] = []
+  const stopAll = async (): Promise<void> => {
+    for (const close of closing.splice(0).reverse()) await close()
+  }
+  try {
+    const [stores, redis] = await Promise.all([startStores(directory, true), startRedis(directory)])
+    closing.push(stores.stop, redis.stop)
+    const begin = async (name: string, settings: Readonly<Record<string, string>>): Promise<Started> => {
+      const started = await startProduct(join(directory, name), { ...stores.client, ...settings })
+      closing.push(() => stop(started.child))
+      return started
+    }
+    const alone = await begin('alone', await databases(stores, 'alone'))
+    await fill(alone.port, size)
+    await caughtUp(alone.port)
+    const shared = { ...(await databases(stores, 'cluster')), REDIS_URL: redis.url, ...settings }
+    const first = await begin('first', { ...shared, TOLLGATE_NODE_ID: 'first' })
+    const second = await begin('second', { ...shared, TOLLGATE_NODE_ID: 'second' })
+    const owned = await shardsOf('first', shared.DATABASE_URL, redis)
+    const filled = await fill(first.port, size)
+    await Promise.all([caughtUp(first.port), caughtUp(second.port)])
+    const ids = await idsByKey(first.port)
+    return {
+      stores,
+      redis,
+      alone,
+      nodes: [first, second],
+      population: { size, filled },
+      isOfFirst: request =>
+        namedBy(request).every(key => {
+          const id = ids.get(key)
+          return id !== undefined && owned.has(shardOf(id, clusterShards))
+        }),
+      stop: stopAll,
+    }
+  } catch (error) {
+    await stopAll()
+    throw error
+  }
+}
+
+/** New databases on both stores. */
+async function databases({ client, postgresUrl, clickhouseUrl }: Stores, name: string) {
+  Object.assign(process.env, client)
+  const sql = openPostgres({ url: postgresUrl }, { max: 1 })
+  const clickhouse = openClickHouse({ url: clickhouseUrl })
+  await sql`create database ${sql(name)}`
+  await clickhouse.command('CREATE DATABASE {name: Identifier}', { name })
+  await Promise.all([closePostgres(sql), clickhouse.close()])
+  const inside = (url: string) => String(Object.assign(new URL(url), { pathname: name }))
+  return { DATABASE_URL: inside(postgresUrl), CLICKHOUSE_URL: inside(clickhouseUrl) }
+}
+
+/** Shards of a node. Resolves when both nodes have their share. */
+async function shardsOf(name: string, url: string, redis: Redis): Promise<ReadonlySet<number>> {
+  const sql = openPostgres({ url }, { max: 1 })
+  const [row] = await sql<{ generation: string }[]>`select generation from cluster`
+  await closePostgres(sql)
+  const client = await RedisClient.open({
+    url: redis.url,
+    prefix: `tollgate:{${row!.generation}}:`,
+    replicas: 0,
+  })
+  try {
+    for (let tries = 0; tries < 600; tries++) {
+      const { nodes, owners } = await Members.look(client)
+      const ofFirst = owners.flatMap(({ node }, shard) => (nodes.get(node)?.name === name ? [shard] : []))
+      if (ofFirst.length === clusterShards / 2 && owners.every(({ node }) => node !== ''))
+        return new Set(ofFirst)
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+    throw new Error('the two nodes do not have half of the shards each after a minute')
+  } finally {
+    await client.close()
+  }
+}
+
+/** Ids of all companies and users by each of their keys. */
+async function idsByKey(port: number): Promise<ReadonlyMap<string, string>> {
+  const client = new Client(port)
+  const ids = new Map<string, string>()
+  for (const path of ['/companies', '/users'])
+    for (let offset = 0, more = true; more; offset += 250) {
+      const page = (await client.ask('GET', `${path}?limit=250&offset=${offset}`)) as readonly {
+        readonly id: string
+        readonly keys: readonly { readonly key: string; readonly value: string }[]
+      }[]
+      for (const { id, keys } of page) for (const { key, value } of keys) ids.set(`${key}:${value}`, id)
+      more = page.length > 0
+    }
+  client.close()
+  return ids
+}
+
+/** Keys that a check or an event names, as `key:value`. */
+function namedBy({ body }: Prepared): readonly string[] {
+  const sent = JSON.parse(body.replaceAll(tag, '')) as Named & { readonly body?: Named }
+  const { company = {}, user = {} } = sent.body ?? sent
+  return [...Object.entries(company), ...Object.entries(user)].map(([key, value]) => `${key}:${value}`)
+}
+
+interface Named {
+  readonly company?: Readonly<Record<string, string>>
+  readonly user?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,190 @@
+// npm run bench -- nodes: CPU time of a check and of a durable event on a node without Redis, on one of two nodes where
+// the company lives there, and where it lives on the other node.
+import { mkdirSync, rmSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CpuTimes, cpuTimes, processUs, usedBetween } from '../cpu.js'
+import { type Answered, assertWrk } from '../http/wrk.js'
+import { median } from '../median.js'
+import { seconds, send } from '../population/measure.js'
+import { writePrepared } from '../population/prepared.js'
+import { rows } from '../population/rows.js'
+import { caughtUp } from '../product.js'
+import { type Measured, record, root } from '../record.js'
+import { hasRedis } from '../stores.js'
+import { type Sides, startSides } from './cluster.js'
+
+const rounds = 5
+const restMs = 10_000
+const warmUpSeconds = 3
+/** Rounds in which something was refused are measured again, so many of a kind of work. */
+const repeatedMax = 5
+
+/** What is compared, and the most that it may cost, times a node without Redis. */
+const contenders = [
+  { name: 'without Redis', most: { check: null, event: null } },
+  { name: 'with Redis, company on this node', most: { check: 1.1, event: 1.5 } },
+  { name: 'with Redis, company on the other node', most: { check: 2, event: 1.5 } },
+] as const
+
+const works = { check: 'a check', event: 'a durable event' } as const
+type Work = keyof typeof works
+
+/** CPU time by process and thread, µs. */
+type Parts = ReadonlyMap<string, number>
+
+interface Round {
+  readonly perSecond: number
+  /** Of one item. */
+  readonly parts: Parts
+}
+
+/**
+ * Measure, print and record. CPU time is that of whole processes, from the first request until both stores have every
+ * row, less what the same processes use at rest in that time.
+ */
+export async function benchNodes(): Promise<void> {
+  await assertWrk()
+  if (!hasRedis()) throw new Error('This benchmark needs redis-server: install Redis 7 or Valkey')
+  const work = join(root, 'data', `bench-nodes-${process.pid}`)
+  mkdirSync(work, { recursive: true, mode: 0o711 })
+  const sides = await startSides('village', work)
+  try {
+    const measured: Measured[] = []
+    const lines: string[] = []
+    const say = (line: string): void => {
+      console.log(line)
+      lines.push(line)
+    }
+    say(`load average of the last minute: ${loadavg()[0]!.toFixed(1)} before`)
+    const resting = await restOf(sides)
+    for (const key of Object.keys(works) as Work[]) {
+      const all = await measure(key, sides, resting, work)
+      const totals = all.map(of => median(of.map(({ parts }) => ofTollgate(parts))))
+      for (const [index, { name, most }] of contenders.entries()) {
+        const times = totals[index]! / totals[0]!
+        const goal = most[key] === null ? '' : `≤ ${most[key]} × without Redis`
+        const value = Math.round(totals[index]! * 10) / 10
+        measured.push({ name: `${works[key]}, ${name}`, value, unit: 'µs', goal })
+        if (index > 0)
+          measured.push({
+            name: `${works[key]}, ${name}: times`,
+            value: Math.round(times * 100) / 100,
+            unit: '×',
+            goal,
+          })
+        say(
+          `${works[key]}, ${name}: ${totals[index]!.toFixed(1)} µs (${times.toFixed(2)} ×); ${partsOf(all[index]!)}`,
+        )
+      }
+    }
+    say(`load average of the last minute: ${loadavg()[0]!.toFixed(1)} after`)
+    record('nodes', measured, { 'nodes/run.ts': lines })
+  } finally {
+    await sides.stop()
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Rounds of all contenders by turns, with the same requests: all they name lives on the first node. */
+async function measure(key: Work, sides: Sides, resting: readonly Parts[], work: string) {
+  const row = rows.find(one => one.key === key)!
+  const file = join(work, `${key}.requests`)
+  writePrepared(
+    file,
+    row.stream(sides.population).filter(request => sides.isOfFirst(request)),
+  )
+  const { alone, nodes } = sides
+  const ports = [alone.port, nodes[0].port, nodes[1].port]
+  const settled = () => Promise.all([alone, ...nodes].map(({ port }) => caughtUp(port)))
+  for (const port of ports) await send(file, port, row.connections, warmUpSeconds).catch(() => {})
+  await settled()
+  const all: Round[][] = ports.map(() => [])
+  let repeated = 0
+  for (let round = 0; round < rounds; round++)
+    for (const index of round % 2 === 0 ? [0, 1, 2] : [2, 1, 0]) {
+      let before!: Reading
+      let begunMs = 0
+      let answered: Answered | null = null
+      while (answered === null) {
+        before = read(sides, index)
+        begunMs = performance.now()
+        answered = await send(file, ports[index]!, row.connections, seconds).catch((error: Error) => {
+          if (++repeated > repeatedMax) throw error
+          console.log(`measured again: ${error.message}`)
+          return null
+        })
+        if (row.writes) await settled()
+      }
+      const { requests, perSecond } = answered
+      const tookMs = performance.now() - begunMs
+      const parts = [...between(before, read(sides, index))].map(
+        ([part, us]) => [part, (us - (resting[index]!.get(part) ?? 0) * tookMs) / requests] as const,
+      )
+      all[index]!.push({ perSecond, parts: new Map(parts) })
+    }
+  return all
+}
+
+/** CPU time of each contender's processes in a millisecond without requests, µs. */
+async function restOf(sides: Sides): Promise<readonly Parts[]> {
+  const before = contenders.map((_, index) => read(sides, index))
+  const begunMs = performance.now()
+  await sleep(restMs)
+  const tookMs = performance.now() - begunMs
+  return before.map((one, index) => {
+    const used = between(one, read(sides, index))
+    return new Map([...used].map(([part, us]) => [part, us / tookMs]))
+  })
+}
+
+/** CPU time so far of what a contender uses. */
+interface Reading {
+  readonly services: readonly (readonly [prefix: string, CpuTimes])[]
+  readonly stores: Parts
+}
+
+function read({ alone, nodes, stores, redis }: Sides, index: number): Reading {
+  const [first, second] = nodes
+  const services =
+    index === 0
+      ? [['', cpuTimes(alone.child.pid!)] as const]
+      : [
+          [index === 1 ? '' : 'owner ', cpuTimes(first.child.pid!)] as const,
+          [index === 1 ? 'other ' : '', cpuTimes(second.child.pid!)] as const,
+        ]
+  return {
+    services,
+    stores: new Map([
+      ...(index === 0 ? [] : [['Redis', processUs(redis.pid)] as const]),
+      ['Postgres', processUs(stores.pids.postgres)] as const,
+      ['ClickHouse', processUs(stores.pids.clickhouse)] as const,
+    ]),
+  }
+}
+
+const stores = ['Redis', 'Postgres', 'ClickHouse']
+const threads = ['HTTP', 'shard', 'other threads', 'projector']
+
+function between(before: Reading, after: Reading): Parts {
+  const parts = new Map<string, number>()
+  for (const [at, [prefix, times]] of after.services.entries()) {
+    const used = usedBetween(before.services[at]![1], times)
+    for (const thread of threads) parts.set(prefix + thread, used.get(thread) ?? 0)
+  }
+  for (const [part, us] of after.stores) parts.set(part, us - before.stores.get(part)!)
+  return parts
+}
+
+/** CPU time of one item in all processes of Tollgate. */
+const ofTollgate = (parts: Parts): number =>
+  [...parts].filter(([part]) => !stores.includes(part)).reduce((sum, [, us]) => sum + us, 0)
+
+function partsOf(measured: readonly Round[]): string {
+  const of = (part: string) => median(measured.map(({ parts }) => parts.get(part) ?? 0))
+  const parts = [...measured[0]!.parts.keys()].map(part => [part, of(part)] as const)
+  const shown = parts.filter(([, us]) => us >= 0.05).map(([part, us]) => `${part} ${us.toFixed(1)}`)
+  const rate = Math.round(median(measured.map(({ perSecond }) => perSecond))).toLocaleString('en')
+  return `${shown.join(', ')}; ${rate}/s`
+}
