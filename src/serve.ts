@@ -331,6 +331,7 @@ export async function serve(from: {
       projections: sharedProjections!,
       pairs: pairs!,
       memory,
+      limits,
       reload: reloading({ ...services, keys, clock, catalogs }),
     })
   }

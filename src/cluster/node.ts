@@ -5,11 +5,13 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Spent } from '../core/bucket.js'
 import type { Fact } from '../core/company/message.js'
 import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
 import type { RedisAddress, ShardOptions } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
+import type { SharedBudgets } from './budgets.js'
 import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
 import { Door, type Guest, Peer, reaches, type Visitor } from './link.js'
@@ -35,6 +37,7 @@ export interface NodeParts {
   readonly shards: ClusterShards
   readonly projections: ClusterProjections
   readonly pairs: PairClaims
+  readonly budgets: SharedBudgets
   /** Counters raised here, for other nodes. */
   readonly changes: ChangeReports
   /** Applies facts to the memory of this thread. */
@@ -298,7 +301,7 @@ export class ClusterNode implements Others {
     const { parts } = this
     if (parts === null) {
       // This node has read nothing yet.
-      if (name === 'reload' || name === 'barrier' || name === 'seenBarrier') return null
+      if (['reload', 'barrier', 'seenBarrier', 'spent'].includes(name)) return null
       throw new ServiceError('starting')
     }
     switch (name) {
@@ -315,6 +318,9 @@ export class ClusterNode implements Others {
         return parts.projections.ownSeenBarrier((given as [number])[0])
       case 'changes':
         return parts.changes.next(guest.node, given as number)
+      case 'spent':
+        parts.budgets.take(given as readonly Spent[])
+        return null
       case 'lags':
         return parts.projections.ownLags().map(lag => ({ ...lag, moves: this.busy.has(lag.shard) }))
       case 'drain': {
@@ -489,7 +495,9 @@ async function reachAll(redis: RedisClient, { security }: NodeSettings, log: Log
   for (;;) {
     const { nodes, leases } = await Members.look(redis)
     const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
-    const reached = await Promise.all(living.map(one => reaches(one, security)))
+    const reached = await Promise.all(
+      living.map(one => reaches(one, security)),
+    )
     const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
     if (missed.length === 0) return
     log.warn({ nodes: missed }, 'waiting until these nodes are reached')

@@ -29,6 +29,7 @@ import { RedisClient } from '../redis/redis.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
 import { applying } from './apply.js'
+import { SharedBudgets, type SharedLimits } from './budgets.js'
 import { ChangeReports, ClusterChanges } from './changes.js'
 import { Host } from './host.js'
 import { clusterShards } from './members.js'
@@ -71,6 +72,7 @@ export class Cluster {
   readonly backlog: SharedBacklog
   readonly journals: Journals
   private reading: Promise<Positions> | null = null
+  private budgets: SharedBudgets | null = null
 
   private constructor(
     readonly node: ClusterNode,
@@ -230,13 +232,16 @@ export class Cluster {
       readonly traits: TraitRegistry
       readonly holdKeys: HoldKeys
     }
+    readonly limits: SharedLimits
     readonly reload: (what: string, given: unknown) => Promise<void>
   }): Promise<void> {
-    const { shards, projections, pairs, memory, reload } = parts
+    const { shards, projections, pairs, memory, limits, reload } = parts
     const apply = applying(memory)
     const { optionsOf, reports: changes } = this
     await this.host.warm()
-    this.node.begin({ shards, projections, pairs, changes, apply, reload, optionsOf })
+    const budgets = new SharedBudgets(limits, () => this.node.others)
+    this.budgets = budgets
+    this.node.begin({ shards, projections, pairs, budgets, changes, apply, reload, optionsOf })
     await this.node.serve()
   }
 
@@ -269,6 +274,7 @@ export class Cluster {
   async close(): Promise<void> {
     this.backlog.stop()
     this.reports.close()
+    this.budgets?.close()
     await this.node.close()
   }
 

@@ -1,4 +1,5 @@
 // One token bucket: full at start, refilled continuously, never above its burst.
+import type { RateLimitBucket } from '../../schemas/enums.js'
 
 /** Rate and size of a bucket. */
 export interface Limit {
@@ -11,11 +12,25 @@ export interface Limit {
 /** Tokens at an instant of a monotonic clock. Changed in place. */
 export interface Bucket {
   limit: Limit
-  /** 0…burst, may be fractional (AL-44). */
+  /** Up to the burst, may be fractional (AL-44). Below 0 when other nodes took more than there was. */
   level: number
   /** When `level` held, ms of the caller's clock. */
   atMs: number
 }
+
+/** Tokens that were taken from one bucket, for the other nodes, which have copies of it. */
+export type Spent = readonly [
+  accountId: string,
+  /** '' for a bucket of the whole account. */
+  keyId: string,
+  /** The cap of that key. */
+  percent: number,
+  /** Number of the group of requests that share it. */
+  party: number,
+  environmentId: string,
+  bucket: RateLimitBucket,
+  count: number,
+]
 
 // Sums of fractions may miss a whole token by the last bits of a double.
 const slack = 1e-9
@@ -47,9 +62,14 @@ export function take(bucket: Bucket): void {
   bucket.level = bucket.level > 1 ? bucket.level - 1 : 0
 }
 
+/** Take tokens that other nodes took from their copies of a refilled bucket. What is missing has to be refilled first. */
+export function takeElsewhere(bucket: Bucket, count: number): void {
+  bucket.level -= count
+}
+
 /** Whole tokens left: X-RateLimit-Remaining (AL-42). */
 export function remaining(bucket: Readonly<Bucket>): number {
-  return Math.floor(bucket.level + slack)
+  return Math.max(0, Math.floor(bucket.level + slack))
 }
 
 /** Whole seconds until full: X-RateLimit-Reset (AL-42). */

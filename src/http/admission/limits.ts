@@ -12,7 +12,9 @@ import {
   remaining,
   resetSeconds,
   retryAfterSeconds,
+  type Spent,
   take,
+  takeElsewhere,
 } from '../../core/bucket.js'
 import type { LimitKind } from '../routing/route.js'
 
@@ -47,6 +49,22 @@ type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
 /** Groups of requests that share buckets. Publishable keys have their own (AL-41). */
 const parties = { rest: 0, production: 1, publishable: 2 } as const
 type Party = keyof typeof parties
+const partyNames = Object.keys(parties) as Party[]
+
+/** A kind of request that takes from a bucket. */
+const kindOf: Readonly<Record<RateLimitBucket, LimitKind>> = {
+  global: 'read',
+  mutation: 'mutation',
+  events_ingest: 'ingest',
+  analytics: 'analytics',
+}
+
+/** Whose buckets they are. */
+interface Owner {
+  readonly accountId: string
+  readonly keyId: string
+  readonly percent: number
+}
 
 // The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
 // analytics once for each environment that asked something; of publishable keys all of them once for each environment.
@@ -67,13 +85,27 @@ class Budget {
 
   constructor(
     readonly table: LimitTable,
+    private readonly owner: Owner,
     nowMs: number,
   ) {
-    this.pairs = [this.pair(nowMs), this.pair(nowMs)]
+    this.pairs = [this.pair('rest', '', nowMs), this.pair('production', '', nowMs)]
   }
 
-  private pair(nowMs: number): readonly [global: NamedBucket, mutation: NamedBucket] {
-    return [this.bucket('global', nowMs), this.bucket('mutation', nowMs)]
+  private pair(
+    party: Party,
+    environmentId: string,
+    nowMs: number,
+  ): readonly [global: NamedBucket, mutation: NamedBucket] {
+    return [
+      this.bucket('global', party, environmentId, nowMs),
+      this.bucket('mutation', party, environmentId, nowMs),
+    ]
+  }
+
+  /** The copy of a bucket that another node named, refilled up to now. */
+  copyOf([, , , party, environmentId, name]: Spent, nowMs: number): NamedBucket {
+    const chain = this.applying(kindOf[name], partyNames[party]!, nowMs, environmentId)
+    return chain.find(one => one.name === name)!
   }
 
   /** The applicable buckets, refilled up to now. */
@@ -93,13 +125,13 @@ class Budget {
   }
 
   private open(environmentId: string, party: Party, nowMs: number): Chains {
-    const [global, mutation] = this.pairs[parties[party]] ?? this.pair(nowMs)
+    const [global, mutation] = this.pairs[parties[party]] ?? this.pair(party, environmentId, nowMs)
     const chains = {
       read: [global],
       check: [global],
       mutation: [global, mutation],
-      ingest: [global, this.bucket('events_ingest', nowMs)],
-      analytics: [global, this.bucket('analytics', nowMs)],
+      ingest: [global, this.bucket('events_ingest', party, environmentId, nowMs)],
+      analytics: [global, this.bucket('analytics', party, environmentId, nowMs)],
     }
     const environments = this.environments[parties[party]]
     // deleted environments leave entries behind
@@ -108,8 +140,9 @@ class Budget {
     return chains
   }
 
-  private bucket(name: RateLimitBucket, nowMs: number): NamedBucket {
-    return { name, ...fullBucket(this.table[name], nowMs) }
+  private bucket(name: RateLimitBucket, party: Party, environmentId: string, nowMs: number): NamedBucket {
+    const { owner } = this
+    return { name, owner, party, environmentId, spent: 0, ...fullBucket(this.table[name], nowMs) }
   }
 }
 
@@ -118,6 +151,11 @@ const environmentsMax = 10_000
 
 interface NamedBucket extends Bucket {
   readonly name: RateLimitBucket
+  readonly owner: Owner
+  readonly party: Party
+  readonly environmentId: string
+  /** Tokens taken here that other nodes were not told of. */
+  spent: number
 }
 
 /** Limits of every account and capped key with requests. Their number bounds the memory. */
@@ -127,9 +165,43 @@ export class Limits {
   private readonly own = new Map<string, LimitTable | null>()
   /** The account that asked last. */
   private last: { readonly accountId: string; readonly budget: Budget | null } | null = null
+  /** Buckets from which tokens were taken since `takeSpent`; null: there are no other nodes. */
+  private spent: NamedBucket[] | null = null
 
   /** `table` null: no limits except an account's own. */
   constructor(private readonly table: LimitTable | null) {}
+
+  /** Keep from now on what is taken, for `takeSpent`. */
+  share(): void {
+    this.spent ??= []
+  }
+
+  /** Tokens taken here since the last call, by bucket. */
+  takeSpent(): readonly Spent[] {
+    const spent = this.spent ?? []
+    this.spent = []
+    return spent.map(bucket => {
+      const { owner, party, environmentId, name, spent: count } = bucket
+      bucket.spent = 0
+      return [owner.accountId, owner.keyId, owner.percent, parties[party], environmentId, name, count]
+    })
+  }
+
+  /**
+   * Take from the buckets of this node what another node took from its copies. Each node takes on its own in between, so
+   * that all together may take more than there is. A level below 0 makes up for it before the next request passes.
+   *
+   * nowMs  a monotonic clock.
+   */
+  spentElsewhere(spent: readonly Spent[], nowMs: number): void {
+    for (const one of spent) {
+      const [accountId, id, percent, , , , count] = one
+      const account = this.accountBudget(accountId, nowMs)
+      if (account === null) continue
+      const budget = id === '' ? account : this.keyBudget({ id, accountId }, percent, account.table, nowMs)
+      takeElsewhere(budget.copyOf(one, nowMs), count)
+    }
+  }
 
   /**
    * Set or remove the limits of one account.
@@ -141,6 +213,7 @@ export class Limits {
     if (table === undefined) this.own.delete(accountId)
     else this.own.set(accountId, table)
     this.accounts.delete(accountId)
+    this.spent &&= this.spent.filter(({ owner }) => owner.accountId !== accountId)
     this.last = null
     this.keys.clear()
   }
@@ -171,7 +244,7 @@ export class Limits {
     if (percent === null || percent === 0) {
       const blocked = firstBlocked(shared)
       if (blocked !== null) return refusal(blocked, blocked)
-      for (const bucket of shared) take(bucket)
+      this.takeAll(shared)
       return allowance(tightest(shared))
     }
     const mine = this.keyBudget(key, percent, account.table, nowMs).applying(
@@ -186,9 +259,17 @@ export class Limits {
     // source: decision, AL-43: the headers of a capped key describe its own limit, even if the account's limit
     // refuses; Retry-After is the account's.
     if (exhausted !== null) return refusal(mine[shared.indexOf(exhausted)]!, exhausted)
-    for (const bucket of shared) take(bucket)
-    for (const bucket of mine) take(bucket)
+    this.takeAll(shared)
+    this.takeAll(mine)
     return allowance(tightest(mine))
+  }
+
+  private takeAll(chain: readonly NamedBucket[]): void {
+    const { spent } = this
+    for (const bucket of chain) {
+      take(bucket)
+      if (spent !== null && bucket.spent++ === 0) spent.push(bucket)
+    }
   }
 
   private accountBudget(accountId: string, nowMs: number): Budget | null {
@@ -204,16 +285,25 @@ export class Limits {
     if (known !== undefined) return known
     const own = this.own.get(accountId)
     const table = own === undefined ? this.table : own
-    const budget = table === null ? null : new Budget(table, nowMs)
+    const budget = table === null ? null : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs)
     this.accounts.set(accountId, budget)
     return budget
   }
 
   // A changed cap starts full (AL-46).
-  private keyBudget(key: KeyRecord, percent: number, table: LimitTable, nowMs: number): Budget {
+  private keyBudget(
+    key: Pick<KeyRecord, 'id' | 'accountId'>,
+    percent: number,
+    table: LimitTable,
+    nowMs: number,
+  ): Budget {
     const known = this.keys.get(key.id)
     if (known !== undefined && known.percent === percent) return known.budget
-    const budget = new Budget(share(table, percent), nowMs)
+    const budget = new Budget(
+      share(table, percent),
+      { accountId: key.accountId, keyId: key.id, percent },
+      nowMs,
+    )
     this.keys.set(key.id, { percent, budget })
     return budget
   }

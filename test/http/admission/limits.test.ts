@@ -1,5 +1,6 @@
 // Account budgets and key caps: AL-40…46 and the rate_limit conformance cases.
 import t from 'tap'
+import type { KeyRecord } from '../../../src/api/kit/call.js'
 import { type Allowance, defaultLimits, Limits, limitTable } from '../../../src/http/admission/limits.js'
 import type { LimitKind } from '../../../src/http/routing/route.js'
 import { vectors } from '../../core/vectors.js'
@@ -46,6 +47,46 @@ t.test('AL-41 global and mutation are kept apart for production and the rest', a
   t.equal(left('mutation', true, 'env_prod'), 119)
   t.equal(left('mutation', false, 'env_dev'), 119)
   t.equal(left('mutation', false, 'env_staging'), 118)
+})
+
+t.test('AL-40 nodes that tell each other what they took use up one budget', async t => {
+  const nodes = [new Limits(defaultLimits), new Limits(defaultLimits)] as const
+  const [one, other] = nodes
+  for (const node of nodes) node.share()
+  const settle = (nowMs: number) => {
+    const all = nodes.map(node => node.takeSpent())
+    one.spentElsewhere(all[1]!, nowMs)
+    other.spentElsewhere(all[0]!, nowMs)
+  }
+  const admit = (node: Limits, asking: KeyRecord, kind: LimitKind, nowMs: number) =>
+    node.admit(asking, kind, false, nowMs, 'env_dev')
+  const secret = key({ id: 'apik_1' })
+  const others = [
+    key({ id: 'apik_2', kind: 'publishable' }),
+    key({ id: 'apik_3', rateLimitPercent: 10 }),
+  ] as const
+  for (const asking of [secret, ...others])
+    for (const kind of ['ingest', 'analytics', 'mutation', 'check'] as const) {
+      while (admit(one, asking, kind, 0)?.refused === null);
+      t.equal(admit(other, asking, kind, 0)?.refused, null, `${kind} of ${asking.id}: not told yet`)
+      settle(0)
+      t.match(admit(other, asking, kind, 0), { remaining: 0, refused: {} }, `${kind} of ${asking.id}: told`)
+      for (const node of nodes) node.setAccount(secret.accountId, undefined)
+    }
+
+  // Both nodes take all they may for ten seconds, and settle ten times a second.
+  let taken = 0
+  for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {
+    for (const node of nodes)
+      for (let i = 0; i < 20; i++) if (admit(node, secret, 'ingest', nowMs)?.refused === null) taken++
+    if (nowMs % 100 === 0) settle(nowMs)
+  }
+  const { ratePerSecond, burst } = defaultLimits.events_ingest
+  const bound = burst + 10 * ratePerSecond
+  t.ok(taken >= bound * 0.98, `${taken} of ${bound} are used`)
+  // Once, what one node may take in a tenth of a second.
+  t.ok(taken <= bound + burst + ratePerSecond, `${taken} of ${bound} are not exceeded for long`)
+  t.same(new Limits(defaultLimits).takeSpent(), [])
 })
 
 t.test('security 5 publishable keys use up no budget that a server needs', async t => {
