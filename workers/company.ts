@@ -7,14 +7,15 @@
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
 import { type Catalog, compileCatalog } from '../src/core/catalog.js'
 import { apply, decideCompany, presentOf } from '../src/core/company/company.js'
-import type {
-  BackupFreeze,
-  CompanyMessage,
-  Decision,
-  Effect,
-  Fact,
-  Question,
-  UserMessage,
+import {
+  type BackupFreeze,
+  type CompanyMessage,
+  type Decision,
+  type Effect,
+  type Fact,
+  isQuestion,
+  type Question,
+  type UserMessage,
 } from '../src/core/company/message.js'
 import type { DomainEvent } from '../src/core/company/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../src/core/company/requests.js'
@@ -44,7 +45,7 @@ import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
 import { figuresOf } from './company/figures.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
-import { concernsAll, flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
+import { concernsAll, flagsOf, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { LastRecords } from './company/last-records.js'
 import { Mailbox } from './company/mailbox.js'
 import { recordOf } from './company/record.js'

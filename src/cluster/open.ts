@@ -37,6 +37,7 @@ import { ClusterNode } from './node.js'
 import { PairClaims } from './pairs.js'
 import { ClusterProjections } from './projections.js'
 import { reloadedBy } from './reload.js'
+import { ReplicaWatch } from './replicas.js'
 import { SharedBacklog } from './room.js'
 import { linkSecurity } from './security.js'
 import { ClusterShards } from './shards.js'
@@ -79,6 +80,7 @@ export class Cluster {
     readonly generation: string,
     private readonly from: ClusterStart,
     address: RedisAddress,
+    private readonly replicas: ReplicaWatch | null,
   ) {
     const { config, postgres } = from
     this.host = new Host({ redis: address, postgres }, config.shards)
@@ -116,7 +118,7 @@ export class Cluster {
       leaseMs: config.leaseMs,
     }
     const node = await ClusterNode.join(settings, log, from.out)
-    return new Cluster(node, generation, from, address)
+    return new Cluster(node, generation, from, address, await ReplicaWatch.open(address))
   }
 
   startShards(options: {
@@ -135,6 +137,7 @@ export class Cluster {
       slot: node.members.slot,
       changes: this.changes.memory,
       isAlive: () => node.members.isAlive,
+      lack: () => this.replicas?.lack ?? null,
       tell: node.tell,
       startThread: this.host.startShard,
     })
@@ -263,7 +266,8 @@ export class Cluster {
 
   /** Faults of the cluster, in words. */
   degraded(): string[] {
-    return [...this.node.degraded(), ...this.backlog.degraded()]
+    const lack = this.replicas?.lack ?? null
+    return [...this.node.degraded(), ...(lack === null ? [] : [lack])]
   }
 
   /** Hands the shards to other nodes, if there are any. */
@@ -275,6 +279,7 @@ export class Cluster {
     this.backlog.stop()
     this.reports.close()
     this.budgets?.close()
+    await this.replicas?.stop()
     await this.node.close()
   }
 

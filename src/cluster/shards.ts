@@ -2,7 +2,7 @@
 // see no difference. A shard's thread receives the requests of all nodes unchanged. Its replies are separated
 // by node: the number of a request tells its node.
 
-import type { Fact } from '../core/company/message.js'
+import { type Fact, isQuestion } from '../core/company/message.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
 import { PendingReplies } from '../engine/shards/pending-replies.js'
 import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../engine/shards/shards.js'
@@ -31,6 +31,8 @@ export interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
   readonly changes: SharedArrayBuffer
   /** Whether this node may answer from what it holds in memory. */
   readonly isAlive: () => boolean
+  /** Why no write can become durable now; null: writes are taken. */
+  readonly lack: () => string | null
   /** Sends facts to every node. Resolves when all have them. */
   readonly tell: (facts: readonly Fact[]) => Promise<void>
 }
@@ -224,6 +226,9 @@ export class ClusterShards extends Shards {
       return waiting.reject(new ServiceError('starting', 'The shard moves; try again'))
     if (this.owned.has(shard.index) && !this.cluster.isAlive())
       return waiting.reject(new ServiceError('starting', 'Redis does not answer; try again'))
+    const lack = this.cluster.lack()
+    if (lack !== null && changes(request))
+      return waiting.reject(new ServiceError('store_away', `${lack}; try again`))
     if (!this.owned.has(shard.index)) this.passedOn++
     super.enter(shard, request, waiting, single)
   }
@@ -309,3 +314,7 @@ export class ClusterShards extends Shards {
     })
   }
 }
+
+/** Whether a request changes something, so that its answer waits for the journal. */
+const changes = (request: Outgoing): boolean =>
+  !('control' in request) && !('m' in request && isQuestion(request.m))

@@ -1,4 +1,5 @@
 // The client of Redis: one connection. Its commands fail when Redis is away, and never wait for it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { RedisAddress } from '../protocol/shard-options.js'
 import { Fenced } from './fenced.js'
@@ -8,12 +9,24 @@ type Argument = string | number | Buffer
 
 /** A command without an answer after this long fails. Redis may still run it. */
 const answerMs = 3_000
+/** Longest wait for replicas: Redis answers within `answerMs` then. */
+const replicasMs = answerMs - 500
 const connectMs = 2_000
 const retryMsMax = 250
+
+interface Write {
+  readonly name: ScriptName
+  readonly given: readonly Argument[]
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
 
 /** A connection. Commands of one tick are sent together. */
 export class RedisClient {
   readonly #redis: Redis
+  /** Writes of this turn that wait for replicas. */
+  #writes: Write[] = []
+  #writing: Promise<void> | null = null
   /** Since when no command was answered, of the monotonic clock; null: the last one was answered. */
   #awaySinceMs: number | null = null
 
@@ -73,11 +86,47 @@ export class RedisClient {
 
   /** The same. Resolves when the configured number of replicas has the write. */
   async write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
-    const { replicas } = this.address
-    const written = this.run(name, ...given)
-    if (replicas === 0) return void (await written)
-    const [, reached] = await Promise.all([written, this.#told(this.#redis.wait(replicas, answerMs - 500))])
-    if (reached < replicas) throw new Error(`${reached} of ${replicas} replicas have the write`)
+    if (this.address.replicas === 0) return void (await this.run(name, ...given))
+    return new Promise((resolve, reject) => {
+      this.#writes.push({ name, given, resolve, reject })
+      this.#writing ??= this.#writeAll()
+    })
+  }
+
+  /** Number of replicas that have a write made now, of the configured number. Takes as long as a write may wait. */
+  async replicasReached(): Promise<number> {
+    await this.run('touch')
+    return this.#told(this.#redis.wait(this.address.replicas, replicasMs))
+  }
+
+  /** Writes of one turn leave together, and wait for the replicas together; the next ones leave after them. */
+  async #writeAll(): Promise<void> {
+    while (this.#writes.length > 0) {
+      await nextTurn()
+      const writes = this.#writes
+      this.#writes = []
+      await this.#writeTogether(writes).catch(error => {
+        for (const one of writes) one.reject(error)
+      })
+    }
+    this.#writing = null
+  }
+
+  async #writeTogether(writes: readonly Write[]): Promise<void> {
+    const { replicas, prefix } = this.address
+    const pipeline = this.#redis.pipeline()
+    const commands = pipeline as unknown as Record<string, (...all: Argument[]) => unknown>
+    for (const { name, given } of writes) commands[name]!(prefix, ...given)
+    const answers = await this.#told(pipeline.wait(replicas, replicasMs).exec())
+    const [failure, reached] = answers!.at(-1)!
+    const lacks =
+      failure ??
+      (Number(reached) < replicas ? new Error(`${reached} of ${replicas} replicas have the write`) : null)
+    for (const [i, { resolve, reject }] of writes.entries()) {
+      const error = answers![i]![0] ?? lacks
+      if (error === null) resolve()
+      else this.#told(Promise.reject(error)).catch(reject)
+    }
   }
 
   /** Part of a value, as bytes. */

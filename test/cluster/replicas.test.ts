@@ -3,7 +3,34 @@
 
 import { Redis } from 'ioredis'
 import t from 'tap'
+import { RedisClient } from '../../src/redis/redis.js'
 import { skipped, TestCluster, TestRedis, until, whole } from './nodes.js'
+
+/** Writes of one turn. */
+const together = 20
+
+t.test('writes of one turn wait for the replicas with one command', { skip: skipped }, async t => {
+  const redis = await TestRedis.start(t)
+  const replica = await TestRedis.start(t, redis.port)
+  const client = await RedisClient.open({ url: redis.url, prefix: 'test:{t}:', replicas: 1 })
+  t.teardown(() => client.close())
+  const waits = async () =>
+    Number(/calls=(\d+)/.exec((await client.info('commandstats')).get('cmdstat_wait') ?? '')?.[1] ?? 0)
+  await until(async () => (await client.replicasReached()) === 1, 'it replicates')
+  const before = await waits()
+  const write = () => Promise.allSettled(Array.from({ length: together }, () => client.write('touch')))
+  t.ok(
+    (await write()).every(({ status }) => status === 'fulfilled'),
+    'all are written',
+  )
+  t.equal((await waits()) - before, 1)
+  replica.signal('SIGSTOP')
+  const refused = await write()
+  replica.signal('SIGCONT')
+  t.equal((await waits()) - before, 2)
+  for (const one of refused) t.match(one, { status: 'rejected', reason: /0 of 1 replicas have the write/ })
+  await until(async () => (await write()).every(({ status }) => status === 'fulfilled'), 'it goes on')
+})
 
 const flag = { key: 'f', name: 'f', description: '', flag_type: 'boolean', default_value: true }
 const slugs = ['one', 'two', 'three', 'four']
@@ -31,26 +58,33 @@ t.test('a primary and its replica', { skip: skipped }, async t => {
   await t.test('writes hear 503 while the replica does not answer, and checks go on', async t => {
     replica.signal('SIGSTOP')
     const keys = { slug: 'one' }
-    const [event, trait] = await Promise.all([
-      client.post('/events', {
-        event_type: 'track',
-        idempotency_key: 'refused',
-        body: { event: 'call', company: keys },
-      }),
-      client.post('/company-traits', { keys: { slug: 'two' }, trait: 'n', incr: 1 }),
-    ])
-    for (const { status, body, headers } of [event, trait]) {
-      t.equal(status, 503)
-      t.match(body.error, /Redis/)
-      t.ok(headers.has('retry-after'))
+    const write = () =>
+      Promise.all([
+        client.post('/events', {
+          event_type: 'track',
+          idempotency_key: 'refused',
+          body: { event: 'call', company: keys },
+        }),
+        client.post('/company-traits', { keys: { slug: 'two' }, trait: 'n', incr: 1 }),
+      ])
+    const refused = (answers: Awaited<ReturnType<typeof write>>, error: RegExp) => {
+      for (const { status, body, headers } of answers) {
+        t.equal(status, 503)
+        t.match(body.error, error)
+        t.ok(headers.has('retry-after'))
+      }
     }
-    t.equal((await client.post('/flags/f/check', { company: keys })).status, 200)
+    const first = write()
     let degraded: readonly string[] = []
     await until(async () => {
       degraded = (await client.get('/health/ready')).body.degraded
       return degraded.length > 0
     }, 'the node reports it')
     t.same(degraded, ['0 of 1 replicas of Redis answer'])
+    // Later ones are not sent to Redis: they hear it at once, and not after the ten seconds of the first.
+    for (let i = 0; i < 5; i++) refused(await write(), /^0 of 1 replicas of Redis answer; try again$/)
+    refused(await first, /Redis/)
+    t.equal((await client.post('/flags/f/check', { company: keys })).status, 200)
     replica.signal('SIGCONT')
     await whole(() => [node])
   })

@@ -1,25 +1,9 @@
 // Kinds of messages, companies and records: the shard's tests before it handles them.
 
 import type { Company } from '../../src/core/company/company-state.js'
-import type { Effect, Question } from '../../src/core/company/message.js'
+import type { Effect } from '../../src/core/company/message.js'
 import { endsAt } from '../../src/core/plans/plan.js'
 import { RecordFlag } from '../../src/journal/journal.js'
-
-const questions: ReadonlySet<string> = new Set<Question['type']>([
-  'check',
-  'check_all',
-  'brief',
-  'credits',
-  'describe',
-  'engine',
-  'feature_usage',
-  'outline',
-])
-
-/** Whether a message changes nothing. */
-export function isQuestion(m: { readonly type: string }): m is Question {
-  return questions.has(m.type)
-}
 
 /** Whether time alone may change the plans of a company. */
 export function isTimed({ plan, schedule, subscriptions }: Company): boolean {

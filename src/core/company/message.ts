@@ -236,6 +236,23 @@ export type Question =
   | { readonly type: 'engine'; readonly since: string; readonly usedOnly: boolean }
   /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
   | { readonly type: 'credits' }
+
+const questions: ReadonlySet<string> = new Set<Question['type']>([
+  'check',
+  'check_all',
+  'brief',
+  'credits',
+  'describe',
+  'engine',
+  'feature_usage',
+  'outline',
+])
+
+/** Whether a message changes nothing. */
+export function isQuestion(m: { readonly type: string }): m is Question {
+  return questions.has(m.type)
+}
+
 /** A request before it has its number. */
 export type Unnumbered<Request> = Request extends unknown ? Omit<Request, 'n'> : never
 
