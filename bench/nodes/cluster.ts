@@ -33,7 +33,7 @@ const settings = {
   TOLLGATE_PEPPER: 'a pepper that is the same on all nodes of it',
 }
 
-/** Start all of it in a directory, filled. What was started is stopped where the start fails. */
+/** Start all of it in a directory, filled. A start that fails stops everything. */
 export async function startSides(size: Size, directory: string): Promise<Sides> {
   const closing: (() => Promise<unknown>)[] = []
   const stopAll = async (): Promise<void> => {

@@ -21,7 +21,7 @@ const warmUpSeconds = 3
 /** Rounds in which something was refused are measured again, so many of a kind of work. */
 const repeatedMax = 5
 
-/** What is compared, and the most that it may cost, times a node without Redis. */
+/** The ways of a request, and the most that each may cost, times a node without Redis. */
 const contenders = [
   { name: 'without Redis', most: { check: null, event: null } },
   { name: 'with Redis, company on this node', most: { check: 1.1, event: 1.5 } },
@@ -36,7 +36,7 @@ type Parts = ReadonlyMap<string, number>
 
 interface Round {
   readonly perSecond: number
-  /** Of one item. */
+  /** CPU time of one item. */
   readonly parts: Parts
 }
 

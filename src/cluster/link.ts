@@ -12,6 +12,7 @@ import { deserialize, serialize } from 'node:v8'
 import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
 import type { LinkSecurity, LinkTls } from './security.js'
+import { faultAsking, faultServing } from './tls-faults.js'
 
 /** Longest frame, and most bytes that wait to be sent to one node. */
 const frameBytesMax = 64 << 20
@@ -46,6 +47,8 @@ export interface Serves {
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
+  /** TLS with a node at this address failed. */
+  refused(address: string, reason: string): void
 }
 
 /** The same, with connections that begin. */
@@ -60,6 +63,8 @@ export interface Hears {
   up(): void
   /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
+  /** TLS with that node failed. */
+  refused(reason: string): void
 }
 
 /** Frames over one socket. */
@@ -235,7 +240,13 @@ export class Door {
     }
     const take = (socket: Socket): void => welcome(socket, secret, silenceMs * guestSilences, known)
     const server: Server = tls === null ? createServer(take) : createTlsServer(tlsOptions(tls), take)
+    // Its own address is gone by then. That of the socket below it was read before, so Node keeps it.
+    server.on('tlsClientError', (error: Error, socket: TLSSocket & { readonly _parent?: Socket | null }) => {
+      const reason = faultServing(error, socket)
+      if (reason !== null) serves.refused(socket._parent?.remoteAddress ?? 'unknown', reason)
+    })
     server.on('connection', (socket: Socket) => {
+      void socket.remoteAddress
       open.add(socket)
       socket.on('close', () => open.delete(socket))
     })
@@ -381,6 +392,10 @@ export class Peer {
     const where = { ...this.where, timeout: connectMs }
     const socket = tls === null ? connect(where) : connectTls({ ...where, ...tlsOptions(tls) })
     this.socket = socket
+    socket.on('error', error => {
+      const reason = faultAsking(error)
+      if (reason !== null) this.hears.refused(reason)
+    })
     socket.on('timeout', () => {
       if (this.wire === null) socket.destroy()
     })
@@ -433,11 +448,12 @@ export class Peer {
 export async function reaches(
   where: { readonly host: string; readonly port: number },
   security: LinkSecurity,
+  refused: (reason: string) => void = () => {},
 ): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   let peer: Peer | undefined
   const up = new Promise<boolean>(resolve => {
-    const hears = { replies: () => {}, bounced: () => {}, up: () => resolve(true), down: () => {} }
+    const hears = { replies: () => {}, bounced: () => {}, up: () => resolve(true), down: () => {}, refused }
     peer = new Peer('', where, { node: 'visitor', slot: -1 }, security, connectMs, hears)
     timer = setTimeout(resolve, connectMs, false)
   })

@@ -14,12 +14,14 @@ import { RedisClient } from '../redis/redis.js'
 import type { SharedBudgets } from './budgets.js'
 import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
-import { Door, type Guest, Peer, reaches, type Visitor } from './link.js'
+import { Door, type Guest, Peer, type Visitor } from './link.js'
 import { clusterShards, Members, planOf, type View } from './members.js'
 import type { PairClaims } from './pairs.js'
 import type { ClusterProjections, Others } from './projections.js'
+import { faultsOf, reachAll } from './reach.js'
 import type { LinkSecurity } from './security.js'
 import type { ClusterShards } from './shards.js'
+import { FaultLog } from './tls-faults.js'
 
 export interface NodeSettings {
   readonly redis: RedisAddress
@@ -81,6 +83,7 @@ export class ClusterNode implements Others {
     readonly members: Members,
     private readonly door: Door,
     private readonly out: () => void,
+    private readonly faults: FaultLog,
   ) {
     this.reaching = setInterval(() => this.reach(), settings.leaseMs / 4)
   }
@@ -97,7 +100,9 @@ export class ClusterNode implements Others {
       if (told++ % 40 === 0) log.warn({ err: error }, 'Redis does not answer')
     })
     let node: ClusterNode | null = null
-    await reachAll(redis, settings, log)
+    const faults = faultsOf(log)
+    await reachAll(redis, settings.security, log, faults)
+    const refused = new FaultLog((peer, reason) => log.warn({ peer, reason }, 'refused another node'))
     const door = await Door.listen(settings.listen, settings.security, settings.leaseMs, {
       cells: (guest, shard, cells, tries) => node?.cells(guest, shard, cells, tries),
       call: (guest, name, given) => {
@@ -105,13 +110,14 @@ export class ClusterNode implements Others {
         return node.answer(guest, name, given)
       },
       left: guest => node?.parts?.shards.left(guest),
+      refused: (address, reason) => refused.tell(address, reason),
     })
     const where = settings.announce ?? { host: settings.listen.host, port: door.port }
     const name = settings.name ?? `${where.host}:${where.port}`
     const about = { name, ...where, sinceMs: Date.now() }
     const id = `${name.replace(/[^\w.:-]/g, '-')}~${randomBytes(6).toString('base64url')}`
     const members = await Members.join(redis, id, about, settings.leaseMs)
-    node = new ClusterNode(redis, settings, log, members, door, out)
+    node = new ClusterNode(redis, settings, log, members, door, out, faults)
     members.on('out', out)
     members.on('changed', view => node!.changed(view))
     node.changed(members.now)
@@ -402,6 +408,7 @@ export class ClusterNode implements Others {
       },
       up: () => this.parts?.shards.up(peer),
       down: () => this.parts?.shards.down(peer),
+      refused: reason => this.faults.tell(this.members.now.nodes.get(id)?.name ?? id, reason),
     })
     this.peers.set(id, peer)
   }
@@ -484,23 +491,5 @@ export class ClusterNode implements Others {
     }
     this.busy.delete(shard)
     this.changed(this.members.now)
-  }
-}
-
-/**
- * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with
- * it.
- */
-async function reachAll(redis: RedisClient, { security }: NodeSettings, log: Logger): Promise<void> {
-  for (;;) {
-    const { nodes, leases } = await Members.look(redis)
-    const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
-    const reached = await Promise.all(
-      living.map(one => reaches(one, security)),
-    )
-    const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
-    if (missed.length === 0) return
-    log.warn({ nodes: missed }, 'waiting until these nodes are reached')
-    await sleep(restartMs)
   }
 }

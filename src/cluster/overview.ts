@@ -76,7 +76,8 @@ export class Overview {
       return await new Promise((resolve, reject) => {
         timer = setTimeout(() => reject(new Error('it does not answer')), answerMs)
         const up = () => void peer!.call(name, null).then(resolve, reject)
-        const hears = { replies: () => {}, bounced: () => {}, up, down: () => {} }
+        const refused = (reason: string) => reject(new Error(reason))
+        const hears = { replies: () => {}, bounced: () => {}, up, down: () => {}, refused }
         peer = new Peer(id, where, { node: 'operator', slot: -1 }, this.security, answerMs, hears)
       })
     } finally {

@@ -62,7 +62,7 @@ export function take(bucket: Bucket): void {
   bucket.level = bucket.level > 1 ? bucket.level - 1 : 0
 }
 
-/** Take tokens that other nodes took from their copies of a refilled bucket. What is missing has to be refilled first. */
+/** Take tokens that other nodes took from their copies of a refilled bucket. Requests pass again once it has refilled. */
 export function takeElsewhere(bucket: Bucket, count: number): void {
   bucket.level -= count
 }

@@ -8,9 +8,10 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import t, { type Test } from 'tap'
 import { Door, Peer, reaches } from '../../src/cluster/link.js'
 import { type LinkSecurity, linkSecurity } from '../../src/cluster/security.js'
+import { FaultLog } from '../../src/cluster/tls-faults.js'
 import { ConfigError, readConfig } from '../../src/config.js'
 import { temporaryDirectory } from '../stores.js'
-import { TestCluster, whole, skipped as withoutRedis } from './nodes.js'
+import { TestCluster, until, whole, skipped as withoutRedis } from './nodes.js'
 
 const secret = 'a secret that only nodes of this test know'
 const silenceMs = 30_000
@@ -41,11 +42,17 @@ const settingsOf = (directory: string, name: string, authority: string) => ({
   TOLLGATE_NODE_TLS_CA: join(directory, `${authority}.pem`),
 })
 
-async function listen(t: Test, security: LinkSecurity): Promise<number> {
+/** refused: receives why TLS with another node failed. */
+async function listen(
+  t: Test,
+  security: LinkSecurity,
+  refused: (address: string, reason: string) => void = () => {},
+): Promise<number> {
   const door = await Door.listen({ host: '127.0.0.1', port: 0 }, security, silenceMs, {
     cells: () => {},
     call: async (_, name, given) => [name, given],
     left: () => {},
+    refused,
   })
   t.teardown(() => door.close())
   return door.port
@@ -78,7 +85,7 @@ async function called(port: number, security: LinkSecurity, given: string): Prom
   const isUp = new Promise<void>(resolve => {
     up = resolve
   })
-  const hears = { replies: () => {}, bounced: () => {}, up, down: () => {} }
+  const hears = { replies: () => {}, bounced: () => {}, up, down: () => {}, refused: () => {} }
   const where = { host: '127.0.0.1', port }
   const peer = new Peer('one', where, { node: 'two', slot: 2 }, security, silenceMs, hears)
   try {
@@ -147,6 +154,48 @@ t.test('connections', { skip: without }, async t => {
     )
     for (const [i, [name]] of asked.entries()) t.equal(reached[i], false, name)
     t.equal(await reaches({ host: '127.0.0.1', port }, two), true, 'the right one is reached')
+  })
+
+  await t.test('a fault of TLS is named, on the node that finds it', async t => {
+    makeCertificates(directory, 'late', 'early')
+    const expired = ['x509', '-req', '-in', 'one.csr', '-CA', 'ours.pem', '-CAkey', 'ours.key', '-days', '0']
+    openssl(directory, ...expired, '-CAcreateserial', '-out', 'expired.pem')
+    writeFileSync(join(directory, 'expired.key'), readFileSync(join(directory, 'one.key')))
+    const faults: string[] = []
+    const tell = (reason: string) => void faults.push(reason)
+    const tellAddress = (address: string, reason: string) => tell(`${address}: ${reason}`)
+    const serves = (with_: LinkSecurity) => listen(t, with_, tellAddress)
+    const ask = async (to: LinkSecurity, with_: LinkSecurity, fault: RegExp) => {
+      const at = await serves(to)
+      faults.length = 0
+      // The certificate of no days expires when its second is over.
+      await until(
+        async () => {
+          const reached = await reaches({ host: '127.0.0.1', port: at }, with_, tell)
+          return !reached && faults.some(one => fault.test(one))
+        },
+        () => `the fault is named: ${faults}`,
+      )
+    }
+    const trusting = { secret, tls: { ...security('early', 'late').tls!, ca: one.tls!.ca } }
+    await ask(trusting, two, /^the other node's certificate was not signed by the nodes' authority/)
+    await ask(
+      two,
+      trusting,
+      /^127.0.0.1: the asking node's certificate was not signed by the nodes' authority/,
+    )
+    await ask(
+      security('expired', 'ours'),
+      two,
+      /^the other node's certificate has expired \(CERT_HAS_EXPIRED\)$/,
+    )
+    await ask(two, security('expired', 'ours'), /^127.0.0.1: the asking node's certificate has expired/)
+    await ask(two, plain, /^127.0.0.1: .* TLS handshake.* every node needs a certificate, or none has one/)
+    await ask(plain, two, /^the .*TLS handshake.* every node needs a certificate, or none has one/)
+    const told: string[] = []
+    const log = new FaultLog((who, reason) => void told.push(`${who}: ${reason}`))
+    for (const who of ['a', 'b', 'a', 'b']) log.tell(who, 'expired')
+    t.same(told, ['a: expired', 'b: expired'], 'each once in a while, though every attempt fails')
   })
 
   await t.test('wrong files stop the start, and the error names the setting', async t => {

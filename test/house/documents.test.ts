@@ -82,6 +82,17 @@ t.test('a Service named tollgate does not set TOLLGATE_PORT in the pod', async t
   t.match(read('deploy/helm/tollgate/templates/statefulset.yaml'), /^ {6}enableServiceLinks: false$/m)
 })
 
+t.test('the chart mounts the files that its settings name', async t => {
+  const chart = read('deploy/helm/tollgate/templates/statefulset.yaml')
+  const mounted = [...chart.matchAll(/mountPath: (\S+)/g)].map(([, path]) => `${path}/`)
+  const named = [...chart.matchAll(/^ +value: "?(\/[^\s"]+)/gm)].map(([, path]) => path!)
+  t.ok(named.length >= 4)
+  t.same(
+    named.filter(path => !mounted.some(mount => path.startsWith(mount))),
+    [],
+  )
+})
+
 t.test('every setting is in docs/settings.md, and none that is not', async t => {
   const told = table(read('docs/settings.md'), 'Settings').flatMap(([names]) => words(names!))
   const asked = settings().filter(name => !name.startsWith('OTEL_') || name.endsWith('_ENDPOINT'))

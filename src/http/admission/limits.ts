@@ -59,7 +59,7 @@ const kindOf: Readonly<Record<RateLimitBucket, LimitKind>> = {
   analytics: 'analytics',
 }
 
-/** Whose buckets they are. */
+/** The account or capped key that buckets belong to. */
 interface Owner {
   readonly accountId: string
   readonly keyId: string

@@ -1,0 +1,38 @@
+// Before a node joins: whether it reaches every other node, and why it does not.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { RedisClient } from '../redis/redis.js'
+import { reaches } from './link.js'
+import { Members } from './members.js'
+import type { LinkSecurity } from './security.js'
+import { FaultLog } from './tls-faults.js'
+
+/** Pause before the nodes that were missed are asked again. */
+const againMs = 250
+
+/** Writes to the log why TLS with another node failed. */
+export const faultsOf = (log: Logger): FaultLog =>
+  new FaultLog((node, reason) => log.warn({ node, reason }, 'TLS with another node failed'))
+
+/**
+ * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with
+ * it.
+ */
+export async function reachAll(
+  redis: RedisClient,
+  security: LinkSecurity,
+  log: Logger,
+  faults: FaultLog,
+): Promise<void> {
+  for (;;) {
+    const { nodes, leases } = await Members.look(redis)
+    const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
+    const reached = await Promise.all(
+      living.map(one => reaches(one, security, reason => faults.tell(one.name, reason))),
+    )
+    const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
+    if (missed.length === 0) return
+    log.warn({ nodes: missed }, 'waiting until these nodes are reached')
+    await sleep(againMs)
+  }
+}
