@@ -197,15 +197,14 @@ class Shard {
   }
 
   private async claim(keyed: readonly ShardRequest[], shared: EventClaims): Promise<void> {
-    const claimed = await this.keys.claim(keyed, shared)
-    if (claimed instanceof Error && isFenced(claimed)) return this.fate.fail(claimed)
-    this.turn(take => {
-      for (const [i, one] of keyed.entries()) {
-        const left = claimed instanceof Error ? claimed : claimed[i]!
-        if (left instanceof Error) this.reads.failed(one.n, 'overloaded', left.message)
-        else take(left)
-      }
-    })
+    for await (const claimed of this.keys.claim(keyed, shared)) {
+      if (claimed instanceof Error) return this.fate.fail(claimed)
+      this.turn(take => {
+        for (const [{ n }, left] of claimed)
+          if (left instanceof Error) this.reads.failed(n, 'overloaded', left.message)
+          else take(left)
+      })
+    }
   }
 
   /** Deal with what came together. */

@@ -85,6 +85,9 @@ async function paced(
   return pacedLoad({ port, file, perSecond, seconds, connections })
 }
 
+/** Requests of the first moments, which a paced load does not report. */
+export const pacedWarmUpMs = 500
+
 export interface PacedLoad {
   readonly port: number
   /** Prepared requests. */
@@ -92,17 +95,26 @@ export interface PacedLoad {
   readonly perSecond: number
   readonly seconds: number
   readonly connections: number
+  /** Whether requests may be refused; else the load throws. */
+  readonly mayRefuse?: boolean
 }
 
-/** Put a steady load on a port from a process of its own. Throws where anything was refused. */
-export async function pacedLoad({ port, file, perSecond, seconds, connections }: PacedLoad): Promise<Paced> {
+/** Put a steady load on a port from a process of its own. */
+export async function pacedLoad({
+  port,
+  file,
+  perSecond,
+  seconds,
+  connections,
+  mayRefuse = false,
+}: PacedLoad): Promise<Paced> {
   const args = [port, file, perSecond, seconds, connections].map(String)
   const child = spawn(process.execPath, [join(root, 'dist/bench/http/paced.js'), ...args])
   child.stderr.pipe(process.stderr)
   let text = ''
   for await (const chunk of child.stdout) text += chunk
   const told = JSON.parse(text) as Paced
-  if (told.refused > 0) throw new Error(`${file}: ${told.refused} were refused`)
+  if (told.refused > 0 && !mayRefuse) throw new Error(`${file}: ${told.refused} were refused`)
   return told
 }
 

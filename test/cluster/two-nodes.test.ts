@@ -83,6 +83,25 @@ t.test('two nodes', { skip: skipped }, async t => {
     }
   })
 
+  await t.test('EV-27 a repeat that arrives beside the first event hears the same id', async t => {
+    for (let i = 0; i < 20; i++) {
+      const sent = [one, other, one, other].map(client =>
+        client!.post('/events', {
+          event_type: 'track',
+          idempotency_key: `beside${i}`,
+          body: { event: 'beside', company: { slug: slugs[0] } },
+        }),
+      )
+      const answers = await Promise.all(sent)
+      t.same(
+        answers.map(({ status }) => status),
+        [201, 201, 201, 201],
+      )
+      t.equal(new Set(answers.map(({ body }) => body.data.event_id)).size, 1)
+      t.equal(answers.filter(({ body }) => body.data.duplicate === true).length, 3)
+    }
+  })
+
   await t.test('keys, deletions and users reach the other node before the answer', async t => {
     const [{ id: environment_id }] = await one!.ok('GET', '/environments')
     const key = await one!.ok('POST', '/api-keys', { name: 'k', scopes: ['read'], environment_id })

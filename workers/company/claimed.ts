@@ -1,4 +1,5 @@
 // Events whose idempotency keys are claimed in a store that nodes share, before anything of their request is decided.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FailedEvent, IngestItem } from '../../src/core/company/message.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
@@ -29,6 +30,12 @@ interface HeldEvent {
 
 /** Why a request is refused before anything of it is decided. */
 const busyDetail = 'An event with this idempotency key is on its way; try again'
+/** Pause before a busy key is claimed again, and how often it is. */
+const busyMs = 10
+const busyTries = 100
+
+/** Requests, each with its part to decide, or its refusal. */
+export type ClaimedRequests = readonly (readonly [request: ShardRequest, left: ShardRequest | Error])[]
 
 /** Requests of one packet, in their order: those that need no claim, and those that do. */
 export function sorted(requests: readonly ShardRequest[]) {
@@ -64,7 +71,7 @@ function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
 /**
  * Claim the keys of some requests together.
  *
- * returns  the part left of each request; null: it is refused (`busyDetail`), and holds nothing.
+ * returns  the part left of each request; null: a key is busy, and it holds nothing.
  * errors   errors of the store: then nothing is known to be held.
  */
 export async function claimAll(
@@ -171,21 +178,32 @@ export class HeldKeys {
   constructor(private readonly claims: EventClaims | null) {}
 
   /**
-   * Claim the keys of some requests.
+   * Claim the keys of some requests. A request with a key whose event is under way comes later, when the fate of that
+   * event is known, or a second has passed. source: EV-27
    *
-   * returns  the part of each to decide, or its refusal; one error for all when the store did not answer.
+   * yields  those that can be decided or are refused; an error when another node owns the shard.
    */
-  async claim(
+  async *claim(
     requests: readonly ShardRequest[],
     claims: EventClaims,
-  ): Promise<readonly (ShardRequest | Error)[] | Error> {
-    try {
-      const claimed = await claimAll(requests, claims)
-      return claimed.map(one => (one === null ? new Error(busyDetail) : this.hold(one)))
-    } catch (error) {
-      return isFenced(error)
-        ? (error as Error)
-        : new Error('Redis does not answer; try again', { cause: error })
+  ): AsyncGenerator<ClaimedRequests | Error> {
+    let asked = requests
+    for (let tries = 0; asked.length > 0; tries++) {
+      if (tries > 0) await sleep(busyMs)
+      const claimed = await claimAll(asked, claims).catch((error: Error) => error)
+      if (claimed instanceof Error && isFenced(claimed)) return void (yield claimed)
+      const busy: ShardRequest[] = []
+      const fates: (readonly [ShardRequest, ShardRequest | Error])[] = []
+      for (const [i, request] of asked.entries()) {
+        const one = claimed instanceof Error ? claimed : claimed[i]!
+        if (one === null && tries < busyTries) busy.push(request)
+        else if (one === null) fates.push([request, new Error(busyDetail)])
+        else if (one instanceof Error)
+          fates.push([request, new Error('Redis does not answer; try again', { cause: one })])
+        else fates.push([request, this.hold(one)])
+      }
+      yield fates
+      asked = busy
     }
   }
 
