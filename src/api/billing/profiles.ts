@@ -215,7 +215,7 @@ export const updateBillingDetails: Handler<BillingDetailsUpdate> = async call =>
   const values = body.values ?? []
   const unknown = values.find(({ id }) => !fields?.some(field => field.id === id))
   if (unknown) throw new ServiceError('value_invalid', `values: no checkout field ${unknown.id}`)
-  await storeDetails(services.sql, environment.id, companyId, body, nowMs)
+  await inTransaction(services.sql, tx => storeDetails(tx, environment.id, companyId, body, nowMs))
   return { data: await detailsOf(services.sql, environment.id, companyId) }
 }
 

@@ -19,7 +19,7 @@ import { isRunning } from '../billing/view.js'
 import { described } from '../companies/read.js'
 import { isKnown, replyWhenShown } from '../entities/write.js'
 import type { Call } from '../kit/call.js'
-import { asJson } from '../kit/sql.js'
+import { asJson, inTransaction } from '../kit/sql.js'
 import { requireTime } from '../kit/time.js'
 import type {
   CompanyBefore,
@@ -208,7 +208,8 @@ async function keepDetails(call: PublishCall, companyId: string): Promise<void> 
     ...(phone != null && { phone }),
     ...(email != null && { email }),
   }
-  await storeDetails(call.services.sql, call.environment.id, companyId, given, call.nowMs)
+  const { services, environment, nowMs } = call
+  await inTransaction(services.sql, tx => storeDetails(tx, environment.id, companyId, given, nowMs))
 }
 
 /** Put the company on a plan without cost; its add-ons stay. */

@@ -118,6 +118,7 @@ export async function manage(
     isNew: had === null,
     billing: invoice && !paid ? billingOf(body, change, 'active', custom) : null,
     fieldValues: body.custom_field_values,
+    plans: { base: message.basePlanId ?? catalog.fallbackPlanId, addOns: message.addOnIds },
   }
   // The publish of a custom plan has a note of its own, and is done again as a whole.
   const noteId = custom?.billingId === undefined ? await beginPlanWrite(call, write) : null
@@ -126,8 +127,12 @@ export async function manage(
     if (error instanceof ServiceError && error.status < 500) await dropPlanWrite(call, noteId)
     throw error
   })
-  await storePlanWrite(call, noteId, write)
-  await recount(call, body.company_id, reply.recount)
+  const recounts = reply.recount !== null
+  await storePlanWrite(call, noteId, write, recounts)
+  if (recounts) {
+    await recount(call, body.company_id, reply.recount)
+    await dropPlanWrite(call, noteId)
+  }
   warnOverLimit(call, body.company_id, violations)
   return change
 }

@@ -3,10 +3,12 @@
 import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { CompanyDescription, CompanySnapshot } from '../../core/company/descriptions.js'
+import { recountOf } from '../../core/plans/subscription.js'
+import { counterFrom } from '../../core/usage/counter.js'
 import { newId } from '../../engine/ids.js'
 import { storeDetails } from '../billing/details.js'
 import { type CustomPlanBillingRow, type SubscriptionRow, subscriptionState } from '../billing/record-rows.js'
-import { storeSubscription } from '../billing/subscription-write.js'
+import { recount, storeSubscription } from '../billing/subscription-write.js'
 import { companyBriefs } from '../entities/read.js'
 import { isKnown } from '../entities/write.js'
 import type { Call } from '../kit/call.js'
@@ -76,6 +78,13 @@ export interface PlanWrite {
   readonly isNew: boolean
   readonly billing: NewBilling | null
   readonly fieldValues: ManagePlanRequest['custom_field_values']
+  readonly plans: PlansHeld
+}
+
+/** Ids of the plans that a company has from a change on. */
+interface PlansHeld {
+  readonly base: string | null
+  readonly addOns: readonly string[]
 }
 
 /** A row of plan_writes. */
@@ -88,13 +97,17 @@ export interface PlanWriteRow {
   readonly is_new: boolean
   readonly billing: NewBilling | null
   readonly field_values: PlanWrite['fieldValues']
+  /** Null: noted by an earlier version. */
+  readonly plans: PlansHeld | null
+  /** The rows are stored; billing-cycle counters may still wait for their recount. */
+  readonly is_stored: boolean
   readonly changed_at: Date
 }
 
 /** Note what is to be stored. Returns the note's id; null: nothing is. */
 export async function beginPlanWrite(
   { services, environment, key, nowMs }: AnyCall,
-  { companyId, row, isNew, billing, fieldValues }: PlanWrite,
+  { companyId, row, isNew, billing, fieldValues, plans }: PlanWrite,
 ): Promise<string | null> {
   if (row === null && billing === null && fieldValues.length === 0) return null
   const { sql } = services
@@ -109,21 +122,34 @@ export async function beginPlanWrite(
       is_new: isNew,
       billing: billing && asJson(sql, billing),
       field_values: asJson(sql, fieldValues),
+      plans: asJson(sql, plans),
       changed_at: new Date(nowMs),
     })}`
   return id
 }
 
-/** The company has refused the change. */
+/** The company has refused the change, or nothing of it is left to do. */
 export async function dropPlanWrite({ services }: AnyCall, id: string | null): Promise<void> {
   if (id !== null) await services.sql`delete from plan_writes where id = ${id}`
 }
 
-/** Store the rows, once: only the one that takes their note away stores them. id: of the note; null: there is none. */
-export async function storePlanWrite(call: AnyCall, id: string | null, write: PlanWrite): Promise<void> {
+/**
+ * Store the rows, once: only the one that marks or removes their note stores them.
+ *
+ * id     of the note; null: there is none.
+ * keeps  whether the note stays, for counters that are recounted afterwards.
+ */
+export async function storePlanWrite(
+  call: AnyCall,
+  id: string | null,
+  write: PlanWrite,
+  keeps: boolean,
+): Promise<void> {
   await inTransaction(call.services.sql, async tx => {
     if (id !== null) {
-      const taken = await tx`delete from plan_writes where id = ${id} returning id`
+      const taken = keeps
+        ? await tx`update plan_writes set is_stored = true where id = ${id} and not is_stored returning id`
+        : await tx`delete from plan_writes where id = ${id} and not is_stored returning id`
       if (taken.length === 0) return
     }
     await storeRows(tx, call, write, call.nowMs)
@@ -133,7 +159,7 @@ export async function storePlanWrite(call: AnyCall, id: string | null, write: Pl
 async function storeRows(
   tx: Sql,
   call: AnyCall,
-  { companyId, row, billing, fieldValues: values }: PlanWrite,
+  { companyId, row, billing, fieldValues: values }: Omit<PlanWrite, 'isNew' | 'plans'>,
   nowMs: number,
 ): Promise<void> {
   const { environment, services } = call
@@ -145,14 +171,15 @@ async function storeRows(
   if (values.length > 0) await storeDetails(tx, environment.id, companyId, { values }, nowMs)
 }
 
-/** Store the rows of an interrupted change as they were noted. */
+/** Store the rows of an interrupted change as they were noted. Their note stays. */
 async function storeNoted(call: AnyCall, id: string): Promise<void> {
   await inTransaction(call.services.sql, async tx => {
-    const [noted] = await tx<PlanWriteRow[]>`delete from plan_writes where id = ${id} returning *`
+    const [noted] = await tx<PlanWriteRow[]>`
+      update plan_writes set is_stored = true where id = ${id} and not is_stored returning *`
     if (!noted) return
-    const { company_id: companyId, subscription, is_new: isNew, billing, field_values: fieldValues } = noted
+    const { company_id: companyId, subscription, billing, field_values: fieldValues } = noted
     const row = subscription && revived(subscription)
-    await storeRows(tx, call, { companyId, row, isNew, billing, fieldValues }, noted.changed_at.getTime())
+    await storeRows(tx, call, { companyId, row, billing, fieldValues }, noted.changed_at.getTime())
   })
 }
 
@@ -178,12 +205,13 @@ export async function finishPlanWritesOf(call: AnyCall, companyId: string): Prom
 }
 
 /**
- * Store what an interrupted change left, if its company has made the change. If not, the note stays for a minute: its
- * request may still be under way.
+ * Store what an interrupted change left, and recount its billing-cycle counters (US-3), if its company has made the
+ * change. If not, the note stays for a minute: its request may still be under way.
  */
 export async function finishPlanWrite(call: AnyCall, write: PlanWriteRow): Promise<void> {
   const { services, environment } = call
   const { id, company_id: companyId } = write
+  const nowMs = services.clock.now(environment.id)
   const state = isKnown(call, 'company', companyId)
     ? (
         await services.shards.ask<CompanyDescription | null>(
@@ -191,23 +219,33 @@ export async function finishPlanWrite(call: AnyCall, write: PlanWriteRow): Promi
           environment.id,
           companyId,
           { type: 'describe' },
-          services.clock.now(environment.id),
+          nowMs,
         )
       ).reply?.state
     : undefined
-  if (state && isMade(state, write)) await storeNoted(call, id)
-  else
+  if (state && (write.is_stored || isMade(state, write))) {
+    await storeNoted(call, id)
+    const counters = state.counters.map(([subtype, stored]) => [subtype, counterFrom(stored)] as const)
+    await recount(call, companyId, recountOf({ counters }, state, nowMs))
+    await dropPlanWrite(call, id)
+  } else
     await services.sql`
       delete from plan_writes where id = ${id} and begun_at < now() - ${givenUpSeconds} * interval '1 second'`
 }
 
 /**
- * Whether a company has made a change: it has the new subscription, or sells what the changed one sells, now and later.
- * The company's state prevails over the stored row in these members, so the row's other members are all that it can miss.
+ * Whether a company has made a change: it has the new subscription, or sells what the changed one sells, now and later;
+ * for a change without a subscription, it has these plans. The company's state prevails over the stored row in these members, so the row's other members are all that it can miss.
  */
-function isMade({ subscriptions, schedule }: CompanySnapshot, write: PlanWriteRow): boolean {
-  const { subscription: row, is_new: isNew } = write
-  if (row === null) return false
+function isMade({ plan, addOns, subscriptions, schedule }: CompanySnapshot, write: PlanWriteRow): boolean {
+  const { subscription: row, is_new: isNew, plans } = write
+  if (row === null)
+    return (
+      plans !== null &&
+      plans.base === (plan?.planId ?? null) &&
+      plans.addOns.length === addOns.length &&
+      addOns.every(({ planId }) => plans.addOns.includes(planId))
+    )
   const had = subscriptions.find(({ id }) => id === row.id)
   if (had === undefined || isNew) return had !== undefined
   const { items, cancelAtPeriodEnd } = subscriptionState(row)

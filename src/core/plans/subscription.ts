@@ -9,7 +9,7 @@ import type {
   TrialState,
 } from '../company/company-state.js'
 import type { Decision, Effect } from '../company/message.js'
-import { cycleUsageSince, needsRecount } from '../usage/counter.js'
+import { type Counter, cycleUsageSince, needsRecount } from '../usage/counter.js'
 import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from '../usage/period.js'
 import type { CycleRecount, EndedTrial, SubscriptionMessage, SubscriptionReply } from './messages.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
@@ -185,13 +185,13 @@ export function withSubscription(
 
 /** The counters whose billing-cycle value is an estimate once a company has these plans and subscriptions. */
 export function recountOf(
-  company: Readonly<Company>,
+  { counters }: { readonly counters: Iterable<readonly [subtype: string, counter: Counter]> },
   next: Pick<Company, 'plan' | 'subscriptions'>,
   nowMs: number,
 ): CycleRecount | null {
   const cycle = cycleOf(next, nowMs)
   if (cycle === null) return null
-  const subtypes = [...company.counters].flatMap(([subtype, counter]) =>
+  const subtypes = [...counters].flatMap(([subtype, counter]) =>
     needsRecount(counter, nowMs, cycle) ? [subtype] : [],
   )
   return subtypes.length === 0 ? null : { startMs: cycleStart(cycle, nowMs), subtypes }
