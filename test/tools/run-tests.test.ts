@@ -1,7 +1,7 @@
 // Output of a test run: each failure with its details, each skip with its reason, and the counts last.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { root } from '../house/source.js'
 import { temporaryDirectory } from '../stores.js'
@@ -9,15 +9,26 @@ import { temporaryDirectory } from '../stores.js'
 const tap = import.meta.resolve('tap')
 
 /** The lines that a run of one test file prints, its folder left out. */
-async function told(text: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+const told = (text: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> =>
+  toldOf({ 'a.test.js': text }, more)
+
+/** The same of several files, one after the other. */
+async function toldOf(
+  files: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
   const folder = join(await temporaryDirectory(t), 'test')
   mkdirSync(folder)
-  const file = join(folder, 'a.test.js')
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-  writeFileSync(file, `import t from ${JSON.stringify(tap)}\n${text}`)
-  const run = spawnSync(process.execPath, [join(root, 'tools/run-tests.mjs'), file], {
+  const paths = Object.entries(files).map(([name, text]) => {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, `import t from ${JSON.stringify(tap)}\n${text}`)
+    return path
+  })
+  const run = spawnSync(process.execPath, [join(root, 'tools/run-tests.mjs'), ...paths], {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH ?? '', FORCE_COLOR: '0', ...more },
+    env: { PATH: process.env.PATH ?? '', FORCE_COLOR: '0', TEST_JOBS: '1', ...more },
   })
   return run.stdout.replaceAll(`${folder}/`, '').trimEnd().split('\n')
 }
@@ -86,4 +97,29 @@ t.test('a failure is printed with its rule and with the command that repeats it'
   t.ok(lines.some(line => /^repeat: TOLLGATE_SEED=17 npm test -- .*a\.test\.ts$/.test(line)))
   const elsewhere = await told(failing, { TEST_REPEAT: 'tools/wire-on 22' })
   t.ok(elsewhere.some(line => /^repeat: tools\/wire-on 22 .*a\.test\.ts$/.test(line)))
+})
+
+t.test('files share a process, each with teardowns of its own', async t => {
+  const told = `t.teardown(() => { globalThis.torn = (globalThis.torn ?? 0) + 1 })
+    t.test('here', async t => { t.equal(globalThis.torn ?? 0, WANTED, 'torn down before') })`
+  const lines = await toldOf({
+    'a.test.js': told.replace('WANTED', '0'),
+    'b.test.js': told.replace('WANTED', '1'),
+    'faults/c.test.js': told.replace('WANTED', '0'),
+  })
+  t.equal(lines.at(-1), '3 passed, 0 failed', 'one that is alone begins anew')
+})
+
+t.test('files after one that fails or crashes run in a new process', async t => {
+  const lines = await toldOf({
+    'a.test.js': `t.test('leaves', async t => { globalThis.left = true; t.fail('as said') })`,
+    'b.test.js': `t.notOk(globalThis.left, 'nothing is left'); t.ok(true); t.test('ends', () => process.exit(0))`,
+    'c.test.js': `t.ok(true, 'runs')`,
+  })
+  const at = (text: string) => lines.findIndex(line => line.startsWith(text))
+  t.ok(at('FAIL a.test.js > leaves > as said') >= 0)
+  t.ok(at('FAILED a.test.js') > at('FAIL a.test.js'))
+  t.ok(at('FAILED b.test.js') > at('FAIL b.test.js'))
+  t.ok(at('ok     c.test.js') > at('FAILED b.test.js'))
+  t.match(lines.at(-1), /^3 passed, [2-9] failed$/)
 })
