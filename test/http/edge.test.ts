@@ -113,6 +113,52 @@ t.test('security 11 a head of too many fields does nothing', async t => {
   t.equal(asked, 0)
 })
 
+t.test('security 38 of requests that do not wait for an answer none is done out of sight', async t => {
+  let asked = 0
+  let answer = () => {}
+  let answered = Promise.resolve()
+  const slow: Handler = async () => {
+    asked++
+    await answered
+    return { data: null }
+  }
+  const { server, port } = await start([
+    get('/slow', { scope: 'any', environment: 'optional', handle: slow }),
+  ])
+  t.teardown(() => server.close())
+  const line = `GET /slow HTTP/1.1\r\nHost: h\r\nX-Service-Api-Key: ${dev}\r\n\r\n`
+  for (const parts of [[line + line], [line, line]]) {
+    asked = 0
+    answered = new Promise(resolve => {
+      answer = resolve
+    })
+    const socket = await dial(port)
+    let heard = ''
+    let isClosed = false
+    socket.on('data', bytes => {
+      heard += bytes
+    })
+    socket.on('close', () => {
+      isClosed = true
+    })
+    const waitFor = async (holds: () => boolean) => {
+      while (!holds()) await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    for (const [index, part] of parts.entries()) {
+      // The second part follows when the first request is under way.
+      if (index > 0) await waitFor(() => asked > 0)
+      socket.write(part)
+    }
+    await waitFor(() => isClosed || asked === 2)
+    answer()
+    const answers = () => heard.match(/HTTP\/1\.1 200/g)?.length ?? 0
+    // The native server closes the connection; Node's own does both, and answers both in order.
+    if (!isClosed) await waitFor(() => isClosed || answers() === 2)
+    t.same([asked, answers()], isClosed ? [Math.min(asked, 1), 0] : [2, 2])
+    socket.destroy()
+  }
+})
+
 t.test('security 29 the address is the one the nearest trusted proxy saw', async t => {
   t.equal(forwardedAddress('1.1.1.1, 2.2.2.2, 3.3.3.3', 1), '3.3.3.3')
   t.equal(forwardedAddress('1.1.1.1, 2.2.2.2, 3.3.3.3', 2), '2.2.2.2')
