@@ -13,7 +13,7 @@ import {
   type Stream,
 } from '../../api/kit/call.js'
 import type { Services } from '../../api/kit/services.js'
-import { bodyBytesMax, type CacheKey, hashOfRequest } from '../../engine/cache/response-cache.js'
+import { bodyBytesMax, type CacheMeta, hashOfRequest } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
 import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
@@ -108,8 +108,10 @@ export class Exchange implements Listener, Caller {
   private requestId: string | null = null
   /** The request is durable: the answer says at least that, even if a later step fails (decision 32). */
   private isTaken = false
-  /** The cache key, if this response may be cached. */
-  private asked: CacheKey | null = null
+  /** Hash of the question, if its answer may be cached; 0: it may not. */
+  private askedHash = 0
+  /** Its body; '' where the answer may not be cached. */
+  private askedBody = ''
 
   constructor(
     private readonly shared: Shared,
@@ -318,19 +320,19 @@ export class Exchange implements Listener, Caller {
     const hash = hashOfRequest(name, body)
     const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
     if (kept === null) {
-      this.asked = answers.admit(hash, name, body)
+      this.askedHash = hash
       return false
     }
     metrics.checks.count++
     metrics.checksAgain.count++
     const { route } = this.compiled
-    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
+    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept })
     return true
   }
 
   /** Whether the response may be cached. */
   get keeps(): boolean {
-    return this.asked !== null
+    return this.askedHash !== 0
   }
 
   private piece(chunk: ArrayBuffer, last: boolean): void {
@@ -406,6 +408,7 @@ export class Exchange implements Listener, Caller {
     const { parse } = this.compiled.route
     const text = parse === null ? null : decodeUtf8(bytes)
     if (this.compiled.route.mutates) this.requestBody = text
+    if (this.askedHash !== 0) this.askedBody = text!
     const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
     this.handle(body, text ?? '')
   }
@@ -535,11 +538,16 @@ export class Exchange implements Listener, Caller {
     const { status, noted } = this.compiled.route
     const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     const reply = success(answer, status, echo, headers)
-    if (this.asked !== null && answer.cache !== undefined)
-      this.shared.services!.answers.keep(this.asked, answer.cache, reply.body)
+    if (this.askedHash !== 0 && answer.cache !== undefined) this.cache(answer.cache, reply.body)
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
     else this.answer(reply)
+  }
+
+  private cache(meta: CacheMeta, text: string): void {
+    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    const question = { hash: this.askedHash, name, body: this.askedBody }
+    this.shared.services!.answers.keep(question, meta, text)
   }
 
   fail(thrown: unknown): void {
