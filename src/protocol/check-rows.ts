@@ -1,6 +1,7 @@
 // Flag checks as lines of JSON that ClickHouse stores: one record a check, up to a rate (FE-100), and counts that say how
 // often a flag gave a company the same within a minute (FE-101).
 import type { CheckResult } from '../core/flags/flag.js'
+import { minuteMs } from '../core/usage/period.js'
 import { text } from '../journal/records/event-row.js'
 
 /** The stored part of a check's result. */
@@ -27,8 +28,27 @@ export interface CheckCount extends Pick<Checked, 'flag' | 'flagId' | 'companyId
 /** The row, as JSONEachRow text of table flag_checks, whose counts of one key are added up. */
 export function checkCountRow(count: CheckCount): string {
   const { environmentId, flagId, flag, minuteMs, companyId, value, reason, checks } = count
-  const minute = Math.floor(minuteMs / 60_000) * 60
-  return `{"environment_id":"${environmentId}","flag_id":"${flagId}","flag_key":${text(flag)},"minute":${minute},"company_id":"${companyId ?? ''}","value":${value},"reason":${text(reason)},"checks":${checks}}`
+  return new CheckOutcome(environmentId, flagId, flag, value, reason).row(companyId ?? '', minuteMs, checks)
+}
+
+/** An outcome of checks of one flag. Its part of a row is written once. */
+export class CheckOutcome {
+  private readonly start: string
+
+  constructor(environmentId: string, flagId: string, flag: string, value: boolean, reason: string) {
+    this.start = `{"environment_id":"${environmentId}","flag_id":"${flagId}","flag_key":${text(flag)},"value":${value},"reason":${text(reason)},"minute":`
+  }
+
+  /**
+   * A row of counts, as `checkCountRow`.
+   *
+   * companyId  '' without company.
+   * atMs       any instant of the minute, epoch ms.
+   */
+  row(companyId: string, atMs: number, checks: number): string {
+    const minute = Math.floor(atMs / minuteMs) * (minuteMs / 1_000)
+    return `${this.start}${minute},"company_id":"${companyId}","checks":${checks}}`
+  }
 }
 
 /** A record of one check, by its id and its instant, epoch ms. */

@@ -150,6 +150,11 @@ t.test('every reply arrives as it was given', async t => {
   replies.failed(5, 'overloaded', 'full')
   replies.cacheable(6, '{"b":"東京"}', 1_700_000_060_000, false)
   replies.cacheable(7, '{"c":1}', 1_700_000_060_000, true)
+  // longer ones are texts of their own
+  const long = JSON.stringify('東'.repeat(5_000))
+  replies.answered(8, long, 9)
+  replies.cacheable(9, long, 1_700_000_060_000, false)
+  replies.cacheable(10, long, 1_700_000_060_000, true)
   const cells = structuredClone(replies.take())
   t.ok(replies.isEmpty)
   const heard: unknown[] = []
@@ -168,11 +173,14 @@ t.test('every reply arrives as it was given', async t => {
     ['failed', 5, 'overloaded', 'full'],
     ['cacheable', 6, '{"b":"東京"}', 1_700_000_060_000, false],
     ['cacheable', 7, '{"c":1}', 1_700_000_060_000, true],
+    ['answered', 8, long, 9],
+    ['cacheable', 9, long, 1_700_000_060_000, false],
+    ['cacheable', 10, long, 1_700_000_060_000, true],
   ])
   heard.length = 0
   decodeReplies(allFailed(cells, 'starting', 'gone'), hearing)
   t.strictSame(
     heard,
-    [1, 2, 3, 4, 5, 6, 7].map(n => ['failed', n, 'starting', 'gone']),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(n => ['failed', n, 'starting', 'gone']),
   )
 })

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { minuteMs } from '../../src/core/usage/period.js'
 import { CheckTally } from '../../workers/company/check-tally.js'
-import { FlagChecks } from '../../workers/company/checks.js'
+import { countsDueMs, FlagChecks } from '../../workers/company/checks.js'
 import { Random } from '../random.js'
 
 const outcome = (flag: string, value: boolean, reason = 'r') => ({
@@ -79,4 +79,17 @@ t.test('a shard’s counts are reported when it ends', async t => {
   const told: unknown[] = []
   checks.report(0, true, one => told.push(one))
   t.same(told, [], 'nothing gathered')
+})
+
+t.test('FE-101 many counts are reported once a minute, few every ten seconds', async t => {
+  for (const [companies, dueMs] of [
+    [100, 10_000],
+    [200, 60_000],
+  ] as const) {
+    const tally = new CheckTally()
+    const all = Array.from({ length: 50 }, (_, i) => outcome(`f${i}`, true))
+    for (let i = 0; i < companies; i++) for (const _ of [1, 2]) tally.addAll('env_a', `comp_${i}`, all, 0)
+    t.equal(tally.rowCount, companies * 50)
+    t.equal(countsDueMs(tally), dueMs)
+  }
 })

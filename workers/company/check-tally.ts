@@ -2,16 +2,7 @@
 // for the garbage collector.
 import type { CheckResult } from '../../src/core/flags/flag.js'
 import { minuteMs } from '../../src/core/usage/period.js'
-import { checkCountRow } from '../../src/protocol/check-rows.js'
-
-/** Outcome of a check, as rows of counts have it. */
-interface Outcome {
-  readonly environmentId: string
-  readonly flag: string
-  readonly flagId: string
-  readonly value: boolean
-  readonly reason: string
-}
+import { CheckOutcome } from '../../src/protocol/check-rows.js'
 
 type Checked = Pick<CheckResult, 'flag' | 'flagId' | 'value' | 'reason' | 'json'>
 
@@ -34,10 +25,12 @@ export class CheckTally {
   private readonly companyIds: string[] = []
   /** Numbers of outcomes by environment and the text of a result, which the same outcomes share. */
   private readonly numbers = new Map<string, Map<string, number>>()
-  private readonly outcomes: Outcome[] = []
+  private readonly outcomes: CheckOutcome[] = []
   private readonly listNumbers = new Map<string, number>()
   private readonly lists: Uint16Array[] = []
   private taken = 0
+  /** Rows that the report will have. */
+  private rows = 0
   /** The next place to report, and the outcome in its list. */
   private place = 0
   private inList = 0
@@ -50,6 +43,11 @@ export class CheckTally {
     return (
       this.taken >= fullAt || this.outcomes.length >= outcomesMax / 2 || this.lists.length >= outcomesMax / 2
     )
+  }
+
+  /** Rows to be reported. */
+  get rowCount(): number {
+    return this.rows
   }
 
   /** Count one check. `companyId`: '' without company. */
@@ -96,16 +94,15 @@ export class CheckTally {
     const { table } = this
     const companyId = this.companyIds[table[at]! - 1]!
     const number = table[at + 1]!
-    const minute = table[at + 2]! * minuteMs
+    const atMs = table[at + 2]! * minuteMs
     const checks = table[at + 3]!
-    const row = (outcome: number) =>
-      rows.push(checkCountRow({ ...this.outcomes[outcome]!, companyId, minuteMs: minute, checks }))
     if ((number & isList) === 0) {
-      row(number)
+      rows.push(this.outcomes[number]!.row(companyId, atMs, checks))
       return
     }
     const list = this.lists[number & ~isList]!
-    for (; this.inList < list.length && rows.length < most; this.inList++) row(list[this.inList]!)
+    for (; this.inList < list.length && rows.length < most; this.inList++)
+      rows.push(this.outcomes[list[this.inList]!]!.row(companyId, atMs, checks))
     if (this.inList === list.length) this.inList = 0
   }
 
@@ -119,7 +116,7 @@ export class CheckTally {
     if (number === undefined) {
       if (this.outcomes.length >= outcomesMax) return -1
       number = this.outcomes.length
-      this.outcomes.push({ environmentId, flag, flagId, value, reason })
+      this.outcomes.push(new CheckOutcome(environmentId, flagId, flag, value, reason))
       numbers.set(json, number)
     }
     return number
@@ -144,6 +141,7 @@ export class CheckTally {
       if (table[at] === 0) {
         if (this.taken >= takenMax) return
         this.taken++
+        this.rows += (outcome & isList) === 0 ? 1 : this.lists[outcome & ~isList]!.length
         table[at] = company
         table[at + 1] = outcome
         table[at + 2] = minute

@@ -15,6 +15,10 @@ import { CheckTally } from './check-tally.js'
 
 /** Interval of reports of counts, ms. */
 const countsMs = 10_000
+/** The same where there are many: repeated checks share a row within a minute. */
+const manyCountsMs = 60_000
+/** Rows of one report that are not many. */
+const fewRows = 5_000
 /** Rows of counts in one report: about a millisecond of work. */
 const rowsAtOnce = 2_000
 
@@ -74,8 +78,8 @@ export class FlagChecks {
   }
 
   /**
-   * Report the checks since the last call, a part at a time. Counts are reported every ten seconds: repeated checks
-   * share one row.
+   * Report the checks since the last call, a part at a time. Counts are reported every ten seconds, or once a minute
+   * where there are many: repeated checks share one row.
    *
    * nowMs  of any clock that never goes back.
    * all    counts of just now too, before this returns: the shard may end.
@@ -83,7 +87,7 @@ export class FlagChecks {
   report(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
     this.rowsLeft = this.rowsPerSecond
     do {
-      const isDue = all || nowMs - this.toldMs >= countsMs || this.tally.isFull
+      const isDue = all || this.tally.isFull || nowMs - this.toldMs >= countsDueMs(this.tally)
       if (this.rest === null && isDue && !this.tally.isEmpty) {
         this.rest = this.tally
         this.tally = new CheckTally()
@@ -159,6 +163,11 @@ export class FlagChecks {
     const question = { company, user, preflight: preflight !== null }
     this.rows.push(checkRecordRow({ environmentId, id, atMs, ...question, ...checked }))
   }
+}
+
+/** How long a tally gathers before it is reported, ms. */
+export function countsDueMs({ rowCount }: CheckTally): number {
+  return rowCount > fewRows ? manyCountsMs : countsMs
 }
 
 function innerOf(maps: Map<string, Map<string, number>>, name: string): Map<string, number> {

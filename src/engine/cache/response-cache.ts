@@ -40,7 +40,7 @@ export interface CacheMeta {
 export interface CacheKey {
   /** Of name and body, by `hashOfRequest`. */
   readonly hash: number
-  /** The flag's key, as it came in the path. */
+  /** The flag's key. */
   readonly name: string
   /** As it was received; UTF-8. */
   readonly body: string
@@ -113,6 +113,8 @@ export class ResponseCache {
   private due: number[] = []
   /** Hits of entries that are over. */
   private told = new Report()
+  /** When flags were hit since the last report (FE-102), epoch ms, by the number of the environment. */
+  private readonly flags: Map<string, number>[] = []
   /** When hits were recorded (FE-100), epoch ms, by place. */
   private readonly recorded = new Map<number, number[]>()
   /** Records that may still be made in this second. */
@@ -152,6 +154,7 @@ export class ResponseCache {
     if (ints[int + hitsAt]!++ === 0) this.unreported.push(place)
     if (this.recordsLeft > 0) this.recordHit(place, nowMs)
     if (nowMs > doubles[double + lastAtMsAt]!) doubles[double + lastAtMsAt] = nowMs
+    this.flags[ints[int + environmentAt]!]!.set(name, nowMs)
     return this.answerAt(at)
   }
 
@@ -236,7 +239,7 @@ export class ResponseCache {
   }
 
   /**
-   * Some of the hits that are due for a report; null: none.
+   * Some of the hits that are due for a report, and when flags were last hit; null: none.
    *
    * all  also those that are not due: the process may end.
    */
@@ -247,10 +250,20 @@ export class ResponseCache {
       if (place === undefined) break
       this.tell(place)
     }
-    if (this.told.bytes === 0) return null
+    const flags = this.takeFlags()
+    if (this.told.bytes === 0 && flags.length === 0) return null
     const { told } = this
     this.told = new Report()
-    return told.counts()
+    return { ...told.counts(), flags }
+  }
+
+  private takeFlags(): CheckCounts['flags'] {
+    const found: (readonly [string, string, number])[] = []
+    for (const [number, flags] of this.flags.entries()) {
+      for (const [flag, atMs] of flags) found.push([this.environments[number]!, flag, atMs])
+      flags.clear()
+    }
+    return found
   }
 
   private makeDue(): void {
@@ -316,6 +329,7 @@ export class ResponseCache {
     let number = this.environmentNumbers.get(environmentId)
     if (number === undefined) {
       number = this.environments.push(environmentId) - 1
+      this.flags.push(new Map())
       this.environmentNumbers.set(environmentId, number)
     }
     return number
@@ -381,7 +395,8 @@ export class ResponseCache {
     }
     const sinceMs = doubles[(at >> 3) + sinceMsAt]!
     const row = checkCountRow({ environmentId, minuteMs: sinceMs, checks: hits, ...checked })
-    told.add(row, environmentId, checked, doubles[(at >> 3) + lastAtMsAt]!, answer.length)
+    told.add(row, answer.length)
+    if (checked.userId !== null) told.see(environmentId, checked.userId, doubles[(at >> 3) + lastAtMsAt]!)
   }
 }
 
@@ -391,32 +406,22 @@ class Report {
   bytes = 0
   readonly rows: string[] = []
   private readonly lines: string[] = []
-  private readonly flags = new Map<string, readonly [string, string, number]>()
   private readonly users = new Map<string, readonly [string, string, number]>()
 
-  add(line: string, environmentId: string, { flag, userId }: Checked, lastAtMs: number, bytes: number): void {
+  add(line: string, bytes: number): void {
     this.bytes += bytes
     this.lines.push(line)
-    later(this.flags, environmentId, flag, lastAtMs)
-    if (userId !== null) later(this.users, environmentId, userId, lastAtMs)
   }
 
-  counts(): CheckCounts {
-    const { lines, rows, flags, users } = this
-    return { counts: lines, rows, flags: [...flags.values()], users: [...users.values()] }
+  /** Note when a user was last seen (FE-103). */
+  see(environmentId: string, userId: string, atMs: number): void {
+    const known = this.users.get(userId)
+    if (known === undefined || known[2] < atMs) this.users.set(userId, [environmentId, userId, atMs])
   }
-}
 
-/** Note when somebody was last seen. */
-function later(
-  times: Map<string, readonly [string, string, number]>,
-  environmentId: string,
-  name: string,
-  atMs: number,
-): void {
-  const key = `${environmentId} ${name}`
-  const known = times.get(key)
-  if (known === undefined || known[2] < atMs) times.set(key, [environmentId, name, atMs])
+  counts(): Omit<CheckCounts, 'flags'> {
+    return { counts: this.lines, rows: this.rows, users: [...this.users.values()] }
+  }
 }
 
 function checkIn(answer: Buffer): Checked {

@@ -546,6 +546,8 @@ export class Exchange implements Listener, Caller {
 
   private cache(meta: CacheMeta, text: string): void {
     const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    // a name that the path writes otherwise is no flag's key
+    if (this.params.key !== name) return
     const question = { hash: this.askedHash, name, body: this.askedBody }
     this.shared.services!.answers.keep(question, meta, text)
   }
