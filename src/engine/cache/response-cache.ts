@@ -38,7 +38,7 @@ export interface CacheMeta {
 
 /** The question that an answer is kept for. */
 export interface CacheKey {
-  /** Of name and body, by `hashOfRequest`. */
+  /** Hash of name and body, by `hashOfRequest`. */
   readonly hash: number
   /** The flag's key. */
   readonly name: string
@@ -136,7 +136,7 @@ export class ResponseCache {
   /**
    * A copy of the valid answer to a question, or null.
    *
-   * hash  of the name and the body, by `hashOfRequest`.
+   * hash  hash of the name and the body, by `hashOfRequest`.
    */
   find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): Buffer | null {
     const place = hash & (places - 1)

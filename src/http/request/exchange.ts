@@ -108,9 +108,8 @@ export class Exchange implements Listener, Caller {
   private requestId: string | null = null
   /** The request is durable: the answer says at least that, even if a later step fails (decision 32). */
   private isTaken = false
-  /** Hash of the question, if its answer may be cached; 0: it may not. */
+  /** Hash and body of the question, if its answer may be cached; 0 and '': it may not. */
   private askedHash = 0
-  /** Its body; '' where the answer may not be cached. */
   private askedBody = ''
 
   constructor(
@@ -311,7 +310,6 @@ export class Exchange implements Listener, Caller {
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
 
-  // Answer from the response cache.
   private answerAgain(body: DataView): boolean {
     const { environment } = this.admission!
     if (environment === null || body.byteLength > bodyBytesMax || !this.shared.mayAnswer()) return false
@@ -319,14 +317,11 @@ export class Exchange implements Listener, Caller {
     const name = this.parameters.length === 0 ? '' : this.parameters[0]!
     const hash = hashOfRequest(name, body)
     const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
-    if (kept === null) {
-      this.askedHash = hash
-      return false
-    }
+    this.askedHash = kept === null ? hash : 0
+    if (kept === null) return false
     metrics.checks.count++
     metrics.checksAgain.count++
-    const { route } = this.compiled
-    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept })
+    this.answer({ status: this.compiled.route.status, headers: this.headers, body: '', bytes: kept })
     return true
   }
 
@@ -545,11 +540,10 @@ export class Exchange implements Listener, Caller {
   }
 
   private cache(meta: CacheMeta, text: string): void {
-    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    const { key: name } = this.params
     // a name that the path writes otherwise is no flag's key
-    if (this.params.key !== name) return
-    const question = { hash: this.askedHash, name, body: this.askedBody }
-    this.shared.services!.answers.keep(question, meta, text)
+    if (name === undefined || name !== this.parameters[0]) return
+    this.shared.services!.answers.keep({ hash: this.askedHash, name, body: this.askedBody }, meta, text)
   }
 
   fail(thrown: unknown): void {
