@@ -13,7 +13,8 @@ import type { Population } from './streams.js'
 
 export const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 4)
 const rounds = 3
-const warmUpSeconds = 2
+/** Until its companies are loaded and its code is compiled, a service that was just started is another one. */
+const warmUpSeconds = 8
 const sampled = 100
 const script = join(root, 'bench/population/wrk.lua')
 

@@ -12,14 +12,20 @@ export class ByteTemplate {
 
   constructor(text: string) {
     const count = Math.ceil(text.length / wordBytes)
-    const bytes = Buffer.alloc(count * wordBytes)
+    const words = count > scratch.length ? new Float64Array(count) : scratch
+    const bytes = words === scratch ? scratchBytes : Buffer.from(words.buffer)
     bytes.write(text, 'latin1')
+    bytes.fill(0, text.length, count * wordBytes)
     this.length = text.length
-    this.words = Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(i * wordBytes))
+    this.words = words.slice(0, count)
   }
 }
 
 const wordBytes = 8
+// Templates are made for each instant at which something happens: they are copied from here, as words of this machine,
+// which has the byte order of the records.
+const scratch = new Float64Array(256)
+const scratchBytes = Buffer.from(scratch.buffer)
 
 /** Write an id from these bytes or others; an actor's id by default length. Returns its end. */
 export function putId(

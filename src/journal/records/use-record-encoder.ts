@@ -48,8 +48,7 @@ export class UseKind {
   readonly usedEnd: ByteTemplate
   readonly seen: ByteTemplate
   readonly claimEnd: ByteTemplate
-  /** The bytes from the quantity on, for a record without a key whose draws, if any, are in rows. */
-  readonly plainEnd: ByteTemplate
+  private plain: ByteTemplate | null = null
   private lastDraw: DrawKind | null = null
 
   /** featureIds: linked by the name (EV-70). The name is of plain text. */
@@ -66,12 +65,15 @@ export class UseKind {
     this.factEnv = new ByteTemplate(
       `","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`,
     )
-    const usedEnd = `,"atMs":${at}}`
-    const seen = `,{"t":"seen","atMs":${at}}`
-    this.usedEnd = new ByteTemplate(usedEnd)
-    this.seen = new ByteTemplate(seen)
+    this.usedEnd = new ByteTemplate(`,"atMs":${at}}`)
+    this.seen = new ByteTemplate(`,{"t":"seen","atMs":${at}}`)
     this.claimEnd = new ByteTemplate(`",${at}]`)
-    this.plainEnd = new ByteTemplate(`${usedEnd}${seen}]}`)
+  }
+
+  /** The bytes from the quantity on, for a record without a key whose draws, if any, are in rows. */
+  get plainEnd(): ByteTemplate {
+    this.plain ??= new ByteTemplate(`,"atMs":${this.at}},{"t":"seen","atMs":${this.at}}]}`)
+    return this.plain
   }
 
   /** Common bytes of draws like this one. */
