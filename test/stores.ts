@@ -1,5 +1,5 @@
 // Real stores for a test, migrated: databases of its own on the servers that a run shares, or embedded ones.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -97,7 +97,28 @@ async function startClickHouse(t: Test, dataDir: string, { own, empty }: Wanted)
 export async function temporaryDirectory(t: Test): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-'))
   await chmod(directory, 0o711)
-  // tap runs teardowns last in, first out: the servers have stopped by then.
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  // tap runs teardowns last in, first out: the servers have stopped by then. A Postgres of a killed Tollgate is ended here;
+  // it may write a last file while the rest is removed.
+  t.teardown(() => {
+    endPostgres(directory)
+    rmSync(directory, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+  })
   return directory
+}
+
+/** End each Postgres whose data lies in a directory, or one level below. */
+function endPostgres(directory: string): void {
+  if (!existsSync(directory)) return
+  const below = readdirSync(directory, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  for (const one of [directory, ...below.map(({ name }) => join(directory, name))]) {
+    const file = join(one, 'postgres', 'data', 'postmaster.pid')
+    if (!existsSync(file)) continue
+    const pid = Number.parseInt(readFileSync(file, 'latin1'), 10)
+    try {
+      // the file of one that was killed may name a process of somebody else by now
+      if (readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(one)) process.kill(pid, 'SIGQUIT')
+    } catch {
+      // it is gone
+    }
+  }
 }

@@ -28,6 +28,8 @@ async function toldOf(
   })
   const run = spawnSync(process.execPath, [join(root, 'tools/run-tests.mjs'), ...paths], {
     encoding: 'utf8',
+    // places are told from here where that is shorter
+    cwd: folder,
     env: { PATH: process.env.PATH ?? '', FORCE_COLOR: '0', TEST_JOBS: '1', ...more },
   })
   return run.stdout.replaceAll(`${folder}/`, '').trimEnd().split('\n')
