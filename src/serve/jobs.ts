@@ -64,8 +64,7 @@ export function startJobs(
   })
   opened.add(async () => {
     await schedule.stop()
-    for (let counts = answers.takeCounts(true); counts !== null; counts = answers.takeCounts(true))
-      noteChecks(counts)
+    for (let counts = answers.takeCounts(); counts !== null; counts = answers.takeCounts()) noteChecks(counts)
     await Promise.all([flushUsers(), flushFlags()])
   })
 }

@@ -13,7 +13,7 @@ import {
   type Stream,
 } from '../../api/kit/call.js'
 import type { Services } from '../../api/kit/services.js'
-import { bodyBytesMax, type CacheMeta, hashOfRequest } from '../../engine/cache/response-cache.js'
+import { bodyBytesMax, type CacheKey, hashOfRequest } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
 import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
@@ -108,9 +108,8 @@ export class Exchange implements Listener, Caller {
   private requestId: string | null = null
   /** The request is durable: the answer says at least that, even if a later step fails (decision 32). */
   private isTaken = false
-  /** Hash and body of the question, if its answer may be cached; 0 and '': it may not. */
-  private askedHash = 0
-  private askedBody = ''
+  /** The cache key, if this response may be cached. */
+  private asked: CacheKey | null = null
 
   constructor(
     private readonly shared: Shared,
@@ -310,6 +309,7 @@ export class Exchange implements Listener, Caller {
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
 
+  // Answer from the response cache.
   private answerAgain(body: DataView): boolean {
     const { environment } = this.admission!
     if (environment === null || body.byteLength > bodyBytesMax || !this.shared.mayAnswer()) return false
@@ -317,17 +317,20 @@ export class Exchange implements Listener, Caller {
     const name = this.parameters.length === 0 ? '' : this.parameters[0]!
     const hash = hashOfRequest(name, body)
     const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
-    this.askedHash = kept === null ? hash : 0
-    if (kept === null) return false
+    if (kept === null) {
+      this.asked = answers.admit(hash, name, body)
+      return false
+    }
     metrics.checks.count++
     metrics.checksAgain.count++
-    this.answer({ status: this.compiled.route.status, headers: this.headers, body: '', bytes: kept })
+    const { route } = this.compiled
+    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
     return true
   }
 
   /** Whether the response may be cached. */
   get keeps(): boolean {
-    return this.askedHash !== 0
+    return this.asked !== null
   }
 
   private piece(chunk: ArrayBuffer, last: boolean): void {
@@ -403,7 +406,6 @@ export class Exchange implements Listener, Caller {
     const { parse } = this.compiled.route
     const text = parse === null ? null : decodeUtf8(bytes)
     if (this.compiled.route.mutates) this.requestBody = text
-    if (this.askedHash !== 0) this.askedBody = text!
     const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
     this.handle(body, text ?? '')
   }
@@ -533,17 +535,11 @@ export class Exchange implements Listener, Caller {
     const { status, noted } = this.compiled.route
     const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     const reply = success(answer, status, echo, headers)
-    if (this.askedHash !== 0 && answer.cache !== undefined) this.cache(answer.cache, reply.body)
+    if (this.asked !== null && answer.cache !== undefined)
+      this.shared.services!.answers.keep(this.asked, answer.cache, reply.body)
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
     else this.answer(reply)
-  }
-
-  private cache(meta: CacheMeta, text: string): void {
-    const { key: name } = this.params
-    // a name that the path writes otherwise is no flag's key
-    if (name === undefined || name !== this.parameters[0]) return
-    this.shared.services!.answers.keep({ hash: this.askedHash, name, body: this.askedBody }, meta, text)
   }
 
   fail(thrown: unknown): void {
