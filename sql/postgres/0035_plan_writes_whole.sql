@@ -1,5 +1,5 @@
--- What an interrupted change of plans needs to be finished as a whole (PB-30, US-3): its plans, for a change without a
--- subscription; and whether its rows are stored, while its billing-cycle counters still wait for their recount.
+-- An interrupted change of plans is finished as a whole (PB-30, US-3). Its row keeps the plans, for a change without a
+-- subscription, and says whether its rows are stored while its billing-cycle counters wait for their recount.
 
 alter table plan_writes
   -- Ids of base plan and add-ons from the change on; null: noted by an earlier version.
