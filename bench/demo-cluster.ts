@@ -1,13 +1,14 @@
 // npm run demo:cluster: three nodes on this machine under load, with their own stores and Redis. One node is
 // killed. The demo prints each step, and compares all usage with the acknowledged events at the end.
-// Everything it started is stopped with it.
+// Everything it started ends with it, however it ends (demo-guard.ts).
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { listening } from './listening.js'
+import { listening } from '../test/listening.js'
 import { stop } from './product.js'
 import { hasRedis, startRedis, startStores } from './stores.js'
 
@@ -19,6 +20,8 @@ const senders = 8
 const eventsBefore = 1_000
 const eventsAfter = 1_000
 const pauseMs = 20
+/** How often the demo looks whether the process that started it lives. */
+const parentMs = 250
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -26,7 +29,7 @@ interface Node {
   readonly name: string
   readonly url: string
   readonly child: ChildProcess
-  readonly exited: Promise<void>
+  readonly exited: Promise<number | null>
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -36,7 +39,8 @@ const closing: (() => Promise<unknown>)[] = []
 
 async function startNode(name: string, directory: string, shared: Environment): Promise<Node> {
   const main = fileURLToPath(new URL('../served/main.js', import.meta.url))
-  const child = spawn(process.execPath, [main], {
+  // The directory on its command line tells the guard that it belongs to this demo.
+  const child = spawn(process.execPath, [`--diagnostic-dir=${directory}`, main], {
     env: { ...shared, TOLLGATE_NODE_ID: name, TOLLGATE_DATA_DIR: join(directory, name), TOLLGATE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -192,20 +196,24 @@ if (!hasRedis()) {
 }
 const directory = mkdtempSync(join(tmpdir(), 'tollgate-demo-'))
 chmodSync(directory, 0o711)
-let cleaned: Promise<void> | null = null
-const cleanUp = (): Promise<void> => {
-  cleaned ??= (async () => {
-    for (const close of closing.reverse()) await close()
-    rmSync(directory, { recursive: true, force: true })
-  })()
-  return cleaned
-}
-for (const signal of ['SIGINT', 'SIGTERM'])
-  process.on(signal, () => void cleanUp().then(() => process.exit(1)))
+const guard = spawn(
+  process.execPath,
+  [fileURLToPath(new URL('./demo-guard.js', import.meta.url)), directory],
+  // Ctrl-C reaches every process of this session.
+  { stdio: ['pipe', 'ignore', 'inherit'], detached: true },
+)
+const guarded = once(guard, 'exit')
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+const parent = process.ppid
+setInterval(() => {
+  if (process.ppid !== parent) process.exit(1)
+}, parentMs).unref()
 let code = 1
 try {
   code = await demo(directory)
 } finally {
-  await cleanUp()
+  for (const close of closing.reverse()) await close()
+  guard.stdin.end()
+  await guarded
 }
 process.exit(code)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Presets, SingleBar } from 'cli-progress'
-import { listening } from './listening.js'
+import { listening } from '../test/listening.js'
 
 interface Flight {
   readonly date: string

@@ -30,7 +30,8 @@ export const hasRedis = (): boolean => spawnSync('redis-server', ['--version']).
 export async function startRedis(directory: string): Promise<Redis> {
   const port = await freePort()
   const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
-  const keeps = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
+  // Its command line stays as it is: demo-guard.ts finds the directory there.
+  const keeps = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--set-proc-title', 'no']
   const child: ChildProcess = spawn(
     'redis-server',
     [...where, ...keeps, '--maxmemory-policy', 'noeviction'],

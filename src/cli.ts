@@ -8,6 +8,7 @@ import { importFile } from './cli/import.js'
 import { type Exit, exit, Failure, type Io } from './cli/io.js'
 import { createKey, getLimits, listKeys, revokeKey, setLimits } from './cli/keys.js'
 import { ConfigError, readConfig } from './config.js'
+import { MigrationError } from './errors.js'
 import { createLogger } from './log.js'
 
 const env = process.env
@@ -335,8 +336,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exit.done : exit.misused
   else {
-    const plain = error instanceof Failure || error instanceof ConfigError
-    io.note(plain ? error.message : String((error as Error)?.stack ?? error))
+    const isPlain = [Failure, ConfigError, MigrationError].some(kind => error instanceof kind)
+    io.note(isPlain ? (error as Error).message : String((error as Error)?.stack ?? error))
     process.exitCode = exit.failed
   }
 }

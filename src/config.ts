@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Limit } from './core/bucket.js'
+import { mayFailOver, namesSentinels, sentinelForm } from './redis-url.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -34,6 +35,7 @@ function readAll(env: Env) {
   return {
     port: integer(env, 'TOLLGATE_PORT', 8080, { min: 0, max: 65_535 }), // 0: any free port
     host: text(env, 'TOLLGATE_HOST', '127.0.0.1'),
+    sharedPort: boolean(env, 'TOLLGATE_SHARED_PORT', false), // other nodes on this machine may listen on the same port
     http: oneOf(env, 'TOLLGATE_HTTP', 'auto', httpServers), // auto: uWebSockets.js if its binary loads, else Node's http
     dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // all embedded data
     bootstrapKey: bootstrapKey(env), // null: generated at the first start
@@ -99,6 +101,10 @@ function readAll(env: Env) {
       min: 0,
       max: 1_000_000,
     }), // checks kept as single records, per shard; beyond: only counted
+    companyViewsBytes: integer(env, 'TOLLGATE_COMPANY_VIEWS_BYTES', 67_108_864, {
+      min: 0,
+      max: 17_179_869_184,
+    }), // views of companies looked up lately, kept in memory; 0: none is kept
     actorsMax: integer(env, 'TOLLGATE_ACTORS_MAX', 500_000, { min: 1_000, max: 100_000_000 }), // in memory per shard; beyond: idle ones are evicted
     idempotencyBytes: integer(env, 'TOLLGATE_IDEMPOTENCY_BYTES', 2_147_483_648, {
       min: 40_000,
@@ -166,7 +172,11 @@ function editDistance(a: string, b: string): number {
 
 /** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
 function mustBeComplete(config: Config): void {
-  if (config.redisUrl === null) return
+  if (config.redisUrl === null) {
+    if (config.sharedPort)
+      throw new ConfigError('TOLLGATE_SHARED_PORT: nodes share a port; set REDIS_URL, too')
+    return
+  }
   const needed = {
     DATABASE_URL: config.databaseUrl,
     CLICKHOUSE_URL: config.clickhouseUrl,
@@ -175,6 +185,11 @@ function mustBeComplete(config: Config): void {
   }
   for (const [name, value] of Object.entries(needed))
     if (value === null) throw new ConfigError(`REDIS_URL: several nodes need ${name}, the same on each`)
+  if (mayFailOver(config.redisUrl) && config.redisDurability === 'fsync')
+    throw new ConfigError(
+      'REDIS_URL: with Sentinels or a Redis Cluster a fail-over loses what no replica has. Set ' +
+        'TOLLGATE_REDIS_DURABILITY to replicas:1 or more, or accept that loss with accept-loss',
+    )
 }
 
 /** A setting is wrong; the start stops with this message. */
@@ -327,9 +342,21 @@ function bootstrapKey(env: Env): string | null {
 
 function redisUrl(env: Env): string | null {
   const value = given(env, 'REDIS_URL')
-  if (value?.includes(','))
-    throw new ConfigError('REDIS_URL: a list of addresses, a Redis Cluster, is not supported: name one Redis')
-  return url(env, 'REDIS_URL', ['redis:', 'rediss:'])
+  if (value === null) return null
+  if (namesSentinels(value)) {
+    if (sentinelForm.test(value)) return value
+    throw new ConfigError(
+      'REDIS_URL: Sentinels are named as redis+sentinel://user:password@host:port,host:port/NAME, where NAME is that of ' +
+        'the primary at the Sentinels',
+    )
+  }
+  const servers = value.split(',').map(one => one.trim())
+  for (const one of servers) url({ REDIS_URL: one }, 'REDIS_URL', ['redis:', 'rediss:'])
+  if (servers.length > 1 && servers.some(one => !/^\/?$/.test(new URL(one).pathname)))
+    throw new ConfigError(
+      'REDIS_URL: a list names a Redis Cluster, which has no databases: leave out the path',
+    )
+  return value
 }
 
 function durability(env: Env): string {

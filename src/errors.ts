@@ -51,5 +51,10 @@ export class ServiceError extends Error {
   }
 }
 
+/** The migrations on disk do not fit those that a store has applied. Nothing was changed. It ends the start. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+}
+
 /** The table, for the documentation and its test. */
 export const errorRows: Readonly<Record<ErrorCode, readonly [number, string]>> = rows

@@ -1,5 +1,6 @@
 // The server program: reads the settings, starts, logs its address; on SIGTERM or SIGINT drains and exits with 0.
 import { ConfigError, readConfig } from './config.js'
+import { MigrationError } from './errors.js'
 import { markInPlace } from './host/thread-priority.js'
 import { createLogger } from './log.js'
 import { start } from './start.js'
@@ -34,7 +35,8 @@ function firstKey(path: string, value: string): string {
 main().catch(error => {
   // told to stop while it waited for a store
   if ((error as Error)?.name === 'AbortError') process.exit(0)
-  const message = error instanceof ConfigError ? error.message : (error as Error)?.stack
+  const isPlain = error instanceof ConfigError || error instanceof MigrationError
+  const message = isPlain ? error.message : (error as Error)?.stack
   process.stderr.write(`Tollgate did not start: ${message ?? error}\n`)
   process.exit(1)
 })

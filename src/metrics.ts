@@ -257,6 +257,13 @@ export function createMetrics() {
       'tollgate_flag_checks_again_total',
       'Of these, answered again with what still stands',
     ).child({}),
+    companyViews: {
+      again: counter(
+        'tollgate_company_views_again_total',
+        'Companies read one by one and answered again with what still stands',
+      ).child({}),
+      bytes: gauge('tollgate_company_view_bytes', 'Bytes of views of companies that are kept'),
+    },
     /** Children per shard: `groupRecords.child({ shard: '0' })`. */
     journal: {
       groupRecords: spread('tollgate_journal_group_records', 'Records per group write', groupBounds, 'shard'),

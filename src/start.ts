@@ -64,7 +64,7 @@ async function open(
 /** Wait for Postgres. Returns the port to listen on: health may have answered there already. */
 async function untilThere(
   { postgres }: Addresses,
-  { host, port }: Config,
+  { host, port, sharedPort }: Config,
   log: Logger,
   signal: AbortSignal | undefined,
 ): Promise<number> {
@@ -73,7 +73,8 @@ async function untilThere(
     await untilPostgresAnswers(
       postgres,
       async reason => {
-        waiting = await WaitingServer.listen(host, port, 'waiting for Postgres')
+        // On a shared port it would answer clients of the other nodes.
+        if (!sharedPort) waiting = await WaitingServer.listen(host, port, 'waiting for Postgres')
         log.warn({ err: reason }, 'Postgres does not answer: the start waits for it')
       },
       signal,

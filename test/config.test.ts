@@ -61,6 +61,7 @@ t.test('a wrong setting is named, with its allowed and its actual value', async 
   )
   refuses({ TOLLGATE_SHARDS: '0' }, /^TOLLGATE_SHARDS: .* from 1 to 256, given "0"/)
   refuses({ TOLLGATE_SHARDS: '1.5' }, /^TOLLGATE_SHARDS/)
+  refuses({ TOLLGATE_SHARED_PORT: 'true' }, /^TOLLGATE_SHARED_PORT: .* REDIS_URL/)
   refuses({ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL: expected one of trace, debug/)
   refuses(
     { TOLLGATE_TRUST_PROXY: 'yes' },

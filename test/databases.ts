@@ -1,5 +1,6 @@
 // Databases of a test on servers that it shares with others: copies of a migrated template where there is one.
 import { randomBytes } from 'node:crypto'
+import type { Sql } from 'postgres'
 import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { migrate } from '../src/storage/migrate.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
@@ -33,11 +34,31 @@ export async function postgresDatabase(empty = false): Promise<Database | null> 
     url: withPath(url, name),
     migrated,
     drop: async () => {
-      await admin`drop database ${admin(name)} with (force)`
+      await dropDatabase(admin, name)
       await closePostgres(admin)
     },
   }
 }
+
+/**
+ * Drop a database and end all its connections. `with (force)` is refused while an autovacuum worker is in the database,
+ * as the worker has no role; a drop without force ends the worker, but no other connection.
+ */
+export async function dropDatabase(admin: Sql, name: string, triesLeft = 20): Promise<void> {
+  const again = (error: { code?: string }) => {
+    if (triesLeft === 0 || (error.code !== autovacuumInIt && error.code !== othersInIt)) throw error
+    return dropDatabase(admin, name, triesLeft - 1)
+  }
+  if (triesLeft % 2 === 0) return admin`drop database ${admin(name)} with (force)`.then(() => {}, again)
+  await admin`select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where datname = ${name} and usename = current_user`
+  await admin`drop database ${admin(name)}`.catch(again)
+}
+
+/** SQLSTATE insufficient_privilege: a drop with force met an autovacuum worker. */
+const autovacuumInIt = '42501'
+/** SQLSTATE object_in_use: a drop without force met a connection. */
+const othersInIt = '55006'
 
 /** Make a database on the ClickHouse of TOLLGATE_TEST_CLICKHOUSE_URL; null without one. `empty`: without a schema. */
 export async function clickhouseDatabase(empty = false): Promise<Database | null> {

@@ -9,6 +9,7 @@ import { createLogger } from '../src/log.js'
 import { start, type Tollgate } from '../src/start.js'
 import { clickhouseDatabase, postgresDatabase } from './databases.js'
 import { endpointOf, faultsOf, takenFaults } from './documented.js'
+import { listening } from './listening.js'
 import { temporaryDirectory } from './stores.js'
 
 /** Where successes are noted, for `tools/covered.mjs`. */
@@ -180,16 +181,7 @@ export class Process {
     program?: readonly string[],
   ): Promise<Process> {
     const child = Process.spawn(dataDir, { ...(await storesOf(dataDir, more)), ...more }, program)
-    const exited = new Promise<number | null>(resolve => child.on('exit', code => resolve(code)))
-    const url = await new Promise<string>((resolve, reject) => {
-      let text = ''
-      child.stdout!.on('data', chunk => {
-        text += chunk
-        const found = /listens on (http:\S+)/.exec(text)
-        if (found) resolve(found[1]!)
-      })
-      child.on('exit', code => reject(new Error(`Tollgate exited with ${code} before it listened`)))
-    })
+    const { url, exited } = await listening(child, 'Tollgate')
     return new Process(child, new Client(url), exited)
   }
 

@@ -3,9 +3,49 @@ import type { Test } from 'tap'
 import { eventFeature, publishDraftOf } from './api/planned.js'
 import type { Client } from './harness.js'
 
-const one = '9007199254740993'
-const two = '18014398509481986'
-const largest = '9223372036854775807'
+export const one = '9007199254740993'
+export const two = '18014398509481986'
+export const largest = '9223372036854775807'
+
+/** A provider's price with an amount beyond 2^53 − 1; texts of digits behind a `#` are integers (`digits`). */
+export const longPrice = {
+  price_external_id: 'price_long',
+  product_external_id: 'prod_long',
+  external_account_id: 'acct',
+  currency: 'usd',
+  interval: 'month',
+  price: `#${one}`,
+  billing_scheme: 'per_unit',
+  usage_type: 'licensed',
+  is_active: true,
+  price_tiers: [],
+}
+
+/** That price as a product of a subscription. */
+export const longProduct = {
+  product_external_id: 'prod_long',
+  price_external_id: 'price_long',
+  currency: 'usd',
+  interval: 'month',
+  price: `#${one}`,
+  quantity: 1,
+  usage_type: 'licensed',
+  billing_threshold: `#${two}`,
+}
+
+/** A subscription to it, of the customer of `makeCustomer`. */
+export const longSubscription = {
+  subscription_external_id: 'sub_long',
+  customer_external_id: 'cus_long',
+  currency: 'usd',
+  total_price: `#${largest}`,
+  cancel_at_period_end: false,
+  expired_at: null,
+  period_start: 1_700_000_000,
+  period_end: 4_000_000_000,
+  product_external_ids: [longProduct],
+  discounts: [],
+}
 
 /** A path whose answer has this text. */
 export interface LongShown {
@@ -13,51 +53,44 @@ export interface LongShown {
   readonly has: string | RegExp
 }
 
-/** The answer as text, because JSON.parse would lose digits. Texts of digits behind a `#` in the body are integers. */
-async function ask(client: Client, method: string, path: string, body?: object): Promise<string> {
+/** JSON of a body in which texts of digits behind a `#` stand for integers. */
+export const digits = (body: object): string => JSON.stringify(body).replace(/"#(-?\d[\d.e]*)"/g, '$1')
+
+/** The answer as text, because JSON.parse would lose digits. An object is sent as `digits` writes it. */
+export async function askText(
+  client: Client,
+  method: string,
+  path: string,
+  body?: object | string,
+  type = 'application/json',
+): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(client.url + path, {
     method,
-    headers: { 'X-Service-Api-Key': client.key, 'Content-Type': 'application/json' },
-    ...(body && { body: JSON.stringify(body).replace(/"#(-?\d+)"/g, '$1') }),
+    headers: { 'X-Service-Api-Key': client.key, ...(body !== undefined && { 'Content-Type': type }) },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : digits(body) }),
   })
-  const text = await response.text()
-  if (response.status >= 300) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+  return { status: response.status, text: await response.text() }
+}
+
+async function ask(client: Client, method: string, path: string, body?: object): Promise<string> {
+  const { status, text } = await askText(client, method, path, body)
+  if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`)
   return text
+}
+
+/** The provider's product of `longPrice`, and a company as a customer of the provider. */
+export async function makeCustomer(client: Client, companyId: string): Promise<void> {
+  await client.ok('POST', '/billing/product/upsert', { external_id: 'prod_long', price: 1, name: 'Long' })
+  const customer = { external_id: 'cus_long', name: 'C', email: 'c@x', meta: {}, company_id: companyId }
+  await client.ok('POST', '/billing/customer/upsert', customer)
 }
 
 /** Make a company with the slug `long`, a plan with long prices, a provider's price and subscription, and usage. */
 export async function makeLong(client: Client): Promise<readonly LongShown[]> {
   const company = await client.ok('POST', '/companies', { keys: { slug: 'long' } })
-  await client.ok('POST', '/billing/product/upsert', { external_id: 'prod_long', price: 1, name: 'Long' })
-  const customer = { external_id: 'cus_long', name: 'C', email: 'c@x', meta: {}, company_id: company.id }
-  await client.ok('POST', '/billing/customer/upsert', customer)
-  const sold = {
-    price_external_id: 'price_long',
-    product_external_id: 'prod_long',
-    currency: 'usd',
-    interval: 'month',
-    price: `#${one}`,
-    usage_type: 'licensed',
-  }
-  await ask(client, 'POST', '/billing/price/upsert', {
-    ...sold,
-    external_account_id: 'acct',
-    billing_scheme: 'per_unit',
-    is_active: true,
-    price_tiers: [],
-  })
-  await ask(client, 'POST', '/billing/subscription/upsert', {
-    subscription_external_id: 'sub_long',
-    customer_external_id: 'cus_long',
-    currency: 'usd',
-    total_price: `#${largest}`,
-    cancel_at_period_end: false,
-    expired_at: null,
-    period_start: 1_700_000_000,
-    period_end: 4_000_000_000,
-    product_external_ids: [{ ...sold, quantity: 1, billing_threshold: `#${two}` }],
-    discounts: [],
-  })
+  await makeCustomer(client, company.id)
+  await ask(client, 'POST', '/billing/price/upsert', longPrice)
+  await ask(client, 'POST', '/billing/subscription/upsert', longSubscription)
   const plan = await client.ok('POST', '/plans', { name: 'Long', plan_type: 'plan' })
   await ask(client, 'PUT', `/plans/${plan.id}/billing_products`, {
     charge_type: 'recurring',

@@ -19,6 +19,7 @@ const longest = [
   'hostile',
   'upgrade',
   'wire',
+  'workers',
   'cli',
   'examples',
   'clients',
@@ -65,6 +66,7 @@ const stackLines = 8
 const ruleId = /\b(?:(?:FE|EN|CR|EV|US|CU|PB|AL)-\d+|decision \d+)\b/g
 const rulesFolder = new URL('../docs/rules/', import.meta.url)
 
+const testHooks = new URL('test-hooks.mjs', import.meta.url).href
 const testProcess = fileURLToPath(new URL('test-process.mjs', import.meta.url))
 /** Stands for a file that crashed or ran out of time, and may have no failed assertion to show. */
 const wholeFile = { fullname: '', name: '' }
@@ -126,10 +128,14 @@ class TestProcess {
   #parsed
 
   constructor(only = null) {
-    this.#child = spawn(process.execPath, ['--enable-source-maps', only ?? testProcess], {
-      stdio: [only === null ? 'pipe' : 'ignore', 'pipe', 'inherit'],
-      env: { ...environment, ...timeLimit(only === null) },
-    })
+    this.#child = spawn(
+      process.execPath,
+      ['--enable-source-maps', '--import', testHooks, only ?? testProcess],
+      {
+        stdio: [only === null ? 'pipe' : 'ignore', 'pipe', 'inherit'],
+        env: { ...environment, ...timeLimit(only === null) },
+      },
+    )
     this.#closed = new Promise(resolve => this.#child.on('close', (...how) => resolve(how)))
     this.#parser = new Parser(only === null ? {} : { name: only })
     this.#parsed = new Promise(resolve => this.#parser.on('complete', resolve))

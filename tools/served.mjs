@@ -59,8 +59,9 @@ const fromServed = (made, outdir) => ({
         const place =
           entry === undefined
             ? `${relative(outdir, target)}${target.endsWith('/') ? '/' : ''}`
-            : `./${entry}.js`
-        return `new URL(${quote}${place}${quote}, import.meta.url)`
+            : `${entry}.js`
+        const named = place.startsWith('.') ? place : `./${place}`
+        return `new URL(${quote}${named}${quote}, import.meta.url)`
       })
       return { contents, loader: 'js', resolveDir: dirname(path) }
     })

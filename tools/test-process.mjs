@@ -24,6 +24,8 @@ globalThis[Symbol.for('TAP private constructor')] = new Proxy(
   },
 )
 
+process.on('uncaughtException', error => current.threw(error))
+
 for await (const file of createInterface({ input: process.stdin })) {
   await root.test(file, { timeout }, async t => {
     current = t

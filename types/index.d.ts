@@ -14,6 +14,7 @@ export interface Settings {
   readonly TOLLGATE_CHUNKED_BODIES?: Truth | undefined
   readonly TOLLGATE_CLOCK_BACK?: Truth | undefined
   readonly TOLLGATE_COMPANIES_MAX?: Whole | undefined
+  readonly TOLLGATE_COMPANY_VIEWS_BYTES?: Whole | undefined
   readonly TOLLGATE_CORS_ORIGINS?: string | undefined
   readonly TOLLGATE_DATA_DIR?: string | undefined
   readonly TOLLGATE_DRAIN_MS?: Whole | undefined
@@ -34,6 +35,7 @@ export interface Settings {
   readonly TOLLGATE_PARSE_THREADS?: Whole | undefined
   readonly TOLLGATE_PORT?: Whole | undefined
   readonly TOLLGATE_SHARDS?: Whole | undefined
+  readonly TOLLGATE_SHARED_PORT?: Truth | undefined
   readonly TOLLGATE_SLOW_REQUEST_MS?: Whole | undefined
   readonly TOLLGATE_TRUST_PROXY?: Truth | undefined
   readonly TOLLGATE_USERS_MAX?: Whole | undefined

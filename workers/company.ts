@@ -37,8 +37,8 @@ import { Changes } from '../src/protocol/version-counters.js'
 import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
-import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer } from './company/answer.js'
-import { FlagChecks } from './company/checks.js'
+import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './company/answer.js'
+import { FlagChecks, reportMs } from './company/checks.js'
 import { type EventClaims, HeldKeys, sorted } from './company/claimed.js'
 import { lookAfter, lookBefore } from './company/event-detector.js'
 import { EventNames } from './company/event-names.js'
@@ -140,7 +140,7 @@ class Shard {
     this.changes = new Changes(options.changes)
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
-    this.checks = new FlagChecks(run, options.checkRowsPerSecond)
+    this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
     this.keys = new HeldKeys(storage.shared ?? null)
@@ -168,9 +168,9 @@ class Shard {
     port.on('message', (cells: Packet) => posts.add(cells))
     shard.timers.push(
       setInterval(() => shard.checkpointDue(), options.checkpointMs),
-      setInterval(() => shard.tellChecks(), 1_000),
       setInterval(() => shard.sweep(), sweepMs),
     )
+    if (storage.checks === undefined) shard.timers.push(setInterval(() => shard.tellChecks(), reportMs))
     shard.changes.open(options.index)
     shard.tell({ notice: 'ready', replayed })
     return shard
@@ -357,6 +357,7 @@ class Shard {
     const reply = decision.reply as CheckedAndReserved | null
     const company = actor?.k === 'c' && actor.state.exists ? actor.state : null
     if (reply) this.checks.note(this.catalog(env), company, m.context, reply.checked, m.preflight, at)
+    tellSeen(actor, this.changes)
     const json = reply && writeCheckAndReserve(reply)
     if (!actor || decision.effects.length === 0) {
       this.reads.answered(n, json, 0)
@@ -460,11 +461,9 @@ class Shard {
 
   private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
     const reply = answerOf(this.checks, this.catalog(env), actor, question, at)
-    const isCheck = question.type === 'check' || question.type === 'check_all'
-    if (!isCheck || reply === null) return this.reads.answered(n, reply, 0)
-    const { reads } = this.checks
-    if (actor?.k === 'c') rememberAnswer(actor, reads, at)
-    this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), reads.figures)
+    const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
+    if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
+    this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
   }
 
   private hold(data: CatalogData): void {
@@ -663,6 +662,9 @@ class Shard {
         ;(this.checkpointing ?? Promise.resolve()).then(held, held)
         return
       }
+      case 'checks':
+        this.tellChecks(true)
+        return this.reads.answered(n, null, 0)
       case 'checkpoint':
         this.tellChecks(true)
         this.checkpoint().then(
@@ -672,11 +674,9 @@ class Shard {
         )
         return
       case 'last':
-        this.reads.answered(n, this.last.of(control.environmentId), 0)
-        return
+        return this.reads.answered(n, this.last.of(control.environmentId), 0)
       case 'stats':
-        this.reads.answered(n, figuresOf(this), 0)
-        return
+        return this.reads.answered(n, figuresOf(this), 0)
     }
   }
 

@@ -1,6 +1,7 @@
 // The entry of a thread that holds shards of one node among several: each has its journal in Redis, its companies and
 // its way to the HTTP thread, and comes and goes while the thread stays. Their messages of one turn cross as one
 // packet.
+import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import type { Port } from '../src/protocol/port.js'
@@ -9,6 +10,7 @@ import { OwnedDisk } from '../src/redis/disk.js'
 import type { HostMessage, HostReply, HostTask } from '../src/redis/hosting.js'
 import { RedisClient } from '../src/redis/redis.js'
 import { openPostgres } from '../src/storage/postgres.js'
+import { FlagChecks, reportMs } from './company/checks.js'
 import { postgresSnapshots, type SnapshotStore } from './company/snapshots.js'
 import type { ShardTask } from './company/task.js'
 import { runShard } from './company.js'
@@ -42,12 +44,15 @@ class Host {
   private said: HostReply[] = []
   private readonly snapshots: SnapshotStore
   private readonly redis: Promise<RedisClient>
+  /** Checks of all shards: one tally and one rate of records, as in a thread that is one shard. */
+  private readonly checks: FlagChecks
 
   constructor(private readonly task: HostTask) {
     // a pool for all shards of the thread: none of them closes it
     const kept = postgresSnapshots(openPostgres(task.postgres, { max: 4 }))
     this.snapshots = { ...kept, close: async () => {} }
     this.redis = RedisClient.open(task.redis)
+    this.checks = new FlagChecks(randomUUID(), task.checkRowsPerSecond)
   }
 
   async run(): Promise<void> {
@@ -58,9 +63,16 @@ class Host {
     })
     await Promise.race([over, this.redis])
     this.say([-1, 'ready', null])
+    const telling = setInterval(() => this.tellChecks(), reportMs)
     await over
+    clearInterval(telling)
     for (const one of this.ports.values()) one.close()
     await (await this.redis).close()
+  }
+
+  /** By the thread itself: a shard that is being closed is not heard any more. */
+  private tellChecks(): void {
+    this.checks.report(Date.now(), false, checks => this.say([-1, 'checks', checks]))
   }
 
   say(reply: HostReply): void {
@@ -90,7 +102,7 @@ class Host {
       const { mark } = task.options.redis!
       const disk = await OwnedDisk.reopen(redis, index, mark.slice(mark.indexOf(':') + 1))
       const shared = new ShardClaims(redis, index, disk)
-      const storage = { disk, snapshots: this.snapshots, shared }
+      const storage = { disk, snapshots: this.snapshots, shared, checks: this.checks }
       await runShard({ ...task, port: port as unknown as Port }, storage).finally(() => shared.close())
     } catch (error) {
       failure = error

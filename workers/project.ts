@@ -123,7 +123,7 @@ class Projectors {
     clearInterval(checking)
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
     this.#checks.held = this.#waiting.has('clickhouse')
-    await this.#checks.flush()
+    await this.#checks.finish()
     await Promise.all([...this.#readers.values()].flat().map(reader => reader.close()))
     await this.#storage.close()
     this.#port.close()

@@ -55,7 +55,7 @@ for (const [name, way] of Object.entries(ways))
       if (isLast) res.end('{}')
     })
   })
-const port = await app.listen('127.0.0.1', 0)
+const port = await app.listen('127.0.0.1', 0, false)
 const script = join(root, 'data', `bench-heads-${process.pid}.lua`)
 for (const [what, lines] of Object.entries(scripts)) {
   writeFileSync(script, lines.join('\n'))

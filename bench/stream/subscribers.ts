@@ -9,8 +9,9 @@ import { StreamSocket } from './socket.js'
 export type SubscriberTask =
   /** Open subscribers, each of the company with this number. Result: ms until all were told. */
   | { readonly do: 'open'; readonly companies: readonly number[]; readonly withFlags: boolean }
-  /** Drop all of them and open them again at once. Result: ms until all were told. */
-  | { readonly do: 'reopen' }
+  /** Open each again after a random wait of at most so long. Result: ms until all were told. */
+  | { readonly do: 'reopen'; readonly mostMs: number }
+  /** End all of them at once. */
   | { readonly do: 'close' }
   /** Change one company and wait until everybody was told. Result: delays from the acknowledgement, ms. */
   | { readonly do: 'delays'; readonly company: number; readonly rounds: number }
@@ -55,11 +56,22 @@ async function openOne(company: number): Promise<StreamSocket> {
   return socket
 }
 
-async function openAll(atOnce: number): Promise<number> {
+async function openAll(): Promise<number> {
   const begunMs = performance.now()
   sockets = []
-  for (let from = 0; from < opened.length; from += atOnce)
-    sockets.push(...(await Promise.all(opened.slice(from, from + atOnce).map(openOne))))
+  for (let from = 0; from < opened.length; from += openingMax)
+    sockets.push(...(await Promise.all(opened.slice(from, from + openingMax).map(openOne))))
+  return performance.now() - begunMs
+}
+
+async function reopenAll(mostMs: number): Promise<number> {
+  const begunMs = performance.now()
+  sockets = await Promise.all(
+    opened.map(async company => {
+      await pause(Math.random() * mostMs)
+      return openOne(company)
+    }),
+  )
   return performance.now() - begunMs
 }
 
@@ -113,10 +125,9 @@ async function obey(task: SubscriberTask): Promise<unknown> {
     case 'open':
       opened = task.companies
       withFlags = task.withFlags
-      return openAll(openingMax)
+      return openAll()
     case 'reopen':
-      endAll()
-      return openAll(opened.length)
+      return reopenAll(task.mostMs)
     case 'close':
       return endAll()
     case 'delays':

@@ -37,7 +37,7 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
     httpServer(config.http),
     dataDirectory(config.dataDir),
     space(config.dataDir),
-    await port(config.host, config.port),
+    ...(config.sharedPort ? [] : [await port(config.host, config.port)]),
     await postgres(config),
     await clickhouse(config),
   ]

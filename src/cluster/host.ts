@@ -1,13 +1,14 @@
 // Threads that hold the shards of this node, many to a thread. Each shard looks as if it had a thread of its
 // own (src/engine/shards/thread.ts), with its own port and its own end.
 import { EventEmitter } from 'node:events'
+import type { CheckCounts } from '../core/company/message.js'
 import { type StartThread, startThread, type Thread } from '../engine/shards/thread.js'
 import type { Port } from '../protocol/port.js'
 import type { ShardOptions } from '../protocol/shard-options.js'
 import type { HostMessage, HostReply, HostTask } from '../redis/hosting.js'
 
 /** The file that such a thread runs. */
-const hostFile = new URL('../../workers/node.js', import.meta.url)
+const hostFile = new URL('../../served/node.js', import.meta.url)
 
 interface Held {
   readonly port: HeldPort
@@ -44,6 +45,8 @@ class HeldPort extends EventEmitter {
 
 export class Host {
   private readonly places: (Place | null)[]
+  /** Called with counts of the checks of a thread. */
+  heardChecks: (checks: CheckCounts) => void = () => {}
 
   constructor(
     private readonly task: Omit<HostTask, 'port'>,
@@ -120,6 +123,7 @@ export class Host {
 
   private take(place: Place, [index, what, value]: HostReply): void {
     if (what === 'ready') return place.isReady()
+    if (what === 'checks') return this.heardChecks(value as CheckCounts)
     const held = place.held.get(index)
     if (held === undefined) return
     if (what === 'said') {

@@ -11,6 +11,7 @@ import { connect as connectTls, createServer as createTlsServer, TLSSocket } fro
 import { deserialize, serialize } from 'node:v8'
 import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
+import { PeerClock } from './peer-clock.js'
 import type { LinkSecurity, LinkTls } from './security.js'
 import { faultAsking, faultServing } from './tls-faults.js'
 
@@ -25,6 +26,13 @@ const againMsMax = 250
 /** The receiving node closes a connection after this many silence periods without a frame. */
 const guestSilences = 2
 
+/** The deadline of requests: nobody waits for them any more when it has passed. */
+export interface Due {
+  /** By the monotonic clock of the node that asks. */
+  readonly dueMs: number
+  readonly hasPassed: boolean
+}
+
 /** The other side of a connection, once it has proved that it knows the secret. */
 export interface Visitor {
   readonly node: string
@@ -32,18 +40,23 @@ export interface Visitor {
 }
 
 type Frame =
-  | readonly ['cells', shard: number, cells: Packet, tries: number]
+  | readonly ['cells', shard: number, cells: Packet, tries: number, sentMs: number, dueMs: number]
   | readonly ['replies', shard: number, cells: Packet]
-  | readonly ['bounced', shard: number, cells: Packet, tries: number]
+  | readonly ['bounced', shard: number, cells: Packet, tries: number, dueMs: number]
+  | readonly ['lost', shard: number]
   | readonly ['call', id: number, name: string, given: unknown]
   | readonly ['return', id: number, fine: boolean, value: unknown]
-  | readonly ['ping']
+  | readonly ['ping', sentMs: number]
   | readonly ['pong']
 
 /** Handlers of the requests of other nodes. */
 export interface Serves {
-  /** Requests to a shard. `reply` sends the answers; `bounce` reports that the shard is not here. */
-  cells(guest: Guest, shard: number, cells: Packet, tries: number): void
+  /**
+   * Requests to a shard. `reply` sends the answers; `bounce` reports that the shard is not here.
+   *
+   * due  until when they may be begun.
+   */
+  cells(guest: Guest, shard: number, cells: Packet, tries: number, due: Due): void
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
@@ -59,12 +72,24 @@ interface Receives extends Serves {
 /** Handlers of the frames of another node. */
 export interface Hears {
   replies(shard: number, cells: Packet): void
-  bounced(shard: number, cells: Packet, tries: number): void
+  bounced(shard: number, cells: Packet, tries: number, dueMs: number): void
+  /** The thread of a shard of that node ended. Requests to it that have no answer by now never get one. */
+  lost(shard: number): void
   up(): void
   /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
   /** TLS with that node failed. */
   refused(reason: string): void
+}
+
+/** For a connection that only calls. */
+export const hearsNothing: Hears = {
+  replies: () => {},
+  bounced: () => {},
+  lost: () => {},
+  up: () => {},
+  down: () => {},
+  refused: () => {},
 }
 
 /** Frames over one socket. */
@@ -189,6 +214,8 @@ interface Hello {
 
 /** Another node that sends requests to this one. */
 export class Guest implements Visitor {
+  private readonly clock = new PeerClock()
+
   constructor(
     readonly node: string,
     readonly slot: number,
@@ -199,8 +226,17 @@ export class Guest implements Visitor {
     this.send(['replies', shard, cells])
   }
 
-  bounce(shard: number, cells: Packet, tries: number): void {
-    this.send(['bounced', shard, cells, tries])
+  bounce(shard: number, cells: Packet, tries: number, { dueMs }: Due): void {
+    this.send(['bounced', shard, cells, tries, dueMs])
+  }
+
+  lost(shard: number): void {
+    this.send(['lost', shard])
+  }
+
+  /** A frame that says when it was sent. Returns the present by the clock of its sender. */
+  heard(sentMs: number): number {
+    return this.clock.heard(sentMs, performance.now())
   }
 
   send(frame: Frame): void {
@@ -300,8 +336,14 @@ function welcome(socket: Socket, secret: string, silenceMs: number, serves: Rece
 }
 
 async function serve(guest: Guest, frame: Frame, serves: Serves): Promise<void> {
-  if (frame[0] === 'cells') return serves.cells(guest, frame[1], frame[2], frame[3])
-  if (frame[0] === 'ping') return guest.send(['pong'])
+  if (frame[0] === 'cells') {
+    const [, shard, cells, tries, sentMs, dueMs] = frame
+    return serves.cells(guest, shard, cells, tries, { dueMs, hasPassed: guest.heard(sentMs) > dueMs })
+  }
+  if (frame[0] === 'ping') {
+    guest.heard(frame[1])
+    return guest.send(['pong'])
+  }
   if (frame[0] !== 'call') return
   const [, id, name, given] = frame
   try {
@@ -352,7 +394,11 @@ export class Peer {
     const { wire } = this
     if (wire === null) return
     if (wire.isSilent(this.silenceMs)) wire.socket.destroy()
-    else wire.send(['ping'] satisfies Frame)
+    else this.ping(wire)
+  }
+
+  private ping(wire: Wire): void {
+    wire.send(['ping', performance.now()] satisfies Frame)
   }
 
   get isUp(): boolean {
@@ -361,10 +407,12 @@ export class Peer {
 
   /**
    * Send requests to one of its shards. Returns false when they cannot be sent now; nothing was sent then.
+   *
+   * dueMs  until when they may be begun, by the monotonic clock.
    */
-  post(shard: number, cells: Packet, tries: number): boolean {
+  post(shard: number, cells: Packet, tries: number, dueMs: number): boolean {
     if (this.wire === null || this.wire.isFull) return false
-    this.wire.send(['cells', shard, cells, tries] satisfies Frame)
+    this.wire.send(['cells', shard, cells, tries, performance.now(), dueMs] satisfies Frame)
     return true
   }
 
@@ -417,6 +465,7 @@ export class Peer {
         this.fails = 0
         this.downSinceMs = null
         wire.open()
+        this.ping(wire)
         this.hears.up()
       } else socket.destroy()
     })
@@ -433,7 +482,8 @@ export class Peer {
 
   private take(frame: Frame): void {
     if (frame[0] === 'replies') return this.hears.replies(frame[1], frame[2])
-    if (frame[0] === 'bounced') return this.hears.bounced(frame[1], frame[2], frame[3])
+    if (frame[0] === 'bounced') return this.hears.bounced(frame[1], frame[2], frame[3], frame[4])
+    if (frame[0] === 'lost') return this.hears.lost(frame[1])
     if (frame[0] !== 'return') return
     const calling = this.calls.get(frame[1])
     this.calls.delete(frame[1])
@@ -442,23 +492,4 @@ export class Peer {
     const { code, text } = frame[3] as { code?: ConstructorParameters<typeof ServiceError>[0]; text: string }
     calling.reject(new ServiceError(code ?? 'internal', text))
   }
-}
-
-/** Whether a node is reached within two seconds. */
-export async function reaches(
-  where: { readonly host: string; readonly port: number },
-  security: LinkSecurity,
-  refused: (reason: string) => void = () => {},
-): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  let peer: Peer | undefined
-  const up = new Promise<boolean>(resolve => {
-    const hears = { replies: () => {}, bounced: () => {}, up: () => resolve(true), down: () => {}, refused }
-    peer = new Peer('', where, { node: 'visitor', slot: -1 }, security, connectMs, hears)
-    timer = setTimeout(resolve, connectMs, false)
-  })
-  const reached = await up
-  clearTimeout(timer)
-  peer!.close()
-  return reached
 }

@@ -241,8 +241,9 @@ export class Members extends EventEmitter<Events> {
   private async see([changes, nodes, shards]: Seen): Promise<void> {
     const lost: string[] = []
     const nowMs = performance.now()
-    // Before, the break of Redis alone may have ended the lease.
-    const isSure = nowMs - (this.answersSinceMs ?? nowMs) >= this.leaseMs * graceLeases
+    // Before, the break of Redis alone may have ended the lease, or this is a Redis where it was not renewed.
+    const sinceMs = Math.max(this.answersSinceMs ?? nowMs, this.redis.reconnectedMs)
+    const isSure = nowMs - sinceMs >= this.leaseMs * graceLeases
     this.firstEndMs = Number.POSITIVE_INFINITY
     for (let i = 0; i < nodes.length; i += 3) {
       if (nodes[i] === this.id) continue

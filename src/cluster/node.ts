@@ -14,7 +14,7 @@ import { RedisClient } from '../redis/redis.js'
 import type { SharedBudgets } from './budgets.js'
 import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
-import { Door, type Guest, Peer, type Visitor } from './link.js'
+import { Door, type Due, type Guest, Peer, type Visitor } from './link.js'
 import { clusterShards, Members, planOf, type View } from './members.js'
 import type { PairClaims } from './pairs.js'
 import type { ClusterProjections, Others } from './projections.js'
@@ -104,7 +104,7 @@ export class ClusterNode implements Others {
     await reachAll(redis, settings.security, log, faults)
     const refused = new FaultLog((peer, reason) => log.warn({ peer, reason }, 'refused another node'))
     const door = await Door.listen(settings.listen, settings.security, settings.leaseMs, {
-      cells: (guest, shard, cells, tries) => node?.cells(guest, shard, cells, tries),
+      cells: (guest, shard, cells, tries, due) => node?.cells(guest, shard, cells, tries, due),
       call: (guest, name, given) => {
         if (node === null) throw new ServiceError('starting')
         return node.answer(guest, name, given)
@@ -191,7 +191,7 @@ export class ClusterNode implements Others {
 
   /** Hand every shard to other nodes. This node still passes requests on. */
   async drain(timeoutMs: number): Promise<void> {
-    this.stopping = true
+    this.takeNoMore()
     await this.giveAll(timeoutMs)
   }
 
@@ -204,8 +204,13 @@ export class ClusterNode implements Others {
     }
   }
 
-  async close(): Promise<void> {
+  /** Take and open no more shards: this node is about to stop. */
+  takeNoMore(): void {
     this.stopping = true
+  }
+
+  async close(): Promise<void> {
+    this.takeNoMore()
     clearInterval(this.reaching)
     await this.planned
     await this.members.leave().catch(() => this.members.stop())
@@ -343,9 +348,9 @@ export class ClusterNode implements Others {
     }
   }
 
-  private cells(guest: Guest, shard: number, cells: Packet, tries: number): void {
-    if (this.parts === null) guest.bounce(shard, cells, tries)
-    else this.parts.shards.receive(guest, shard, cells, tries)
+  private cells(guest: Guest, shard: number, cells: Packet, tries: number, due: Due): void {
+    if (this.parts === null) guest.bounce(shard, cells, tries, due)
+    else this.parts.shards.receive(guest, shard, cells, tries, due)
   }
 
   private async greet(): Promise<void> {
@@ -402,10 +407,11 @@ export class ClusterNode implements Others {
     const { security, leaseMs } = this.settings
     const peer: Peer = new Peer(id, where, self, security, leaseMs, {
       replies: (shard, cells) => this.parts?.shards.replied(shard, cells),
-      bounced: (shard, cells, tries) => {
+      bounced: (shard, cells, tries, dueMs) => {
         void this.members.tick()
-        this.parts?.shards.bounced(shard, cells, tries, peer)
+        this.parts?.shards.bounced(shard, cells, tries, dueMs, peer)
       },
+      lost: shard => this.parts?.shards.lost(shard, peer),
       up: () => this.parts?.shards.up(peer),
       down: () => this.parts?.shards.down(peer),
       refused: reason => this.faults.tell(this.members.now.nodes.get(id)?.name ?? id, reason),
@@ -417,7 +423,7 @@ export class ClusterNode implements Others {
   private open(shard: number, mark: string): void {
     const { shards, projections, optionsOf } = this.parts!
     if (shards.owns(shard)) shards.marked(shard, mark)
-    if (shards.owns(shard) || this.busy.has(shard)) return
+    if (shards.owns(shard) || this.busy.has(shard) || this.stopping) return
     this.busy.add(shard)
     const run = async (): Promise<void> => {
       try {
@@ -435,10 +441,9 @@ export class ClusterNode implements Others {
 
   /** A shard of this node has another owner now. */
   private async lose(shard: number): Promise<void> {
-    const { shards, projections } = this.parts!
     this.busy.add(shard)
-    void projections.disown(shard)
-    await shards.drop(shard)
+    void this.parts!.projections.disown(shard)
+    await this.parts!.shards.drop(shard)
     this.busy.delete(shard)
     this.changed(this.members.now)
   }

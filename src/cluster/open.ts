@@ -26,6 +26,7 @@ import { Changes } from '../protocol/version-counters.js'
 import { doneClaim } from '../redis/claims.js'
 import { RedisDisk, redisRoot } from '../redis/disk.js'
 import { RedisClient } from '../redis/redis.js'
+import { mayFailOver } from '../redis-url.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
 import { applying } from './apply.js'
@@ -83,7 +84,8 @@ export class Cluster {
     private readonly replicas: ReplicaWatch | null,
   ) {
     const { config, postgres } = from
-    this.host = new Host({ redis: address, postgres }, config.shards)
+    const checkRowsPerSecond = config.flagCheckRowsPerSecond
+    this.host = new Host({ redis: address, postgres, checkRowsPerSecond }, config.shards)
     this.disk = new RedisDisk(node.redis)
     this.backlog = new SharedBacklog(node.redis)
     const { positions, changes } = this
@@ -106,6 +108,7 @@ export class Cluster {
       replicas: durability.replicas,
     }
     const probe = await RedisClient.open(address)
+    await mustLead(probe)
     await mustKeep(probe, durability.acceptsLoss)
     await probe.close()
     const listen = config.nodeListen ?? { host: config.host, port: 0 }
@@ -125,9 +128,11 @@ export class Cluster {
     readonly workerFile: URL
     readonly log: Logger
     readonly catalogs: () => readonly CatalogData[]
+    /** shard  -1: of all shards of a thread. */
     readonly onNotice: (notice: ShardNotice, shard: number) => void
   }): ClusterShards {
     const { node } = this
+    this.host.heardChecks = checks => options.onNotice({ notice: 'checks', checks }, -1)
     return ClusterShards.open({
       ...options,
       onNotice: (notice, shard) => {
@@ -135,6 +140,7 @@ export class Cluster {
         else options.onNotice(notice, shard)
       },
       slot: node.members.slot,
+      leaseMs: this.from.config.leaseMs,
       changes: this.changes.memory,
       isAlive: () => node.members.isAlive,
       lack: () => this.replicas?.lack ?? null,
@@ -172,7 +178,8 @@ export class Cluster {
   }
 
   pairs(directory: Directory): PairClaims {
-    return new PairClaims(this.node.redis, directory)
+    // claims wait for replicas; on the connection of the node its lease would wait with them
+    return new PairClaims(this.replicas?.redis ?? this.node.redis, directory)
   }
 
   /**
@@ -316,7 +323,7 @@ export class Cluster {
       pendingBytesMax: config.journalPendingBytesMax,
       checkpointMs: config.checkpointIntervalMs,
       actorsMax: Math.max(1_000, Math.floor(config.actorsMax / clusterShards)),
-      checkRowsPerSecond: Math.ceil(config.flagCheckRowsPerSecond / clusterShards),
+      checkRowsPerSecond: config.flagCheckRowsPerSecond,
       eventNamesMax: config.eventNamesMax,
       redis: { address: this.node.redis.address, mark },
     }
@@ -349,6 +356,15 @@ function redisDurability({ redisDurability: said }: Config) {
       acceptsLoss: said === 'accept-loss',
     },
   }
+}
+
+/** Checks that a server of a Redis Cluster is named as one: it has some of the keys only, and for some time. */
+async function mustLead(redis: RedisClient): Promise<void> {
+  const { url } = redis.address
+  if (mayFailOver(url) || (await redis.info('server')).get('redis_mode') !== 'cluster') return
+  throw new ConfigError(
+    'REDIS_URL: this is a server of a Redis Cluster. Name several of its servers: redis://host:port,redis://host:port',
+  )
 }
 
 /** Checks that Redis does not drop keys, and does not lose acknowledged writes when its machine stops. */

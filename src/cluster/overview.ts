@@ -2,7 +2,7 @@
 // The operator's process is no node. It connects as a visitor that knows the secret.
 import type { RedisAddress } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
-import { Peer } from './link.js'
+import { hearsNothing, Peer } from './link.js'
 import { Members, type NodeInfo, type View } from './members.js'
 import type { LinkSecurity } from './security.js'
 
@@ -77,7 +77,7 @@ export class Overview {
         timer = setTimeout(() => reject(new Error('it does not answer')), answerMs)
         const up = () => void peer!.call(name, null).then(resolve, reject)
         const refused = (reason: string) => reject(new Error(reason))
-        const hears = { replies: () => {}, bounced: () => {}, up, down: () => {}, refused }
+        const hears = { ...hearsNothing, up, refused }
         peer = new Peer(id, where, { node: 'operator', slot: -1 }, this.security, answerMs, hears)
       })
     } finally {

@@ -21,15 +21,23 @@ export class PairClaims implements SharedPairs {
     const pairs = this.directory.undecided(kind, environmentId, claimed)
     if (pairs.length === 0) return
     const keys = pairs.map(([name, value]) => this.keyOf(kind, environmentId, name, value))
-    const answer = await this.redis
-      .run<'' | [string, string]>('pairs', id, claimedMs, ...keys)
-      .catch(error => {
-        throw new ServiceError('store_away', 'Redis does not answer; try again', { cause: error })
-      })
+    const answer = await this.claim(id, keys).catch(error => {
+      throw new ServiceError('store_away', 'Redis does not answer; try again', { cause: error })
+    })
     if (answer === '') return
     const [key, other] = answer
     const pair = pairs[keys.indexOf(key)]!
     throw new PairTaken(() => this.directory.adopt(kind, environmentId, other, [pair]))
+  }
+
+  /**
+   * Claim all keys or none. With replicas a claim counts when they have it: a Redis that was replaced, and does not know it
+   * yet, would give the same pair to another entity than its successor.
+   */
+  private async claim(id: string, keys: readonly string[]): Promise<'' | readonly [key: string, id: string]> {
+    const answer = await this.redis.run<'' | [string, string]>('pairs', id, claimedMs, ...keys)
+    if (this.redis.address.replicas > 0) await this.redis.write('touch')
+    return answer
   }
 
   /** Free the pairs that these facts gave up. */

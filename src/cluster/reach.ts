@@ -2,13 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { RedisClient } from '../redis/redis.js'
-import { reaches } from './link.js'
+import { hearsNothing, Peer } from './link.js'
 import { Members } from './members.js'
 import type { LinkSecurity } from './security.js'
 import { FaultLog } from './tls-faults.js'
 
 /** Pause before the nodes that were missed are asked again. */
 const againMs = 250
+/** How long a node may take to be reached. */
+const reachedMs = 2_000
 
 /** Writes to the log why TLS with another node failed. */
 export const faultsOf = (log: Logger): FaultLog =>
@@ -35,4 +37,23 @@ export async function reachAll(
     log.warn({ nodes: missed }, 'waiting until these nodes are reached')
     await sleep(againMs)
   }
+}
+
+/** Whether a node is reached within two seconds. */
+export async function reaches(
+  where: { readonly host: string; readonly port: number },
+  security: LinkSecurity,
+  refused: (reason: string) => void = () => {},
+): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  let peer: Peer | undefined
+  const up = new Promise<boolean>(resolve => {
+    const hears = { ...hearsNothing, up: () => resolve(true), refused }
+    peer = new Peer('', where, { node: 'visitor', slot: -1 }, security, reachedMs, hears)
+    timer = setTimeout(resolve, reachedMs, false)
+  })
+  const reached = await up
+  clearTimeout(timer)
+  peer!.close()
+  return reached
 }

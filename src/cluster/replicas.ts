@@ -14,13 +14,14 @@ export class ReplicaWatch {
   private reached: number | null = null
 
   private constructor(
-    private readonly redis: RedisClient,
+    /** Its own connection, for writes that wait for replicas: Redis answers nothing else on it meanwhile. */
+    readonly redis: RedisClient,
     private readonly wanted: number,
   ) {
     this.timer = this.later()
   }
 
-  /** On a connection of its own: Redis answers nothing else on it while it waits. null: writes need no replicas. */
+  /** null: writes need no replicas. */
   static async open(address: RedisAddress): Promise<ReplicaWatch | null> {
     return address.replicas === 0 ? null : new ReplicaWatch(await RedisClient.open(address), address.replicas)
   }

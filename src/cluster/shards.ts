@@ -19,16 +19,23 @@ import {
 import type { Port } from '../protocol/port.js'
 import type { ShardOptions } from '../protocol/shard-options.js'
 import { Changes } from '../protocol/version-counters.js'
-import type { Guest, Peer } from './link.js'
+import type { Due, Guest, Peer } from './link.js'
 import { clusterShards, nodesMax } from './members.js'
 
 /** How often a request is passed on when the shard has another owner by then. */
 const triesMax = 2
+/**
+ * A request that was passed on may be begun so long, and no longer than a lease: a connection without a word for a
+ * lease is given up, and its callers have heard 503.
+ */
+const passedOnMs = 10_000
+const tooLate = 'The request came too late to its node; try again'
 
 export interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
   /** The slot of this node. It tells its requests from those of other nodes. */
   readonly slot: number
   readonly changes: SharedArrayBuffer
+  readonly leaseMs: number
   /** Whether this node may answer from what it holds in memory. */
   readonly isAlive: () => boolean
   /** Why no write can become durable now; null: writes are taken. */
@@ -42,11 +49,13 @@ class RemotePort {
   constructor(
     private readonly index: number,
     readonly peer: Peer,
+    private readonly leaseMs: number,
     private readonly refused: (cells: Packet) => void,
   ) {}
 
   postMessage(cells: unknown): void {
-    if (!this.peer.post(this.index, cells as Packet, 0)) this.refused(cells as Packet)
+    const dueMs = performance.now() + Math.min(passedOnMs, this.leaseMs)
+    if (!this.peer.post(this.index, cells as Packet, 0, dueMs)) this.refused(cells as Packet)
   }
 
   on(): this {
@@ -135,7 +144,9 @@ export class ClusterShards extends Shards {
     const { thread } = shard
     void thread?.close()
     await thread?.ended.catch(() => {})
-    if (!this.owned.has(index)) this.refuseAll(shard.waiting.takeAll())
+    if (this.owned.has(index)) return
+    this.refuseAll(shard.waiting.takeAll())
+    this.mended(shard)
   }
 
   /**
@@ -167,7 +178,7 @@ export class ClusterShards extends Shards {
     }
     this.leave(shard)
     if (peer === null) return
-    const port = new RemotePort(index, peer, cells => this.refuse(index, cells))
+    const port = new RemotePort(index, peer, this.cluster.leaseMs, cells => this.refuse(index, cells))
     this.remote.set(index, port)
     shard.port = port as unknown as Port
     shard.ready = peer.isUp
@@ -190,28 +201,52 @@ export class ClusterShards extends Shards {
 
   /** Replies from the owner of a shard. */
   replied(index: number, cells: Packet): void {
-    decodeReplies(cells, hearingOf(this.shards[index]!))
+    const shard = this.shards[index]!
+    decodeReplies(cells, hearingOf(shard))
+    this.mended(shard)
+  }
+
+  /**
+   * Ends the wait for a shard to be mended. Its owner tells only its own node when it is; another node finds the fate of a
+   * key pair in Redis and in what it is told.
+   */
+  private mended(shard: Shard): void {
+    shard.mending?.resolve()
+    shard.mending = null
+  }
+
+  /**
+   * The thread of a shard ended at its node, which may open the shard again: the connection stays, and so may the owner.
+   * Requests that were sent there may have been done.
+   */
+  lost(index: number, from: Peer): void {
+    if (this.remote.get(index)?.peer !== from) return
+    const shard = this.shards[index]!
+    this.refuseAll(shard.waiting.takeAll())
+    this.mended(shard)
   }
 
   /** A node that received requests does not own the shard. They are sent to the owner, once more. */
-  bounced(index: number, cells: Packet, tries: number, from: Peer): void {
+  bounced(index: number, cells: Packet, tries: number, dueMs: number, from: Peer): void {
     const shard = this.shards[index]!
+    if (performance.now() > dueMs) return this.refuse(index, cells, tooLate)
     const port = this.remote.get(index)
     if (
       tries < triesMax &&
       port !== undefined &&
       port.peer !== from &&
-      port.peer.post(index, cells, tries + 1)
+      port.peer.post(index, cells, tries + 1, dueMs)
     )
       return
     if (this.serves(shard)) return shard.port!.postMessage(cells)
     this.refuse(index, cells)
   }
 
-  /** Requests of another node. */
-  receive(guest: Guest, index: number, cells: Packet, tries: number): void {
+  /** Requests of another node. They are refused, and nothing is done, when their deadline has passed. */
+  receive(guest: Guest, index: number, cells: Packet, tries: number, due: Due): void {
+    if (due.hasPassed) return guest.reply(index, lateReplies(cells))
     const shard = this.shards[index]
-    if (shard === undefined || !this.serves(shard)) return guest.bounce(index, cells, tries)
+    if (shard === undefined || !this.serves(shard)) return guest.bounce(index, cells, tries, due)
     this.guests.set(guest.slot, guest)
     shard.port!.postMessage(cells)
   }
@@ -239,6 +274,10 @@ export class ClusterShards extends Shards {
 
   protected override revives(shard: Shard): boolean {
     return this.owned.has(shard.index)
+  }
+
+  protected override ended({ index }: Shard): void {
+    for (const guest of this.guests.values()) guest.lost(index)
   }
 
   protected override heard(shard: Shard, replies: Packet, hearing: ReplyHandler): void {
@@ -307,12 +346,19 @@ export class ClusterShards extends Shards {
   }
 
   /** Refuse requests that were not done, and will not be. */
-  private refuse(index: number, cells: Packet): void {
+  private refuse(index: number, cells: Packet, why = 'The shard moves; try again'): void {
     const { waiting } = this.shards[index]!
     unpack(cells, ({ n }) => {
-      waiting.take(n)?.reject(new ServiceError('starting', 'The shard moves; try again'))
+      waiting.take(n)?.reject(new ServiceError('starting', why))
     })
   }
+}
+
+/** The refusals of requests whose deadline has passed. */
+function lateReplies(cells: Packet): Packet {
+  const replies = new Replies()
+  unpack(cells, ({ n }) => replies.failed(n, 'starting', tooLate))
+  return replies.take()
 }
 
 /** Whether a request changes something, so that its answer waits for the journal. */

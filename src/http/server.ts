@@ -44,11 +44,12 @@ export class Server {
    * Accept connections.
    *
    * port     0: any free one.
+   * shared   other nodes may listen on the port, too.
    * returns  the port.
    * errors   rejects when the address is not available.
    */
-  listen(host: string, port: number): Promise<number> {
-    return this.app.listen(host, port)
+  listen(host: string, port: number, shared: boolean): Promise<number> {
+    return this.app.listen(host, port, shared)
   }
 
   /** Whether requests reach their handlers. */

@@ -8,7 +8,7 @@ import { Refused } from '../engine/shards/shards.js'
 const perTurn = 500
 const atOnce = 16
 
-interface DueRow {
+interface TimerRow {
   readonly environment_id: string
   readonly company_id: string
 }
@@ -23,11 +23,11 @@ interface DueRow {
 export async function settleDue(services: Services, environmentIds: readonly string[]): Promise<void> {
   const { sql, clock } = services
   const presents = environmentIds.map(id => isoTime(clock.now(id)))
-  const due = await sql<DueRow[]>`
+  const due = await sql<TimerRow[]>`
     select distinct d.environment_id, d.company_id
     from unnest(${[...environmentIds]}::text[], ${presents}::text[]) as e (id, present)
     cross join lateral (
-      select environment_id, company_id from company_dues
+      select environment_id, company_id from company_timers
       where environment_id = e.id and due_at <= e.present::timestamptz order by due_at limit ${perTurn}) as d`
   let next = 0
   const worker = async () => {
@@ -38,13 +38,13 @@ export async function settleDue(services: Services, environmentIds: readonly str
 
 async function settleOne(
   { sql, shards, clock, log }: Services,
-  { environment_id: env, company_id: id }: DueRow,
+  { environment_id: env, company_id: id }: TimerRow,
 ): Promise<void> {
   try {
     await shards.ask('c', env, id, { type: 'settle' }, clock.now(env))
   } catch (error) {
     if (error instanceof Refused && error.refusal === 'not_found')
-      await sql`delete from company_dues where company_id = ${id}`
+      await sql`delete from company_timers where company_id = ${id}`
     else log.warn({ err: error, company_id: id }, 'a company waits to be settled')
   }
 }

@@ -43,7 +43,7 @@ export async function* copySegments(
 
 /** The whole groups of one segment, each with its checksum looked at. */
 class Groups {
-  #offset = 0
+  private offset = 0
   /** The record that comes next. */
   next: Sequence
 
@@ -59,12 +59,12 @@ class Groups {
   async *read(): AsyncGenerator<Buffer> {
     for (let length = chunkBytes; this.next <= this.upTo; ) {
       const bytes = Buffer.allocUnsafeSlow(length)
-      const filled = await this.file.read(bytes, length, this.#offset)
-      const { end, wants } = this.#groups(bytes.subarray(0, filled))
+      const filled = await this.file.read(bytes, length, this.offset)
+      const { end, wants } = this.groups(bytes.subarray(0, filled))
       if (end > 0) yield bytes.subarray(0, end)
-      this.#offset += end
+      this.offset += end
       if (end === 0 && wants <= length) {
-        if (wants > 0) throw this.#corrupt('a group is longer than its file')
+        if (wants > 0) throw this.corrupt('a group is longer than its file')
         return
       }
       length = Math.max(chunkBytes, wants)
@@ -72,7 +72,7 @@ class Groups {
   }
 
   /** Where the whole groups end, and how many bytes the one after them has; 0 when there is none. */
-  #groups(bytes: Buffer): { end: number; wants: number } {
+  private groups(bytes: Buffer): { end: number; wants: number } {
     let at = 0
     while (this.next <= this.upTo && at + groupHeaderBytes <= bytes.length) {
       const header = readGroupHeader(bytes, at)
@@ -81,14 +81,14 @@ class Groups {
       if (at + whole > bytes.length) return { end: at, wants: whole }
       const last = header.first + header.count - 1
       if (header.first !== this.next || last > this.upTo || !groupIsWhole(bytes, at, header))
-        throw this.#corrupt(`record ${this.next} is broken`, at)
+        throw this.corrupt(`record ${this.next} is broken`, at)
       this.next = last + 1
       at += whole
     }
     return { end: at, wants: 0 }
   }
 
-  #corrupt(what: string, at = 0): JournalCorrupt {
-    return new JournalCorrupt(this.path, this.#offset + at, what)
+  private corrupt(what: string, at = 0): JournalCorrupt {
+    return new JournalCorrupt(this.path, this.offset + at, what)
   }
 }

@@ -30,12 +30,13 @@ export const RecordFlag = {
   identity: 2,
   /** Carries credit movements for the ledger. */
   ledger: 4,
-  /** Its credit movements are draws alone: nothing of them shows in Postgres. Older journals lack it. */
+  /** Its credit movements are draws alone: nothing of them shows in Postgres. */
   draws: 8,
-  /** Carries the rows of its draws ready-made: all that the ledger gets of it. Set where the record is written. */
+  /**
+   * Carries the rows of its draws ready-made: all that the ledger gets of it. The fact omits these draws, except an
+   * uncovered rest. Set where the record is written.
+   */
   rows: 16,
-  /** Its rows contain its draws, except an uncovered rest: the fact omits them. Older journals lack it. */
-  drawsInRows: 32,
   /**
    * Plain usage: Postgres needs only last_seen_at, from the fact as use-record-encoder.ts writes it. Other facts of
    * use may lack the flag.

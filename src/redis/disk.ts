@@ -74,12 +74,15 @@ export class OwnedDisk extends RedisDisk {
 
   /**
    * Opens the journal of a shard for a new thread of the owner. Late writes of an earlier thread are refused
-   * from now on.
+   * from now on. With replicas it waits for them: a Redis that was replaced, and does not know it yet, has none, and its
+   * journal is not read.
    *
    * errors  Fenced when another node owns the shard; those of the driver.
    */
   static async reopen(redis: RedisClient, shard: number, node: string): Promise<OwnedDisk> {
-    return new OwnedDisk(redis, shard, await redis.run<string>('reopen', shard, node))
+    const mark = await redis.run<string>('reopen', shard, node)
+    if (redis.address.replicas > 0) await redis.write('touch')
+    return new OwnedDisk(redis, shard, mark)
   }
 
   /** Make these claims permanent with their records, which are appended in this tick. */

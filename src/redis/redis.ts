@@ -1,8 +1,9 @@
 // The client of Redis: one connection. Its commands fail when Redis is away, and never wait for it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import type { RedisAddress } from '../protocol/shard-options.js'
 import { Fenced } from './fenced.js'
+import { type Lead, leadingTo } from './place.js'
 import { type ScriptName, scriptOf, scripts } from './scripts.js'
 
 type Argument = string | number | Buffer
@@ -13,6 +14,10 @@ const answerMs = 3_000
 const replicasMs = answerMs - 500
 const connectMs = 2_000
 const retryMsMax = 250
+/** How long a connection that is given up may take to end. */
+const disconnectMs = 100
+/** Errors of a server that another one has replaced. */
+const replaced = /\b(READONLY|MOVED|MASTERDOWN|CLUSTERDOWN)\b/
 
 interface Write {
   readonly name: ScriptName
@@ -29,19 +34,36 @@ export class RedisClient {
   #writing: Promise<void> | null = null
   /** Since when no command was answered, of the monotonic clock; null: the last one was answered. */
   #awaySinceMs: number | null = null
+  /** When a command was answered last, of the monotonic clock. */
+  #answeredMs = performance.now()
+  #reconnectedMs = Number.NEGATIVE_INFINITY
+  /** This connection was given up, and has not closed yet. */
+  #leaving = false
+
+  /** Somebody is asked who is the primary now. */
+  #following = false
+  /** Leads to the primary; null: there is one server only. */
+  readonly #lead: Lead | null
 
   private constructor(
     redis: Redis,
     readonly address: RedisAddress,
+    lead: Lead | null,
   ) {
     this.#redis = redis
+    this.#lead = lead
     for (const name of Object.keys(scripts) as ScriptName[])
       redis.defineCommand(name, { numberOfKeys: 1, lua: scriptOf(name) })
   }
 
-  /** Connects, however long it takes. `failed` is called for every failed attempt. */
+  /**
+   * Connects to the server that has the keys (place.ts), however long it takes. `failed` is called for every failed
+   * attempt.
+   */
   static async open(address: RedisAddress, failed: (error: Error) => void = () => {}): Promise<RedisClient> {
-    const redis = new Redis(address.url, {
+    const lead = leadingTo(address)
+    const options: RedisOptions = {
+      ...lead?.options,
       lazyConnect: true,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
@@ -50,13 +72,29 @@ export class RedisClient {
       commandTimeout: answerMs,
       connectTimeout: connectMs,
       retryStrategy: times => Math.min(20 * times, retryMsMax),
-    })
+      disconnectTimeout: disconnectMs,
+      reconnectOnError: ({ message }) => lead !== null && replaced.test(message),
+    }
+    const redis = lead === null ? new Redis(address.url, options) : new Redis(options)
     redis.on('error', failed)
-    const client = new RedisClient(redis, address)
+    const client = new RedisClient(redis, address, lead)
     const ready = new Promise<void>(resolve => redis.once('ready', resolve))
     redis.connect().catch(failed)
     await ready
+    void client.#follow()
+    redis.on('ready', () => {
+      client.#reconnectedMs = performance.now()
+      void client.#follow()
+    })
+    redis.on('close', () => {
+      client.#leaving = false
+    })
     return client
+  }
+
+  /** When the connection was last made anew, of the monotonic clock; -Infinity: it is the first one. */
+  get reconnectedMs(): number {
+    return this.#reconnectedMs
   }
 
   /** Whether the last command was answered. */
@@ -96,7 +134,9 @@ export class RedisClient {
   /** Number of replicas that have a write made now, of the configured number. Takes as long as a write may wait. */
   async replicasReached(): Promise<number> {
     await this.run('touch')
-    return this.#told(this.#redis.wait(this.address.replicas, replicasMs))
+    const reached = await this.#told(this.#redis.wait(this.address.replicas, replicasMs))
+    if (reached < this.address.replicas) void this.#follow()
+    return reached
   }
 
   /** Writes of one turn leave together, and wait for the replicas together; the next ones leave after them. */
@@ -122,6 +162,7 @@ export class RedisClient {
     const lacks =
       failure ??
       (Number(reached) < replicas ? new Error(`${reached} of ${replicas} replicas have the write`) : null)
+    if (lacks !== null) void this.#follow()
     for (const [i, { resolve, reject }] of writes.entries()) {
       const error = answers![i]![0] ?? lacks
       if (error === null) resolve()
@@ -182,6 +223,7 @@ export class RedisClient {
     try {
       const told = await answer
       this.#awaySinceMs = null
+      this.#answeredMs = performance.now()
       return told
     } catch (error) {
       const message = error instanceof Error ? error.message : ''
@@ -190,7 +232,32 @@ export class RedisClient {
         throw new Fenced(message)
       }
       this.#awaySinceMs ??= performance.now()
+      if (message === 'Command timed out') this.#unanswered()
       throw error
     }
+  }
+
+  /** A server that hangs keeps its connections: this one is ended, and the next leads to its successor. */
+  #unanswered(): void {
+    if (this.#lead !== null && performance.now() - this.#answeredMs >= answerMs) this.#leave()
+  }
+
+  /** End this connection if another server is the primary now: the former one may run and not know of it. */
+  async #follow(): Promise<void> {
+    if (this.#lead === null || this.#following) return
+    this.#following = true
+    try {
+      if (await this.#lead.moved()) this.#leave()
+    } catch {
+      // nobody names a primary: this one stays
+    } finally {
+      this.#following = false
+    }
+  }
+
+  #leave(): void {
+    if (this.#redis.status !== 'ready' || this.#leaving) return
+    this.#leaving = true
+    this.#redis.disconnect(true)
   }
 }

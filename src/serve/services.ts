@@ -7,6 +7,7 @@ import type { Config } from '../config.js'
 import type { Definitions } from '../engine/account/definitions.js'
 import { AccountLimits } from '../engine/account/limits.js'
 import { AuditLog } from '../engine/audit/audit.js'
+import { CompanyViews } from '../engine/cache/company-views.js'
 import { ResponseCache } from '../engine/cache/response-cache.js'
 import { Entities, type SharedPairs } from '../engine/directory/entities.js'
 import { Quotas } from '../engine/directory/quotas.js'
@@ -24,7 +25,7 @@ import { Limits, limitTable } from '../http/admission/limits.js'
 import { composeHappened } from '../jobs/webhook-payloads.js'
 import type { Opened } from '../opened.js'
 
-const parserFile = new URL('../../workers/parse.js', import.meta.url)
+const parserFile = new URL('../../served/parse.js', import.meta.url)
 /** How long writes of events wait for a stalled Postgres. After this long they go ahead without it. */
 const pacedMs = 5_000
 
@@ -137,6 +138,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     reached: (shard, sequence) => projections.reached('postgres', shard, sequence, pacedMs),
   })
   const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, below.pairs)
+  const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
   const answers = new ResponseCache(journals.changes, directory, config.flagCheckRowsPerSecond)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
@@ -158,6 +160,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     directory,
     entities,
     answers,
+    companyViews,
     streams: new Streams(
       {
         shards,

@@ -68,10 +68,10 @@ class Line {
 
 /** Held until released, or until the process ends, however it ends. */
 export class Holder {
-  #line: Line
-  #epoch = 0
-  #released = false
-  #looking: Promise<void>
+  private line: Line
+  private epoch = 0
+  private released = false
+  private looking: Promise<void>
 
   private constructor(
     private readonly address: PostgresAddress,
@@ -80,8 +80,8 @@ export class Holder {
     private readonly log: Logger,
     private readonly lost: (message: string) => void,
   ) {
-    this.#line = line
-    this.#looking = this.#look()
+    this.line = line
+    this.looking = this.look()
   }
 
   /**
@@ -112,35 +112,35 @@ export class Holder {
 
   /** Note that it is held, once the schema is in place: from now on a lock that was lost and taken again is noticed. */
   async begin(): Promise<void> {
-    if (this.holding === 'alone') this.#epoch = await nextEpoch(this.#line.held)
+    if (this.holding === 'alone') this.epoch = await nextEpoch(this.line.held)
   }
 
   async release(): Promise<void> {
-    this.#released = true
-    await this.#line.close()
-    await this.#looking
+    this.released = true
+    await this.line.close()
+    await this.looking
   }
 
-  async #look(): Promise<void> {
-    while (!this.#released) {
+  private async look(): Promise<void> {
+    while (!this.released) {
       await sleep(lookMs)
-      if (!this.#released && !(await this.#line.answers()) && !this.#released) await this.#again()
+      if (!this.released && !(await this.line.answers()) && !this.released) await this.again()
     }
   }
 
   /** The connection is gone, and the lock with it. */
-  async #again(): Promise<void> {
-    while (!this.#released) {
-      await this.#line.close()
+  private async again(): Promise<void> {
+    while (!this.released) {
+      await this.line.close()
       const line = new Line(this.address, this.holding)
-      this.#line = line
+      this.line = line
       try {
         const lock = await line.open()
-        if (!(await tryLock(lock, this.holding))) return this.#end(await refusal(lock, this.holding))
-        if (this.#epoch > 0) {
+        if (!(await tryLock(lock, this.holding))) return this.end(await refusal(lock, this.holding))
+        if (this.epoch > 0) {
           const epoch = await nextEpoch(lock)
-          if (epoch !== this.#epoch + 1) return this.#end('Another Tollgate used this Postgres meanwhile')
-          this.#epoch = epoch
+          if (epoch !== this.epoch + 1) return this.end('Another Tollgate used this Postgres meanwhile')
+          this.epoch = epoch
         }
         this.log.info('the lock of Postgres is held again')
         return
@@ -150,9 +150,9 @@ export class Holder {
     }
   }
 
-  #end(message: string): void {
-    if (this.#released) return
-    this.#released = true
+  private end(message: string): void {
+    if (this.released) return
+    this.released = true
     this.lost(message)
   }
 }

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from 'postgres'
-import { ServiceError } from '../errors.js'
+import { MigrationError, ServiceError } from '../errors.js'
 import type { ClickHouse } from './clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
 
@@ -27,11 +27,6 @@ export interface MigrateResult {
   readonly clickhouseAway?: true
 }
 
-/** The files on disk do not fit the store's list of applied files. Nothing was changed. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError'
-}
-
 /** The directory sql/ beside dist/. */
 export const sqlDirectory = fileURLToPath(new URL('../../../sql/', import.meta.url))
 
@@ -46,8 +41,8 @@ const lockKey = 5_021_718_304_551
  * statement by statement, each recorded when done. After a crash in between, only the next statement may have run
  * already.
  *
- * errors   MigrationError naming the file: changed after it ran, missing on disk, a gap in the numbers, or failed
- *          (with the driver's error as cause).
+ * errors   MigrationError naming the file: changed after it ran, missing on disk, a gap in the numbers, failed
+ *          (with the driver's error as cause), or another first file, as unreleased versions had.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const { postgres, clickhouse, directory = sqlDirectory, ran } = options
@@ -121,6 +116,11 @@ function missing<T extends Applied>(
   applied: readonly T[],
   store: string,
 ): readonly File[] {
+  const first = applied[0]
+  if (first !== undefined && files[0] !== undefined && first.name !== files[0].name)
+    throw new MigrationError(
+      `${store}/${first.name} was applied to this store first, but the first migration is ${files[0].path}: an unreleased version of Tollgate made this data, and no version can read it. Begin with an empty data directory and, where DATABASE_URL or CLICKHOUSE_URL name databases, empty databases`,
+    )
   for (const [index, one] of applied.entries()) {
     const file = files[index]
     if (file?.name !== one.name)

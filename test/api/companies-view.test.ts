@@ -72,7 +72,7 @@ const surroundings = (some: Partial<Surroundings> = {}): Surroundings => ({
   catalog: definitions,
   registry: new TraitRegistry(),
   definitions: { keys: new Map(), traits: new Map() },
-  billing: { prices: new Map(), externalProductIds: new Map(), held: noHeldCredits },
+  billing: { prices: new Map(), externalProductIds: new Map(), ofCatalog: true, held: noHeldCredits },
   nowMs: now,
   ...some,
 })
@@ -107,6 +107,7 @@ t.test('plans, entitlements, rules, metrics and balances', async t => {
       billing: {
         prices: new Map([['bilpp_1', { price: 1_000, period: 'month' }]]),
         externalProductIds: new Map([['bilp_1', 'prod_9']]),
+        ofCatalog: false,
         held: noHeldCredits,
       },
     }),

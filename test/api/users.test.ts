@@ -11,7 +11,7 @@ const companiesOf = (user: { company_memberships: { company_id: string }[] }): s
 const idsOf = (users: { id: string }[]): string[] => users.map(user => user.id)
 
 t.test('users', async t => {
-  const { client } = await startHere(t)
+  const { client, tollgate } = await startHere(t)
   const { post, get, del } = client
   const upsert = (body: object) => client.ok('POST', '/users', body)
   const company = (body: object) => client.ok('POST', '/companies', body)
@@ -289,7 +289,8 @@ t.test('users', async t => {
     t.equal((await get(`/users?ids=${user.id}`)).body.data[0].last_seen_at, acknowledged.captured_at)
     const again = await upsert({ keys, last_seen_at: '2020-01-01T00:00:00Z' })
     t.equal(again.last_seen_at, '2020-01-01T00:00:00.000Z', 'also right after an event')
-    await new Promise(resolve => setTimeout(resolve, 1_500))
+    const { userSeen, shards, clock } = tollgate.services
+    await userSeen.flush(shards, id => clock.now(id), true)
     t.equal(await seen(), '2020-01-01T00:00:00.000Z', 'and it stays')
     const later = await track()
     t.equal(await seen(), later.captured_at)

@@ -20,13 +20,15 @@ const pepper = gunzipSync(await readFile(join(fixture, 'pepper.gz')))
 const contents = JSON.parse(original)
 const known: Trust = { secrets: [['pepper', pepper]], unsealed: false }
 
-/** A copy of the fixture with its table of contents as given, sealed by whoever knows `secret`. */
+/** Copy the fixture with the given table of contents, sealed with `secret`; null leaves it without a seal. */
 async function copyOf(t: Test, given: unknown, secret: string | null = pepper): Promise<string> {
   const directory = join(await temporaryDirectory(t), 'backup')
   await cp(fixture, directory, { recursive: true })
   const text = typeof given === 'string' ? given : JSON.stringify(given)
   await writeFile(join(directory, 'backup.json'), text)
-  if (secret !== null) await writeFile(join(directory, 'backup.mac'), seal(text, 'pepper', secret))
+  const mac = join(directory, 'backup.mac')
+  if (secret === null) await rm(mac)
+  else await writeFile(mac, seal(text, 'pepper', secret))
   return directory
 }
 

@@ -9,6 +9,7 @@ const leaseMs = 200
 class TwoNodes {
   isAway = false
   otherLeftMs = 60_000
+  reconnectedMs = Number.NEGATIVE_INFINITY
   readonly removed: string[] = []
 
   async run(name: string, ...given: readonly unknown[]): Promise<unknown> {
@@ -53,6 +54,18 @@ t.test('after a break of Redis, however short, other nodes have time to renew th
   const backMs = performance.now()
   await members.lookAgain()
   t.same(redis.removed, [], 'it is not removed at once')
+  while (redis.removed.length === 0) await members.lookAgain()
+  t.ok(performance.now() - backMs >= 2 * leaseMs, 'it is removed later')
+  members.stop()
+})
+
+t.test('a Redis that has taken the place of another gives other nodes time as well', async t => {
+  const { redis, members } = await join()
+  const backMs = performance.now()
+  redis.reconnectedMs = backMs
+  redis.otherLeftMs = 0
+  await members.lookAgain()
+  t.same(redis.removed, [], 'it did not hear of them there')
   while (redis.removed.length === 0) await members.lookAgain()
   t.ok(performance.now() - backMs >= 2 * leaseMs, 'it is removed later')
   members.stop()

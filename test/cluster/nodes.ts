@@ -24,6 +24,7 @@ export class TestRedis {
     readonly port: number,
     private readonly directory: string,
     private readonly replicaOf: number | null,
+    private readonly more: readonly string[],
   ) {}
 
   get url(): string {
@@ -34,9 +35,16 @@ export class TestRedis {
     return this.child!.pid!
   }
 
-  /** replicaOf: the port of the Redis that it replicates. */
-  static async start(t: Test, replicaOf: number | null = null): Promise<TestRedis> {
-    const redis = new TestRedis(await freePort(), await temporaryDirectory(t), replicaOf)
+  /**
+   * replicaOf  the port of the Redis that it replicates.
+   * more       further words of its command line.
+   */
+  static async start(
+    t: Test,
+    replicaOf: number | null = null,
+    { port, more = [] }: { readonly port?: number; readonly more?: readonly string[] } = {},
+  ): Promise<TestRedis> {
+    const redis = new TestRedis(port ?? (await freePort()), await temporaryDirectory(t), replicaOf, more)
     await redis.start()
     t.teardown(() => redis.end('SIGKILL'))
     return redis
@@ -50,7 +58,8 @@ export class TestRedis {
       this.replicaOf === null
         ? ['--repl-diskless-sync-delay', '0']
         : ['--replicaof', '127.0.0.1', String(this.replicaOf)]
-    this.child = spawn('redis-server', [...where, ...settings, ...copies], { stdio: 'ignore' })
+    const words = [...where, ...settings, ...copies, ...this.more]
+    this.child = spawn('redis-server', words, { stdio: 'ignore' })
     const probe = new Redis(this.url, {
       lazyConnect: true,
       retryStrategy: () => 50,
@@ -148,6 +157,7 @@ export class TestCluster {
     const node = { name, process, client: process.client, dataDir }
     this.nodes.push(node)
     this.t.teardown(() => process.end('SIGKILL'))
+    void this.tellsWhyItEnds(node)
     return node
   }
 
@@ -159,6 +169,16 @@ export class TestCluster {
     const node = await this.add({ REDIS_URL: '' })
     this.made--
     return node
+  }
+
+  /** Prints the last words of a node that ends by itself with an error. */
+  private async tellsWhyItEnds({ name, process }: TestNode): Promise<void> {
+    let last = ''
+    process.child.stdout!.on('data', chunk => {
+      last = `${last}${chunk}`.slice(-4_000)
+    })
+    const code = await process.exited
+    if (code !== null && code !== 0) console.error(`${name} ended with ${code}: ${last}`)
   }
 
   get databaseUrl(): string {
@@ -185,7 +205,8 @@ export class TestCluster {
   command(
     ...args: readonly string[]
   ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-    const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...this.settings } })
+    const env = { ...process.env, TOLLGATE_DATA_DIR: join(this.root, 'command'), ...this.settings }
+    const child = spawn(process.execPath, [program, ...args], { env })
     let out = ''
     let err = ''
     child.stdout.on('data', chunk => {

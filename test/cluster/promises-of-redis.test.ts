@@ -43,8 +43,4 @@ t.test('several nodes need more settings, and the error names the one that is mi
     const error = { name: ConfigError.name, message: new RegExp(`^REDIS_URL: several nodes need ${name}`) }
     t.throws(() => readConfig({ ...all, [name]: '' }), error)
   }
-  t.throws(
-    () => readConfig({ ...all, REDIS_URL: 'redis://a:1,redis://b:1' }),
-    /a Redis Cluster, is not supported/,
-  )
 })

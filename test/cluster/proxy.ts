@@ -13,6 +13,9 @@ export class LinkProxy {
   private readonly ways = new Set<Way>()
   private readonly cut = new Set<string>()
 
+  /** Number of connections that came and went. */
+  gone = 0
+
   private constructor(readonly port: number) {}
 
   static async start(t: Test, to: number): Promise<LinkProxy> {
@@ -53,6 +56,7 @@ export class LinkProxy {
         if (!this.cut.has(way.name)) to.destroy()
       })
     }
+    asks.on('close', () => this.gone++)
     pass(asks, serves)
     pass(serves, asks)
   }

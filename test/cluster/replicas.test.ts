@@ -120,3 +120,20 @@ t.test('a primary and its replica', { skip: skipped }, async t => {
     t.equal((await next.client.post('/flags/f/check', { company: { slug: 'one' } })).status, 200)
   })
 })
+
+t.test('claims of keys that wait for a replica hold up no lease', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 0, { TOLLGATE_REDIS_DURABILITY: 'replicas:1' })
+  const replica = await TestRedis.start(t, cluster.redis.port)
+  const [, node] = [await cluster.add(), await cluster.add()]
+  await whole(() => cluster.nodes)
+  replica.signal('SIGSTOP')
+  // Each of them waits for the replica, in all for several leases.
+  for (let i = 0; i < 4; i++) {
+    const { status } = await node.client.post('/companies', { keys: { slug: `new-${i}` } })
+    t.equal(status, 503)
+  }
+  t.equal(cluster.living.length, 2, 'no node ends for that')
+  replica.signal('SIGCONT')
+  await whole(() => cluster.nodes)
+  for (let i = 0; i < 4; i++) await node.client.ok('POST', '/companies', { keys: { slug: `new-${i}` } })
+})

@@ -1,41 +1,21 @@
 // TLS between nodes: both sides show a certificate of the nodes' authority, nobody reads what passes, and nobody in
 // between takes part. Certificates are made here.
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
-import { Door, Peer, reaches } from '../../src/cluster/link.js'
+import { Door, hearsNothing, Peer } from '../../src/cluster/link.js'
+import { reaches } from '../../src/cluster/reach.js'
 import { type LinkSecurity, linkSecurity } from '../../src/cluster/security.js'
 import { FaultLog } from '../../src/cluster/tls-faults.js'
 import { ConfigError, readConfig } from '../../src/config.js'
 import { temporaryDirectory } from '../stores.js'
+import { makeCertificates, openssl, skipped as without } from './certificates.js'
 import { TestCluster, until, whole, skipped as withoutRedis } from './nodes.js'
 
 const secret = 'a secret that only nodes of this test know'
 const silenceMs = 30_000
-const without = spawnSync('openssl', ['version']).status === 0 ? false : 'openssl is not installed'
-
-function openssl(directory: string, ...args: readonly string[]): void {
-  const { status, stderr } = spawnSync('openssl', args, { cwd: directory, encoding: 'utf8' })
-  if (status !== 0) throw new Error(stderr)
-}
-
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-
-/** Makes an authority and certificates that it signs: `<authority>.pem`, `<name>.pem` and `<name>.key`. */
-function makeCertificates(directory: string, authority: string, ...names: readonly string[]): void {
-  const of = ['-subj', `/CN=${authority}`, '-keyout', `${authority}.key`, '-out', `${authority}.pem`]
-  openssl(directory, 'req', '-x509', ...newKey, '-days', '2', ...of)
-  for (const name of names) {
-    const asked = ['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`]
-    openssl(directory, 'req', ...newKey, ...asked)
-    const by = ['-CA', `${authority}.pem`, '-CAkey', `${authority}.key`, '-CAcreateserial']
-    openssl(directory, 'x509', '-req', '-in', `${name}.csr`, ...by, '-out', `${name}.pem`, '-days', '2')
-  }
-}
-
 const settingsOf = (directory: string, name: string, authority: string) => ({
   TOLLGATE_NODE_TLS_CERT: join(directory, `${name}.pem`),
   TOLLGATE_NODE_TLS_KEY: join(directory, `${name}.key`),
@@ -85,7 +65,7 @@ async function called(port: number, security: LinkSecurity, given: string): Prom
   const isUp = new Promise<void>(resolve => {
     up = resolve
   })
-  const hears = { replies: () => {}, bounced: () => {}, up, down: () => {}, refused: () => {} }
+  const hears = { ...hearsNothing, up }
   const where = { host: '127.0.0.1', port }
   const peer = new Peer('one', where, { node: 'two', slot: 2 }, security, silenceMs, hears)
   try {

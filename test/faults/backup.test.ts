@@ -6,25 +6,15 @@ import t, { type Test } from 'tap'
 import { Control } from '../../src/engine/recovery/control.js'
 import { command } from '../command.js'
 import { type Client, embedded, Process } from '../harness.js'
-import { makeLong, sameLong } from '../long-values.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
+import { reconciled } from './reconciled.js'
 
 const clients = 8
 const batchMax = 500
 
 const tollgate = (dataDir: string, ...args: readonly string[]) => command(dataDir, args)
-
-/** Every company and event: what the actor counts, ClickHouse's sums and its events agree. */
-async function reconciled(t: Test, client: Client): Promise<void> {
-  const ask = () => fetch(`${client.url}/reconcile`, { headers: { 'X-Service-Api-Key': client.key } })
-  let answer = await ask()
-  // ClickHouse may be behind for a while under load.
-  for (; answer.status === 503; answer = await ask()) await new Promise(resolve => setTimeout(resolve, 100))
-  const lines = (await answer.text()).trim().split('\n')
-  t.match(JSON.parse(lines.at(-1)!), { differences: 0 }, `reconciled: ${lines.at(-1)}`)
-}
 
 type Remembered = Pick<Load, 'told' | 'events' | 'made'>
 
@@ -142,26 +132,6 @@ t.test('a backup under load, kill -9, a restore', async t => {
     }
     await running.end(shards === '2' ? 'SIGKILL' : 'SIGTERM')
   }
-})
-
-t.test('long: a backup and its restore keep every digit of money and quantities', async t => {
-  const directory = await temporaryDirectory(t)
-  const first = await Process.start(join(directory, 'first'), embedded)
-  t.teardown(() => first.end('SIGKILL'))
-  const long = await makeLong(first.client)
-  await sameLong(t, first.client, long)
-  const copy = join(directory, 'backup')
-  const taken = await tollgate(join(directory, 'first'), 'backup', copy)
-  t.equal(taken.code, 0, taken.said)
-  await first.end('SIGKILL')
-  const second = join(directory, 'second')
-  const restored = await tollgate(second, 'restore', copy)
-  t.equal(restored.code, 0, restored.said)
-  const running = await Process.start(second, embedded)
-  t.teardown(() => running.end('SIGKILL'))
-  await sameLong(t, running.client, long)
-  await reconciled(t, running.client)
-  await running.end('SIGTERM')
 })
 
 t.test('an invalid or changed backup is not restored, and an unfinished restore is not started', async t => {

@@ -16,11 +16,14 @@ const none = {
   add_on_selections: [],
 }
 
-/** Ask until the answer is as wanted; the test's timeout ends it. */
-async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+/** Ask until the answer is as wanted; after a minute the last answer is the error. */
+async function until<T>(what: string, read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const endsMs = Date.now() + 60_000
   for (;;) {
     const value = await read()
     if (holds(value)) return value
+    if (Date.now() > endsMs)
+      throw new Error(`${what}: a minute later the answer is ${JSON.stringify(value)?.slice(0, 2_000)}`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
 }
@@ -52,6 +55,7 @@ async function cutShort(
   await held`lock table ${held(table)} in share row exclusive mode`
   running.client.send('POST', '/manage-plan', request).catch(() => {})
   await until(
+    'the change waits for its rows',
     () => sql`select 1 from pg_locks where relation = ${table}::regclass and not granted`,
     rows => rows.length > 0,
   )
@@ -86,6 +90,7 @@ t.test(
     await cutShort(running, url!, change(basic, invoiced))
     running = await Process.start(dataDir)
     const bought = await until(
+      'the subscription and its billing',
       () => plansOf(running.client, id),
       ({ company, owed }) => company.billing_subscription != null && owed.length > 0,
     )
@@ -99,6 +104,7 @@ t.test(
     await cutShort(running, url!, change(pro))
     running = await Process.start(dataDir)
     const raised = await until(
+      'the total of the upgrade',
       () => plansOf(running.client, id),
       ({ company }) => company.billing_subscription?.total_price === 12_000,
     )
@@ -116,6 +122,7 @@ t.test(
     const sql = postgres(url!, { max: 1 })
     t.teardown(() => sql.end())
     await until(
+      'no change is left half stored',
       () => sql`select 1 from plan_writes`,
       rows => rows.length === 0,
     )
@@ -151,7 +158,7 @@ t.test('US-3 a kill before the billing cycle is recounted: it is recounted after
   const bought = { ...none, company_id: id, base_plan_id: basic.id, base_plan_price_id: basic.priceId }
   await cutShort(running, url!, bought)
   running = await Process.start(dataDir)
-  t.equal(await until(inCycle, value => value === 2), 2)
+  t.equal(await until('uses in the billing cycle', inCycle, value => value === 2), 2)
 })
 
 t.test('PB-30 a kill leaves the checkout fields of a plan without a price', async t => {
@@ -174,6 +181,7 @@ t.test('PB-30 a kill leaves the checkout fields of a plan without a price', asyn
   await cutShort(running, url!, change, 'company_billing_details')
   running = await Process.start(dataDir)
   const details = await until(
+    'the checkout fields',
     () => running.client.ok('GET', `/companies/${id}/billing-details`),
     ({ custom_fields: [field] }) => field?.value != null,
   )
@@ -215,6 +223,7 @@ t.test('PB-30, PB-60 an outage of Postgres', async t => {
       way.cut()
       way.mend()
       const { body } = await until(
+        'a company can be made again',
         () => client.post('/companies', { keys: { slug: `company-${number}` } }),
         ({ status }) => status === 200,
       )
@@ -231,6 +240,7 @@ t.test('PB-30, PB-60 an outage of Postgres', async t => {
       t.equal((await asked).status, isChanged ? 202 : 503)
       way.mend()
       await until(
+        'the service is whole again',
         () => client.get('/health/ready'),
         ({ body }) => body.degraded.length === 0,
       )
@@ -241,6 +251,7 @@ t.test('PB-30, PB-60 an outage of Postgres', async t => {
         await client.ok('POST', '/manage-plan', { ...change, ...bill })
       }
       const bought = await until(
+        'the subscription and its billing',
         () => plansOf(client, id),
         ({ company, owed }) => company.billing_subscription != null && owed.length > 0,
       )

@@ -6,13 +6,13 @@ import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../stores.js'
 
 export class SmallDisk {
-  readonly #ballast: string
+  private readonly ballast: string
 
   private constructor(
     path: string,
     private readonly bytes: number,
   ) {
-    this.#ballast = join(path, 'ballast')
+    this.ballast = join(path, 'ballast')
   }
 
   /** Why there is none to be had on this machine; null when there is. */
@@ -35,7 +35,7 @@ export class SmallDisk {
   fillUp(): void {
     for (let size = this.bytes; size >= 4_096; size >>= 1)
       try {
-        for (;;) writeFileSync(this.#ballast, Buffer.alloc(size), { flag: 'a' })
+        for (;;) writeFileSync(this.ballast, Buffer.alloc(size), { flag: 'a' })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       }
@@ -43,7 +43,7 @@ export class SmallDisk {
 
   /** Give the room back. */
   clear(): void {
-    rmSync(this.#ballast)
+    rmSync(this.ballast)
   }
 }
 

@@ -28,6 +28,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/host'],
+  ['src/redis-url.ts'],
   ['src/core'],
   ['src/bytes'],
   ['schemas'],

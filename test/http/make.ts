@@ -166,7 +166,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
     routes,
     exchange: setup.exchange,
   })
-  const port = await server.listen('127.0.0.1', 0)
+  const port = await server.listen('127.0.0.1', 0, false)
   if (setup.services !== null) server.serve(setup.services ?? fakeServices())
   return { server, port, metrics }
 }

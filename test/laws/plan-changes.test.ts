@@ -28,14 +28,11 @@ const prices = { basic: 1000, free: null, gratis: null, lapsed: null, pro: 3000,
 const billedPlans = ['basic', 'pro', 'tried'] as const
 const versioned = ['basic', 'gratis', 'pro', 'tried'] as const
 
-class World extends Walk<PlanModel> {
-  readonly plans = new Map<PlanName, string>()
+class World extends Walk<PlanModel, PlanName> {
   /** Every version that was published. */
   readonly versions: Version[] = []
   /** Version id → its price id. */
   readonly priceIds = new Map<string, string>()
-  /** Migration number → its id. */
-  readonly migrations = new Map<number, string>()
   featureId = ''
   creditId = ''
 
@@ -104,10 +101,6 @@ class World extends Walk<PlanModel> {
     if (version.price !== null) this.priceIds.set(version.id, plan.monthly_price.id)
   }
 
-  companyIds(): string[] {
-    return [...this.model.companies.keys()]
-  }
-
   /**
    * From here on the date of a company's migration could be determined again, but the service does so only on
    * a request. The walk leaves this case out.
@@ -157,8 +150,7 @@ class World extends Walk<PlanModel> {
     const made = { id: draft.id, plan, ...version }
     await this.notePrice(made)
     const number = this.model.publish(made, strategy, dateMs, excluded)
-    const [migration] = await this.client.ok('GET', `/plan-version-migrations?plan_version_id=${draft.id}`)
-    if (migration) this.migrations.set(number, migration.id)
+    await this.noteMigration(number, draft.id)
   }
 
   async migrate(): Promise<void> {
@@ -190,12 +182,9 @@ class World extends Walk<PlanModel> {
   }
 
   async callOff(): Promise<void> {
-    const open = [...this.model.companies.values()].flatMap(({ pending }) => pending?.migration ?? [])
-    if (open.length === 0) return
-    const number = random.pick(open)
-    this.note(`call off ${this.migrations.get(number)}`)
-    await this.client.ok('POST', `/plan-version-migrations/${this.migrations.get(number)}/cancel`)
-    this.model.callOff(number)
+    await this.callOffOne(
+      [...this.model.companies.values()].flatMap(({ pending }) => pending?.migration ?? []),
+    )
   }
 
   async subscribe(id: string, company: CompanyModel): Promise<void> {

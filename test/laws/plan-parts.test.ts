@@ -1,171 +1,34 @@
 // A law over the parts of plans: add-ons and seats of subscriptions that the service bills, plans that follow
-// a provider's subscriptions, and custom plans with their billings. Random changes, time and kills are
-// compared with a simple model. The seed is printed; TOLLGATE_SEED repeats a run.
+// a provider's subscriptions, and custom plans with their billings. Versions are published, migrated, assigned
+// and cancelled, over time and kills. Every company must have the versions, limits, credits, prices,
+// subscription, pending change and history of a simple model. The seed is printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
-import { eventFeature, publishDraftOf } from '../api/planned.js'
-import type { Process } from '../harness.js'
 import { times } from '../random.js'
-import { type Linked, linkedPlan, subscriptionBody } from '../wire/billing-world.js'
-import { trialDays } from './plan-model.js'
-import {
-  type CustomCompany,
-  type PartName,
-  type PartsCompany,
-  PartsModel,
-  type PartsSubscription,
-  type Version,
-} from './plan-parts-model.js'
-import {
-  dayMs,
-  group,
-  law,
-  none,
-  pendingFound,
-  pendingWanted,
-  random,
-  type Strategy,
-  seconds,
-  start,
-  Walk,
-} from './plan-walk.js'
+import { subscriptionBody } from '../wire/billing-world.js'
+import type { PartName } from './plan-parts-model.js'
+import { isAddOn, PartsWorld, versioned } from './plan-parts-world.js'
+import { dayMs, iso, law, none, random, type Strategy, seconds, start } from './plan-walk.js'
 
 t.setTimeout(times(600_000))
 
-const own = { basic: 1000, extra: 500, pro: 3000, tried: 2000 } as const
-/** Plans that sell seats. */
-const seated: readonly PartName[] = ['basic', 'pro']
+/** Plans that POST /manage-plan is asked for. */
+type Bought = 'basic' | 'pro' | 'tried'
 
-class World extends Walk<PartsModel> {
-  readonly plans = new Map<PartName, string>()
-  /** Version id → its price id, and the price id of a seat. */
-  readonly prices = new Map<string, string>()
-  readonly seatPrices = new Map<string, string>()
-  /**
-   * Companies that the service bills, companies of a provider, and companies with a custom plan by the plan's
-   * id.
-   */
-  readonly billed: string[] = []
-  readonly told: string[] = []
-  readonly customPlans = new Map<string, string>()
-  /** Versions of the billings, in order of the billings. */
-  readonly billedVersions = new Map<string, Version[]>()
-  linked: Record<'more' | 'told', Linked> | null = null
-  callsId = ''
-  seatsId = ''
-
-  constructor(process: Process, dataDir: string) {
-    super(new PartsModel(start), process, dataDir)
-  }
-
-  protected async prepare(): Promise<void> {
-    const { client } = this
-    this.callsId = (await eventFeature(client, 'calls', 'call')).id
-    const seats = { name: 'Seats', description: '', feature_type: 'license' }
-    this.seatsId = (await client.ok('POST', '/features', seats)).id
-    await this.unbilled()
-    for (const plan of ['basic', 'extra', 'pro', 'tried'] as const) {
-      const plan_type = plan === 'extra' ? 'add_on' : 'plan'
-      const { id } = await client.ok('POST', '/plans', { name: plan, plan_type })
-      this.plans.set(plan, id)
-      await client.ok('POST', '/plan-entitlements', { plan_id: id, ...this.limit(plan, 10) })
-      const seat = seated.includes(plan) ? 300 : null
-      if (seat !== null) await client.ok('POST', '/plan-entitlements', { plan_id: id, ...this.seat(seat) })
-      await client.ok('PUT', `/plans/${id}/billing_products`, this.billing(own[plan], plan))
-      await this.published(plan, { price: own[plan], seat, limit: 10 })
-    }
-    const told = await linkedPlan(client, 'told', [this.limit('told', 10)])
-    const more = await linkedPlan(client, 'more', [], { plan_type: 'add_on' })
-    this.linked = { told, more }
-    for (const [name, { plan }] of Object.entries(this.linked)) {
-      this.plans.set(name as PartName, plan.id)
-      const version = { id: plan.active_version.id, price: null, seat: null, limit: 10 }
-      this.model.publish(name as PartName, version, 'leave', null)
-    }
-    await client.ok('POST', '/plan-groups', { ...group, fallback_plan_id: this.plans.get('free') })
-    for (let i = 0; i < 4; i++) {
-      const { id } = await client.ok('POST', '/companies', { keys: { slug: `parts${i}` } })
-      this.model.create(id)
-      if (i < 2) this.billed.push(id)
-      else {
-        this.told.push(id)
-        const customer = { external_id: `cus_${id}`, name: 'C', email: 'c@x', meta: {}, company_id: id }
-        await client.ok('POST', '/billing/customer/upsert', customer)
-      }
-    }
-    for (let i = 0; i < 2; i++) await this.customer()
-  }
-
-  async unbilled(): Promise<void> {
-    const { id } = await this.client.ok('POST', '/plans', { name: 'free', plan_type: 'plan' })
-    this.plans.set('free', id)
-    await this.client.ok('POST', '/plan-entitlements', { plan_id: id, ...this.limit('free', 1) })
-    await this.published('free', { price: null, seat: null, limit: 1 })
-  }
-
-  /** A company with a custom plan that is not published yet. */
-  async customer(): Promise<void> {
-    const slug = `custom${this.customPlans.size}`
-    const { id } = await this.client.ok('POST', '/companies', { keys: { slug } })
-    const plan = await this.client.ok('POST', '/custom-plans', { company_id: id, name: slug })
-    this.customPlans.set(id, plan.id)
-    this.billedVersions.set(id, [])
-    this.model.customs.set(id, { version: null, price: null, published: null, billings: [] })
-  }
-
-  /** The add-on grants another feature: the base plan alone sets the limit of calls. */
-  limit(plan: PartName, value_numeric: number) {
-    const value = { value_type: 'numeric', value_numeric, metric_period: 'all_time' }
-    return plan === 'extra'
-      ? { feature_id: this.callsId, ...value, value_numeric: 0 }
-      : { feature_id: this.callsId, ...value }
-  }
-
-  seat(monthly_unit_price: number) {
-    return {
-      feature_id: this.seatsId,
-      value_type: 'trait',
-      price_behavior: 'pay_in_advance',
-      monthly_unit_price,
-    }
-  }
-
-  billing(monthly_price: number, plan: PartName | null = null) {
-    const trial = plan === 'tried' ? { is_trialable: true, trial_days: trialDays } : { is_trialable: false }
-    return { charge_type: 'recurring', ...trial, monthly_price }
-  }
-
-  async published(
-    plan: PartName,
-    terms: Omit<Version, 'id'>,
-    strategy: Strategy = 'leave',
-    dateMs: number | null = null,
-  ): Promise<void> {
-    const id = this.plans.get(plan)!
-    const shown = await publishDraftOf(this.client, id, {
-      migration_strategy: strategy,
-      excluded_company_ids: [],
-      ...this.dated(dateMs),
-    })
-    const version = { id: shown.active_version.id, ...terms }
-    this.model.publish(plan, version, strategy, dateMs)
-    if (shown.monthly_price) this.prices.set(version.id, shown.monthly_price.id)
-    if (!seated.includes(plan)) return
-    const [seat] = await this.client.ok('GET', `/plan-entitlements?plan_id=${id}&feature_id=${this.seatsId}`)
-    this.seatPrices.set(version.id, seat.metered_monthly_price.id)
-  }
-
+class World extends PartsWorld {
   /** The provider decides the end of its periods. Unknown dates are tested by the law of plan changes. */
   strategy(plan: PartName): Strategy {
     const all: Strategy[] = ['immediate', 'immediate', 'leave', 'scheduled', 'end_of_billing_period']
     const undated = [...this.model.companies.values()].some(
-      one => one.subscription?.ends && (one.plan === plan || one.addOn?.plan === plan),
+      one =>
+        (one.subscription?.ends || one.reported !== null) && (one.plan === plan || one.addOn?.plan === plan),
     )
-    return random.pick(plan === 'told' || plan === 'more' || undated ? all.slice(0, 4) : all)
+    return random.pick(undated ? all.slice(0, 4) : all)
   }
 
   async publish(
-    plan: PartName = random.pick(['basic', 'extra', 'pro', 'tried', 'told', 'more'] as const),
+    plan: PartName = random.pick(versioned),
     strategy: Strategy = this.strategy(plan),
+    stays = 0.2,
   ): Promise<void> {
     const id = this.plans.get(plan)!
     const had = this.model.published.get(plan)!
@@ -173,9 +36,11 @@ class World extends Walk<PartsModel> {
       price: had.price === null ? null : 500 + random.below(5000),
       seat: had.seat === null ? null : 100 + random.below(400),
       limit: 1 + random.below(100),
+      grant: had.grant === 0 ? 0 : 1 + random.below(100),
     }
     const dateMs = this.dateOf(strategy)
-    this.note(`publish ${plan} ${JSON.stringify(version)} ${strategy}`)
+    const excluded = this.companyIds().filter(() => random.chance(stays))
+    this.note(`publish ${plan} ${JSON.stringify(version)} ${strategy} but ${excluded}`)
     const { entitlements } = await this.client.ok('GET', `/plans/${id}`)
     for (const one of entitlements)
       await this.client.ok(
@@ -183,23 +48,83 @@ class World extends Walk<PartsModel> {
         `/plan-entitlements/${one.id}`,
         one.feature_id === this.seatsId ? this.seat(version.seat!) : this.limit(plan, version.limit),
       )
+    if (version.grant > 0) await this.granted(plan, id, version.grant)
     if (version.price === null)
       await this.client.ok('PUT', `/plan-bundles/${id}`, { plan: { description: `${random.below(1e9)}` } })
     else await this.client.ok('PUT', `/plans/${id}/billing_products`, this.billing(version.price, plan))
-    await this.published(plan, version, strategy, dateMs)
+    await this.published(plan, version, strategy, dateMs, excluded)
+  }
+
+  async migrate(): Promise<void> {
+    const plan = random.pick(versioned)
+    const to = this.model.published.get(plan)!
+    const ids = this.companyIds().filter(() => random.chance(0.6))
+    const strategy = this.strategy(plan)
+    const dateMs = this.dateOf(strategy)
+    this.note(`migrate ${ids} to ${plan} ${to.id} ${strategy}`)
+    const { id } = await this.client.ok('POST', '/plan-version-migrations', {
+      plan_id: this.plans.get(plan),
+      plan_version_id_to: to.id,
+      target_plan_type: isAddOn(plan) ? 'add_on' : 'plan',
+      company_ids: ids,
+      strategy,
+      ...this.dated(dateMs),
+    })
+    this.migrations.set(this.model.migrate(plan, strategy, dateMs, ids), id)
+  }
+
+  async callOff(): Promise<void> {
+    await this.callOffOne(
+      [...this.model.companies.values()].flatMap(({ pending }) =>
+        [...pending.values()].map(({ migration }) => migration),
+      ),
+    )
+  }
+
+  async assign(): Promise<void> {
+    const id = random.pick(this.companyIds())
+    const company = this.model.companies.get(id)!
+    const plan = random.pick(['free', 'gratis'] as const)
+    const keep = random.chance(0.5)
+    this.note(`assign ${id} to ${plan}, ${keep ? 'its add-on stays' : 'no add-on'}`)
+    await this.client.ok('PUT', `/company-plans/${id}`, {
+      base_plan_id: this.plans.get(plan),
+      add_on_ids: keep && company.addOn ? [this.plans.get(company.addOn.plan)] : [],
+    })
+    this.model.assign(id, plan, keep)
   }
 
   async subscribe(): Promise<void> {
     const id = random.pick(this.billed)
     const company = this.model.companies.get(id)!
-    const plan =
-      random.chance(0.5) && company.plan !== 'free'
-        ? company.plan
-        : random.pick(['basic', 'pro', 'tried'] as const)
+    const stays = random.chance(0.5) && company.billed
+    const plan = stays ? (company.plan as Bought) : random.pick(['basic', 'pro', 'tried'] as const)
     const addOn = random.chance(plan === 'tried' ? 0.2 : 0.5)
     const version = company.plan === plan ? company.version : this.model.published.get(plan)!
+    await this.take(id, plan, addOn, version.seat === null ? 0 : random.below(6))
+  }
+
+  /** A cheaper base plan with no more than there was, often over the end of the period (EN-95, PB-32). */
+  async fall(): Promise<void> {
+    const id = random.pick(this.billed)
+    const { billed, version, addOn, seats } = this.model.companies.get(id)!
+    const cheaper = (['basic', 'pro', 'tried'] as const).filter(
+      plan => this.model.published.get(plan)!.price! < version.price!,
+    )
+    if (!billed || cheaper.length === 0) return this.subscribe()
+    const plan = random.pick(cheaper)
+    const sells = this.model.published.get(plan)!.seat !== null
+    await this.take(id, plan, addOn !== null && random.chance(0.7), sells ? random.below(seats + 1) : 0)
+    await this.pass(1000)
+    if (random.chance(0.4)) await this.publish(addOn !== null && random.chance(0.5) ? addOn.plan : plan)
+    if (random.chance(0.6)) await this.days()
+  }
+
+  /** POST /manage-plan with the whole state of a company. */
+  async take(id: string, plan: Bought, addOn: boolean, seats: number): Promise<void> {
+    const company = this.model.companies.get(id)!
+    const version = company.plan === plan ? company.version : this.model.published.get(plan)!
     const extra = company.addOn?.version ?? this.model.published.get('extra')!
-    const seats = version.seat === null ? 0 : random.below(6)
     const said =
       this.model.tries(id, plan, addOn) || (company.subscription?.status === 'trialing' && random.chance(0.4))
     const setting = said ? random.pick(['cancel', 'subscribe'] as const) : null
@@ -230,27 +155,68 @@ class World extends Walk<PartsModel> {
     this.model.leave(id)
   }
 
-  async cancelLater(id: string): Promise<void> {
-    if (this.model.companies.get(id)!.subscription === null) return
-    this.note(`cancel ${id} later`)
-    const body = { company_id: id, cancel_immediately: false }
+  async cancel(id: string, now = false): Promise<void> {
+    const { subscription, billed, plan, pending } = this.model.companies.get(id)!
+    if (subscription === null) return
+    // The date of a migration outside the subscription would become unknown.
+    if (!now && !billed && (plan === 'gratis' || pending.size > 0)) return
+    this.note(`cancel ${id} ${now ? 'now' : 'later'}`)
+    const body = { company_id: id, cancel_immediately: now }
     await this.client.ok('POST', '/manage-plan/subscription/cancel', body)
-    this.model.cancelLater(id)
+    if (now) this.model.cancelNow(id)
+    else this.model.cancelLater(id)
   }
 
   async tell(): Promise<void> {
     const id = random.pick(this.told)
-    const status = random.pick(['active', 'active', 'past_due', 'canceled', 'unpaid', 'paused'] as const)
+    const states = [
+      'active',
+      'active',
+      'active',
+      'past_due',
+      'trialing',
+      'canceled',
+      'unpaid',
+      'paused',
+    ] as const
+    const status = random.pick(states)
     const [base, addOn] = [random.chance(0.7), random.chance(0.5)]
-    this.note(`provider: ${id} ${status} ${base ? 'told' : ''} ${addOn ? 'more' : ''}`)
     const sold = [...(base ? [this.linked!.told] : []), ...(addOn ? [this.linked!.more] : [])]
-    const period = { period_start: seconds(start), period_end: seconds(start + 4000 * dayMs) }
-    await this.client.ok(
-      'POST',
-      '/billing/subscription/upsert',
-      subscriptionBody(`sub_${id}`, `cus_${id}`, sold, { status, ...period, expired_at: null }),
+    const active = status === 'active' || status === 'past_due' || status === 'trialing'
+    const laterMs = this.model.nowMs + (1 + random.below(40)) * dayMs
+    const trialEndMs = status === 'trialing' ? laterMs : null
+    const setting = random.pick(['cancel', 'subscribe'] as const)
+    const cancelled = status === 'active' && random.chance(0.3)
+    const endMs = cancelled || (trialEndMs !== null && setting === 'cancel') ? laterMs : null
+    const priced = sold.map(() => ({ price: random.below(5000), quantity: 1 + random.below(5) }))
+    const total = random.below(9000)
+    this.note(
+      `provider: ${id} ${status} ${base ? 'told' : ''} ${addOn ? 'more' : ''} until ${endMs && iso(endMs)}`,
     )
-    this.model.told(id, status === 'active' || status === 'past_due', base, addOn)
+    const body = subscriptionBody(`sub_${id}`, `cus_${id}`, sold, {
+      status,
+      total_price: total,
+      period_start: seconds(start),
+      period_end: seconds(cancelled ? laterMs : start + 4000 * dayMs),
+      cancel_at_period_end: cancelled,
+      expired_at: null,
+      trial_end: trialEndMs && seconds(trialEndMs),
+      trial_end_setting: trialEndMs && setting,
+    })
+    const products = body.product_external_ids.map((one, i) => ({ ...one, ...priced[i] }))
+    await this.client.ok('POST', '/billing/subscription/upsert', { ...body, product_external_ids: products })
+    const amounts = priced.map(({ price, quantity }) => `${quantity} for ${price}`)
+    this.model.told(id, {
+      status,
+      active,
+      // The provider's seconds.
+      endMs: endMs && seconds(endMs) * 1000,
+      trialEndMs: trialEndMs && seconds(trialEndMs) * 1000,
+      base,
+      addOn,
+      total,
+      products: amounts,
+    })
   }
 
   async publishCustom(): Promise<void> {
@@ -274,7 +240,7 @@ class World extends Walk<PartsModel> {
       days_until_due: days,
       ...(onPayment && { activation_strategy: 'on_payment' }),
     })
-    const version = { id: draft.id, price, seat: null, limit: 0 }
+    const version = { id: draft.id, price, seat: null, limit: 0, grant: 0 }
     const before = custom.billings.length
     const waiting = custom.billings.findIndex(({ status }) => status === 'pending')
     this.model.publishCustom(id, version, days, onPayment)
@@ -297,121 +263,33 @@ class World extends Walk<PartsModel> {
     this.model.pay(id, place, this.billedVersions.get(id)![place]!)
   }
 
-  /** Oldest first. */
-  async billings(id: string) {
-    return (await this.client.ok('GET', `/custom-plan-billings?company_id=${id}&limit=250`)).reverse()
-  }
-
   /** A migration at a date and the end of the subscription, with no request until both are over: PB-34. */
   async foundLate(id: string): Promise<void> {
-    const { plan, addOn, subscription } = this.model.companies.get(id)!
-    if (subscription === null) return this.days()
-    await this.publish(addOn !== null && random.chance(0.5) ? addOn.plan : plan, 'scheduled')
-    await this.cancelLater(id)
+    const { plan, addOn, subscription, billed } = this.model.companies.get(id)!
+    if (subscription === null || !billed) return this.days()
+    await this.publish(addOn !== null && random.chance(0.5) ? addOn.plan : plan, 'scheduled', 0)
+    await this.cancel(id)
     this.note('80 days pass')
     await this.pass(80 * dayMs)
   }
 
   protected async change(): Promise<void> {
     const at = random.next()
-    if (at < 0.17) await this.publish()
-    else if (at < 0.42) await this.subscribe()
-    else if (at < 0.45) await this.leave()
-    else if (at < 0.49) await this.cancelLater(random.pick(this.billed))
-    else if (at < 0.62) await this.tell()
-    else if (at < 0.72) await this.publishCustom()
-    else if (at < 0.78) await this.pay()
+    if (at < 0.13) await this.publish()
+    else if (at < 0.2) await this.migrate()
+    else if (at < 0.23) await this.callOff()
+    else if (at < 0.3) await this.fall()
+    else if (at < 0.44) await this.subscribe()
+    else if (at < 0.46) await this.leave()
+    else if (at < 0.5) await this.assign()
+    else if (at < 0.53) await this.cancel(random.pick(this.billed))
+    else if (at < 0.55) await this.cancel(random.pick(this.billed), true)
+    else if (at < 0.68) await this.tell()
+    else if (at < 0.75) await this.publishCustom()
+    else if (at < 0.79) await this.pay()
     else if (at < 0.8) await this.kill()
     else if (at < 0.84) await this.foundLate(random.pick(this.billed))
     else await this.days()
-  }
-
-  async check(): Promise<void> {
-    for (const [id, company] of this.model.companies)
-      this.same(id, await this.found(id, company), this.wanted(id, company))
-    for (const [id, custom] of this.model.customs)
-      this.same(id, await this.foundCustom(id, custom), this.wantedCustom(custom, id))
-  }
-
-  wanted(id: string, company: PartsCompany) {
-    const { plan, version, addOn, seats, subscription, pending } = company
-    const isBilled = this.billed.includes(id)
-    return {
-      plan: this.plans.get(plan),
-      version: version.id,
-      price: isBilled ? version.price : 'the provider’s',
-      limit: version.limit,
-      addOns: addOn === null ? [] : [addOn.version.id],
-      seats: version.seat === null ? null : seats,
-      // When several are pending, the base plan's is shown.
-      pending: pendingWanted(pending.get(plan) ?? [...pending.values()][0] ?? null),
-      subscription: isBilled ? subscription && this.wantedOf(subscription, company) : 'the provider’s',
-    }
-  }
-
-  wantedOf(subscription: PartsSubscription, company: PartsCompany) {
-    const { status, startMs, endMs, trialEndMs, ends } = subscription
-    return {
-      status,
-      total: this.model.total(company),
-      period: [seconds(startMs), seconds(endMs)],
-      trialEnd: status === 'trialing' ? seconds(trialEndMs!) : null,
-      ends,
-    }
-  }
-
-  async found(id: string, { version }: PartsCompany) {
-    const shown = await this.client.ok('GET', `/companies/${id}`)
-    const { plan, add_ons: addOns, billing_subscription: subscription } = shown
-    const of = (featureId: string) =>
-      shown.entitlements.find((one: { feature_id: string }) => one.feature_id === featureId)
-    const isBilled = this.billed.includes(id)
-    return {
-      plan: plan.id,
-      version: plan.plan_version_id,
-      price: isBilled ? plan.plan_price : 'the provider’s',
-      limit: of(this.callsId).allocation,
-      addOns: addOns.map((one: { plan_version_id: string }) => one.plan_version_id),
-      seats: version.seat === null ? null : of(this.seatsId).allocation,
-      pending: pendingFound(shown),
-      subscription: isBilled
-        ? subscription
-          ? {
-              status: subscription.status,
-              total: subscription.total_price,
-              period: [subscription.period_start, subscription.period_end],
-              trialEnd: subscription.status === 'trialing' ? subscription.trial_end : null,
-              ends: subscription.cancel_at_period_end,
-            }
-          : null
-        : 'the provider’s',
-    }
-  }
-
-  wantedCustom(custom: CustomCompany, id: string) {
-    const endsAt = this.model.endsAt(custom)
-    return {
-      plan: custom.version === null ? this.plans.get('free') : this.customPlans.get(id),
-      version: custom.version === null ? this.model.published.get('free')!.id : custom.version.id,
-      price: custom.price,
-      total: custom.price,
-      endsAt: endsAt === null ? null : seconds(endsAt),
-      billings: custom.billings.map(({ status }) => status),
-    }
-  }
-
-  async foundCustom(id: string, custom: CustomCompany) {
-    const { plan, billing_subscription: subscription } = await this.client.ok('GET', `/companies/${id}`)
-    const running = custom.version === null ? null : subscription
-    const billings = await this.billings(id)
-    return {
-      plan: plan.id,
-      version: plan.plan_version_id,
-      price: plan.plan_price,
-      total: running?.total_price ?? null,
-      endsAt: running?.cancel_at ?? null,
-      billings: billings.map((one: { status: string }) => one.status),
-    }
   }
 }
 

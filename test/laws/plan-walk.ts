@@ -52,11 +52,17 @@ export interface Pending<Version> {
 /** The common part of the models. */
 interface Timed {
   readonly nowMs: number
+  readonly companies: ReadonlyMap<string, unknown>
   advance(toMs: number): void
+  callOff(migration: number): void
 }
 
 /** One walk: a service, an environment with a test clock, a model, and the steps so far. */
-export abstract class Walk<Model extends Timed> {
+export abstract class Walk<Model extends Timed, PlanName extends string> {
+  /** Plan → its id. */
+  readonly plans = new Map<PlanName, string>()
+  /** Migration number → its id. */
+  readonly migrations = new Map<number, string>()
   /** The steps with their times, printed on a failure. */
   readonly log: string[] = []
   kills = 0
@@ -132,6 +138,26 @@ export abstract class Walk<Model extends Timed> {
     await this.process.end('SIGKILL')
   }
 
+  companyIds(): string[] {
+    return [...this.model.companies.keys()]
+  }
+
+  /** Keep the id of the migration that a publish of a version began, if it began one. */
+  async noteMigration(number: number, versionId: string): Promise<void> {
+    const [migration] = await this.client.ok('GET', `/plan-version-migrations?plan_version_id=${versionId}`)
+    if (migration) this.migrations.set(number, migration.id)
+  }
+
+  /** Call off one of these migrations, where there are any. */
+  async callOffOne(open: readonly number[]): Promise<void> {
+    if (open.length === 0) return
+    const number = random.pick(open)
+    const id = this.migrations.get(number)
+    this.note(`call off ${id}`)
+    await this.client.ok('POST', `/plan-version-migrations/${id}/cancel`)
+    this.model.callOff(number)
+  }
+
   /** A date for strategy `scheduled`, else null. */
   dateOf(strategy: Strategy): number | null {
     return strategy === 'scheduled' ? this.model.nowMs + (1 + random.below(40)) * dayMs : null
@@ -171,7 +197,7 @@ export function pendingFound({ pending_migration: pending }: any) {
 export function law(
   title: string,
   steps: number,
-  make: (process: Process, dataDir: string) => Walk<Timed>,
+  make: (process: Process, dataDir: string) => Walk<Timed, string>,
 ): void {
   t.test(`${title}, seed ${random.seed}`, async t => {
     const dataDir = await temporaryDirectory(t)

@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { migrate, splitStatements } from '../../src/storage/migrate.js'
+import { embedded, Process } from '../harness.js'
 import { startStores, temporaryDirectory } from '../stores.js'
 
 t.test('statements end with a semicolon at the end of a line', async t => {
@@ -110,6 +111,23 @@ t.test('migrate', async t => {
     await t.rejects(run(), { message: /postgres\/0002_names\.sql was applied .*newer Tollgate/ })
   })
 
+  await t.test('a store that an unreleased version made is refused, and nothing runs', async t => {
+    const { run, directory } = await begin(t, two)
+    await run()
+    for (const [store, first, other] of [
+      ['clickhouse', '0001_events.sql', '0001_claims.sql'],
+      ['postgres', '0001_people.sql', '0001_persons.sql'],
+    ] as const) {
+      renameSync(join(directory, store, first), join(directory, store, other))
+      await t.rejects(run(), {
+        name: 'MigrationError',
+        message: new RegExp(
+          `^${store}/${first} was applied .* the first migration is ${store}/${other}: an unreleased `,
+        ),
+      })
+    }
+  })
+
   await t.test('a Postgres file that fails leaves nothing of itself', async t => {
     const { run, write } = await begin(t, {
       ...two,
@@ -142,7 +160,25 @@ t.test('migrate', async t => {
   await t.test("the project's own files apply to empty stores", async t => {
     await begin(t, {})
     const { applied } = await migrate({ postgres: stores.postgres, clickhouse })
-    t.ok(applied.includes('postgres/0001_accounts_environments_keys.sql'))
+    t.ok(applied.includes('postgres/0001_accounts.sql'))
+    t.ok(applied.includes('clickhouse/0001_events_and_keys.sql'))
     t.same(await migrate({ postgres: stores.postgres, clickhouse }), { applied: [] })
   })
+})
+
+t.test('a data directory that an unreleased version made is refused in one line that says so', async t => {
+  const { dataDir, sql, servers } = await startStores(t, { own: true })
+  await sql`update schema_migrations set name = '0001_accounts_environments_keys.sql' where name = '0001_accounts.sql'`
+  await Promise.all([servers.postgres.stop(), servers.clickhouse.stop()])
+  const child = Process.spawn(dataDir, embedded, undefined, 'pipe')
+  let said = ''
+  child.stderr!.on('data', text => {
+    said += text
+  })
+  t.equal(await new Promise(resolve => child.on('close', resolve)), 1)
+  t.match(
+    said,
+    /did not start: postgres\/0001_accounts_environments_keys\.sql .*unreleased.*empty data directory/,
+  )
+  t.notMatch(said, /\n\s+at /, 'without a stack')
 })

@@ -82,6 +82,25 @@ t.test('a file that ends badly counts once, though none of its assertions failed
   t.equal(empty.at(-1), '0 passed, 1 failed')
 })
 
+t.test(
+  'an error that nothing catches fails its file with its message, alone and in a shared process',
+  async t => {
+    const throws = `t.test('goes on', async t => {
+    t.ok(true, 'before')
+    await new Promise(resolve => { setImmediate(() => { setImmediate(resolve); throw new Error('thrown late') }) })
+  })`
+    const lines = await toldOf({ 'a.test.js': throws, 'b.test.js': `t.ok(true, 'runs')` })
+    t.ok(lines.some(line => line.includes('thrown late')))
+    t.ok(lines.some(line => /^FAILED a\.test\.js/.test(line)))
+    t.match(lines.at(-1), /^2 passed, [1-9]\d* failed$/)
+    const rejected = throws
+      .replace('throw new Error', 'void Promise.reject')
+      .replace("('thrown late')", "(new Error('thrown late'))")
+    t.match((await toldOf({ 'a.test.js': rejected })).at(-1), /^1 passed, [1-9]\d* failed$/)
+    t.match((await toldOf({ 'faults/a.test.js': throws })).at(-1), /^1 passed, [1-9]\d* failed$/)
+  },
+)
+
 t.test('a file whose time is over fails, and the run goes on', async t => {
   const lines = await told(`
     t.setTimeout(300)

@@ -126,6 +126,12 @@ t.test('security 10 no audit, no change of a migration', async t => {
   }
   const { id } = await client.ok('POST', '/plan-version-migrations', aim)
   const path = `/plan-version-migrations/${id}`
+  // its companies are listed in the background
+  const isWaiting = async () => {
+    const { status, started_at } = await client.ok('GET', path)
+    return status === 'pending' && started_at !== null
+  }
+  while (!(await isWaiting())) await new Promise(resolve => setTimeout(resolve, 20))
   const open = await client.ok('GET', path)
   t.match(open, { total_companies: 1, completed_companies: 0 })
   await sql.unsafe(`

@@ -232,7 +232,7 @@ t.test('migrate brings fresh stores up and finds nothing to do after that; start
   const env = { TOLLGATE_DATA_DIR: join(directory, 'own'), TOLLGATE_LOG_LEVEL: 'error' }
   const first = await run(['migrate'], env)
   t.equal(first.code, 0, first.err)
-  t.match(first.out, 'postgres/0001_accounts_environments_keys.sql')
+  t.match(first.out, 'postgres/0001_accounts.sql')
   const again = await run(['migrate'], env)
   t.equal(again.out, '')
   t.match(again.err, 'nothing to do')

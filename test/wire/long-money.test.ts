@@ -3,32 +3,29 @@
 import t from 'tap'
 import { companyOf, eventFeature, publishDraftOf } from '../api/planned.js'
 import { startHere } from '../harness.js'
+import {
+  askText,
+  digits,
+  largest,
+  longPrice,
+  longProduct,
+  longSubscription,
+  makeCustomer,
+  one,
+} from '../long-values.js'
 import { offerPlans } from './billing-world.js'
 import { receiver } from './receiver.js'
-
-const one = '9007199254740993'
-const largest = '9223372036854775807'
 
 const settings = { TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true' }
 const first = await startHere(t, settings)
 let { client, tollgate } = first
 
-/** The answer as text: JSON.parse would lose digits. */
-async function ask(method: string, path: string, body?: string) {
-  const response = await fetch(client.url + path, {
-    method,
-    headers: { 'X-Service-Api-Key': client.key, 'Content-Type': 'application/json' },
-    ...(body !== undefined && { body }),
-  })
-  return { status: response.status, text: await response.text() }
-}
+const ask = (method: string, path: string, body?: object | string) => askText(client, method, path, body)
 async function good(method: string, path: string, body?: object | string): Promise<string> {
-  const answer = await ask(method, path, typeof body === 'object' ? digits(body) : body)
+  const answer = await ask(method, path, body)
   t.ok(answer.status < 300, `${method} ${path}: ${answer.status}`, { found: answer.text })
   return answer.text
 }
-/** JSON of a body in which texts of digits behind a `#` stand for integers. */
-const digits = (body: object) => JSON.stringify(body).replace(/"#(-?\d[\d.e]*)"/g, '$1')
 const idOf = (answer: string): string => JSON.parse(answer).data.id
 
 /** Answers and texts in them, before a restart and after it. */
@@ -48,44 +45,20 @@ const none = {
 
 const companyId = await companyOf(client, tollgate, 'acme')
 const price = {
-  price_external_id: 'price_long',
-  product_external_id: 'prod_long',
-  external_account_id: 'acct',
-  currency: 'usd',
-  interval: 'month',
+  ...longPrice,
   price: `#${largest}`,
   billing_scheme: 'tiered',
-  usage_type: 'licensed',
-  is_active: true,
   price_tiers: [
     { price_external_id: 'price_long', up_to: 5, flat_amount: `#${one}`, per_unit_price: `#${largest}` },
     { price_external_id: 'price_long', per_unit_price: 1 },
   ],
 }
 const subscription = {
-  subscription_external_id: 'sub_long',
-  customer_external_id: 'cus_long',
-  currency: 'usd',
-  total_price: `#${largest}`,
-  cancel_at_period_end: false,
-  expired_at: null,
-  period_start: 1_700_000_000,
-  period_end: 4_000_000_000,
+  ...longSubscription,
   discounts: [
     { coupon_external_id: 'off', external_id: 'off', is_active: true, started_at: '2024-01-01T00:00:00Z' },
   ],
-  product_external_ids: [
-    {
-      product_external_id: 'prod_long',
-      price_external_id: 'price_long',
-      currency: 'usd',
-      interval: 'month',
-      price: `#${one}`,
-      quantity: 1,
-      usage_type: 'licensed',
-      billing_threshold: `#${largest}`,
-    },
-  ],
+  product_external_ids: [{ ...longProduct, billing_threshold: `#${largest}` }],
 }
 const coupon = {
   external_id: 'off',
@@ -99,9 +72,7 @@ const coupon = {
 }
 
 t.test('long: a provider’s prices, subscriptions and coupons', async t => {
-  await client.ok('POST', '/billing/product/upsert', { external_id: 'prod_long', price: 1, name: 'Long' })
-  const customer = { external_id: 'cus_long', name: 'C', email: 'c@x', meta: {}, company_id: companyId }
-  await client.ok('POST', '/billing/customer/upsert', customer)
+  await makeCustomer(client, companyId)
   const made = await good('POST', '/billing/price/upsert', price)
   t.match(made, `"price":${largest}`)
   const kept = { price_external_id: 'price_long', product_external_id: 'prod_long', nickname: 'n' }

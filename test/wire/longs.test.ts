@@ -3,28 +3,16 @@
 import t from 'tap'
 import { companyOf, eventFeature, publishDraftOf } from '../api/planned.js'
 import { startHere } from '../harness.js'
+import { askText, largest, one } from '../long-values.js'
 import { receiver } from './receiver.js'
 
-const one = '9007199254740993'
 const below = '9007199254740992'
-const largest = '9223372036854775807'
 
 const settings = { TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true' }
 const first = await startHere(t, settings)
 let { client, tollgate } = first
 
-/** The answer as text: JSON.parse would lose digits. */
-async function text(method: string, path: string, body?: string) {
-  const response = await fetch(client.url + path, {
-    method,
-    headers: {
-      'X-Service-Api-Key': client.key,
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    },
-    ...(body !== undefined && { body }),
-  })
-  return { status: response.status, text: await response.text() }
-}
+const text = (method: string, path: string, body?: string) => askText(client, method, path, body)
 async function good(method: string, path: string, body?: string): Promise<string> {
   const answer = await text(method, path, body)
   t.ok(answer.status < 300, `${method} ${path}: ${answer.status}`, { found: answer.text })

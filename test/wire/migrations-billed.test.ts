@@ -106,8 +106,8 @@ t.test('migrations of companies that pay', async t => {
     products: [price],
     pending,
   })
-  const dues = (id: string) =>
-    tollgate.services.sql`select * from company_dues where id = ${`${id} schedule`}`
+  const timers = (id: string) =>
+    tollgate.services.sql`select * from company_timers where id = ${`${id} schedule`}`
 
   await t.test('PB-23 (D1) what supersedes a pending migration leaves nothing of it behind', async t => {
     const aim = (planId: string, versionId: string, more: object) => ({
@@ -160,7 +160,7 @@ t.test('migrations of companies that pay', async t => {
       await supersede(s, v2)
       const was = await stands(s.id)
       t.equal(was.pending, null, `${title}: nothing waits`)
-      t.same(await dues(s.id), [], `${title}: nothing is due`)
+      t.same(await timers(s.id), [], `${title}: nothing is due`)
       const history = (await client.ok('GET', `/plan-changes?company_id=${s.id}`)).length
       after.push({ title, id: s.id, was, history })
     }

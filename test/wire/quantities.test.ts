@@ -2,10 +2,8 @@
 import t from 'tap'
 import { companyOf, eventFeature } from '../api/planned.js'
 import { startHere } from '../harness.js'
+import { askText, largest, one, two } from '../long-values.js'
 
-const one = '9007199254740993'
-const two = '18014398509481986'
-const largest = '9223372036854775807'
 const hourMs = 3_600_000
 const hour = Math.floor(Date.now() / hourMs) * hourMs
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -13,15 +11,8 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 const first = await startHere(t)
 let { client } = first
 
-/** The answer as text: JSON.parse would lose digits. */
-async function text(method: string, path: string, body?: string, type = 'application/json') {
-  const response = await fetch(client.url + path, {
-    method,
-    headers: { 'X-Service-Api-Key': client.key, ...(body !== undefined && { 'Content-Type': type }) },
-    ...(body !== undefined && { body }),
-  })
-  return { status: response.status, text: await response.text() }
-}
+const text = (method: string, path: string, body?: string, type?: string) =>
+  askText(client, method, path, body, type)
 const get = async (path: string): Promise<string> => (await text('GET', path)).text
 const track = (event: string, slug: string, quantity: string, more = '', members = '') =>
   `{"event_type":"track",${members}"body":{"event":"${event}","company":{"slug":"${slug}"},"quantity":${quantity}${more}}}`

@@ -1,6 +1,8 @@
 // Changes by time alone in companies without requests, over restarts: trials end, agreed changes come, webhooks are
 // sent.
 import t from 'tap'
+import { settleDue } from '../../src/jobs/settle-due.js'
+import { tellTrialEnds } from '../../src/jobs/trial-ends.js'
 import { publishDraftOf } from '../api/planned.js'
 import { type Client, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
@@ -99,11 +101,18 @@ t.test(
     await second.tollgate.stop()
 
     const third = await started()
+    const { environment_id: environmentId } = await third.client.ok('GET', '/whoami')
     await third.clock('2031-03-01T00:00:00Z')
-    await pause(4_500)
+    const { services } = third.tollgate
+    for (let turn = 0; turn < 2; turn++) {
+      await settleDue(services, [environmentId])
+      await tellTrialEnds(services)
+    }
+    await services.projections.barrier('postgres')
+    await services.outbox.drain()
     t.equal(here.received.length, 3, 'once, also over restarts')
     t.equal((await third.client.ok('GET', `/webhook-events?webhook_id=${webhook.id}`)).length, 3)
-    const left = await third.tollgate.services.sql`select * from company_dues`
+    const left = await third.tollgate.services.sql`select * from company_timers`
     t.same(left.length, 0, 'nothing is due any more')
   },
 )
@@ -114,8 +123,10 @@ t.test('agreed changes, top-ups and refusals are published', async t => {
   const told = async (type: string) => {
     await tollgate.services.projections.barrier('postgres')
     await tollgate.services.outbox.drain()
-    for (const end = Date.now() + 5_000; here.of(type).length === 0 && Date.now() < end; ) await pause(20)
-    await pause(200)
+    for (const end = Date.now() + 60_000; Date.now() < end; await pause(20)) {
+      const events: { status: string }[] = await client.ok('GET', '/webhook-events')
+      if (here.of(type).length > 0 && events.every(({ status }) => status === 'success')) break
+    }
     return here.of(type).map(({ json }) => json)
   }
   await client.ok('POST', '/webhooks', {

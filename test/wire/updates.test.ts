@@ -18,7 +18,7 @@ const random = new Random()
 t.comment(`TOLLGATE_SEED=${random.seed}`)
 
 const updating = routes
-  .filter(route => route.mutates && (route.method === 'put' || route.method === 'post'))
+  .filter(({ mutates, method }) => mutates && method !== 'get' && method !== 'del')
   .map(titleOf)
   .filter(title => notUpdates[title] === undefined)
 

@@ -89,7 +89,7 @@ t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now',
         const [change, uses] = [changes.at(place), changes.usageVersion(place)]
         const text = answerOf(checks, catalog, actor, question, now)
         const untilMs = answerExpiresAt(actor, now)
-        rememberAnswer(actor, checks.reads, now)
+        rememberAnswer(actor, question, checks.reads, now, changes)
         const { figures } = checks.reads
         // of some the shard has heard more than who keeps answers
         if (random.chance(0.9)) kept.push({ question, text, change, uses, figures, sinceMs: now, untilMs })

@@ -1,8 +1,12 @@
 // Counts of flag checks: every check is in one row of its company, minute and outcome, whatever order they came in.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
+import { compileCatalog } from '../../src/core/catalog.js'
+import type { SeenUsers } from '../../src/core/company/message.js'
 import { minuteMs } from '../../src/core/usage/period.js'
 import { CheckTally } from '../../workers/company/check-tally.js'
 import { countsDueMs, FlagChecks } from '../../workers/company/checks.js'
+import { catalogData, flag } from '../core/make.js'
 import { Random } from '../random.js'
 
 const outcome = (flag: string, value: boolean, reason = 'r') => ({
@@ -93,3 +97,43 @@ t.test('FE-101 many counts are reported once a minute, few every ten seconds', a
     t.equal(countsDueMs(tally), dueMs)
   }
 })
+
+t.test(
+  'FE-103 times of many users are reported in parts, each once, and all of them when the shard ends',
+  async t => {
+    const flags = [flag('f', { defaultValue: true })]
+    const catalog = compileCatalog(catalogData({ environmentId: 'env_a', flags }))
+    const seen = (checks: FlagChecks, from: number, to: number) => {
+      for (let i = from; i < to; i++) {
+        const context = {
+          companyGiven: false,
+          userGiven: true,
+          asked: '{}',
+          userId: `user_${i}`,
+          userTraits: null,
+        }
+        checks.one(catalog, null, { type: 'check', flagKey: 'f', context, preflight: null }, i)
+      }
+    }
+    for (const all of [false, true]) {
+      const checks = new FlagChecks('run', 0)
+      const parts: (readonly SeenUsers[])[] = []
+      const report = () => checks.report(0, all, ({ users }) => parts.push(users))
+      const told = () =>
+        parts
+          .flat()
+          .flatMap(({ environmentId, ids, atMs }) => ids.map((id, i) => `${environmentId} ${id} ${atMs[i]}`))
+      seen(checks, 0, 2_500)
+      report()
+      if (!all) {
+        t.equal(told().length, 1_000, 'the rest follows in later turns')
+        seen(checks, 2_500, 2_510)
+        while (told().length < 2_500) await nextTurn()
+        report()
+      } else t.equal(told().length, 2_500, 'the rest does not wait')
+      while (told().length < (all ? 2_500 : 2_510)) await nextTurn()
+      t.ok(parts.every(users => users.reduce((sum, { ids }) => sum + ids.length, 0) <= 1_000))
+      t.same(new Set(told()), new Set(Array.from(told(), (_, i) => `env_a user_${i} ${i}`)), 'each once')
+    }
+  },
+)

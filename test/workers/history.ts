@@ -11,7 +11,6 @@ import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
 import { factText } from '../../src/journal/records/fact-encoder.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { entitlement, stored } from '../core/make.js'
-import { fullDrawRows } from '../journal/full-rows.js'
 
 /** A repeatable source of numbers; the seed is printed by who uses it. */
 export function randomFrom(seed: number): (below: number) => number {
@@ -134,25 +133,19 @@ export class History {
       this.#count(Number(event.quantity), failed, key !== null)
     }
     const draw = fx.find(effect => effect.t === 'credit_draw')
-    // as older journals have them: without rows, or with rows and all of it in the fact too
+    // with rows, which the fact omits then, or without
     const readyMade = event === null && draw !== undefined && this.#random(2) === 0
-    const rowsOnly = readyMade && this.#random(2) === 0
-    const rows = rowsOnly
-      ? drawRows(this.environmentId, id, draw.now ?? draw.at, fx)
-      : readyMade
-        ? fullDrawRows(this.environmentId, id, fx)
-        : ''
+    const rows = readyMade ? drawRows(this.environmentId, id, draw.now ?? draw.at, fx) : ''
     return {
       flags:
         (readyMade ? RecordFlag.draws : 0) |
-        (rowsOnly && rows !== '' ? RecordFlag.drawsInRows : 0) |
         (event === null ? 0 : RecordFlag.event) |
         (identity ? RecordFlag.identity : 0) |
         (ledger ? RecordFlag.ledger : 0),
       month: event !== null ? monthOf(capturedAtMs) : readyMade ? monthOf(draw.at) : 0,
       row,
       ledger: rows,
-      fact: factText(fact, rowsOnly && rows !== ''),
+      fact: factText(fact, rows !== ''),
     }
   }
 

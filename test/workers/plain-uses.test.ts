@@ -265,7 +265,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
         const flags = flagsOf(fx)
         const ledger = flags & RecordFlag.draws ? drawRows(env, id, request.at, fx) : ''
         const record = {
-          flags: RecordFlag.event | flags | (ledger === '' ? 0 : RecordFlag.drawsInRows),
+          flags: RecordFlag.event | flags,
           month: monthOf(request.at),
           row: eventRow(event, rowExtra(catalog, env, event, request.at)),
           ledger,

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
 import type { Effect, Fact } from '../../src/core/company/message.js'
 import { encodeId } from '../../src/core/id.js'
@@ -57,7 +57,8 @@ function begin(more: Partial<StreamOptions> = {}) {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !condition(); i++) await sleep(5)
+  for (const endMs = Date.now() + 60_000; !condition(); await sleep(5))
+    if (Date.now() > endMs) throw new Error('it did not come to it')
 }
 
 t.test('a stream projects to the committed end by itself, and ends when it is there', async t => {
@@ -112,8 +113,14 @@ t.test('records gather until time or number is up, or somebody waits', async t =
   const { positions, projection, stream } = begin({ gatherMs: 600_000, gatherMax: 100 })
   await until(() => projection.attempts === 1) // reads the stored position
   positions.set(0, 'committed', 5)
-  await sleep(120)
+  // a stream that begins later and does not gather comes to its end first
+  const other = begin()
+  other.positions.set(0, 'committed', 5)
+  await until(() => other.projection.position === 5)
+  t.equal(other.projection.position, 5)
   t.equal(projection.position, 0, 'nobody waits')
+  other.stream.stop(true)
+  await other.stream.ended
   stream.want(5)
   await until(() => projection.position === 5)
   t.equal(projection.position, 5)
@@ -130,7 +137,7 @@ t.test('an abandoned stream ends though its store is away', async t => {
   positions.set(0, 'committed', 5)
   await until(() => projection.attempts > 1)
   stream.stop(false)
-  await sleep(20)
+  await tick()
   stream.stop(true)
   await stream.ended
   t.equal(projection.position, 0)
@@ -172,6 +179,28 @@ t.test(
     t.equal(dropped, 10)
   },
 )
+
+t.test('FE-101: the last rows are sent although a flush of another table is in progress', async t => {
+  const sent: string[] = []
+  let stored = (): void => {}
+  const slow = new Promise<void>(resolve => {
+    stored = resolve
+  })
+  const insertRaw = async ({ table, rows }: { table: string; rows: string | Buffer }) => {
+    if (table === 'events') await slow
+    sent.push(`${table} ${rows}`)
+  }
+  const writer = new CheckWriter({ insertRaw }, () => {})
+  writer.add(['1'], ['a'])
+  const flushed = writer.flush()
+  // the counts are sent, and their loop has ended
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  writer.add(['2'], [])
+  const finished = writer.finish()
+  stored()
+  await Promise.all([flushed, finished])
+  t.same(sent, ['flag_checks 1', 'events a', 'flag_checks 2'])
+})
 
 t.test('CU-46: last seen times are the latest, unless an explicit one came in between', async t => {
   const record = (flags: number, fact: unknown) => ({

@@ -5,8 +5,14 @@ import t from 'tap'
 import { newCompany } from '../../src/core/company/company.js'
 import { encodeCompany, encodeUser } from '../../src/core/company/state.js'
 import { newUser } from '../../src/core/company/user.js'
+import { companyActor } from '../../workers/company/actors.js'
 import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
-import { postgresSnapshots, type SnapshotRow, snapshotLine } from '../../workers/company/snapshots.js'
+import {
+  postgresSnapshots,
+  type SnapshotRow,
+  snapshotLine,
+  storeChanged,
+} from '../../workers/company/snapshots.js'
 import { seed } from '../random.js'
 import { startStores } from '../stores.js'
 
@@ -36,6 +42,41 @@ t.test('an older snapshot never takes the place of a newer, a checkpoint never m
   const [checkpoint] = await sql`select sequence from checkpoints where generation = 'g1' and shard = 0`
   t.equal(Number(checkpoint!.sequence), 7)
 })
+
+t.test('states with quotes, line breaks and other signs come back as they were', async t => {
+  const { sql } = await startStores(t)
+  const snapshots = postgresSnapshots(sql)
+  const texts = ['"', "it's", 'a\nb\r\n\tc', '\\N', '\\', '{},NULL', '\u2028\u0001', '\u{1f600}', '']
+  const rows = texts.map((text, i) => ({ ...row(i), id: `comp_${i}`, state: JSON.stringify({ text }) }))
+  await snapshots.put(rows)
+  const found = (await snapshots.find(rows.map(({ id }) => id))).map(String).join('\n')
+  t.same(new Set(found.split('\n')), new Set(rows.map(snapshotLine)))
+})
+
+t.test(
+  'requests are served between the snapshots of a checkpoint, and an actor forgotten meanwhile is left out',
+  async t => {
+    const { sql } = await startStores(t)
+    const wanted = Array.from({ length: 100 }, (_, i) => companyActor(newCompany(`comp_${i}`, 'env_1'), 0))
+    const dirty = new Set(wanted)
+    const stored: SnapshotRow[] = []
+    const put = async (rows: readonly SnapshotRow[]) => void stored.push(...rows)
+    let turns = 0
+    let isStored = false
+    const count = () => {
+      if (isStored) return
+      turns++
+      dirty.delete(wanted[99]!)
+      setImmediate(count)
+    }
+    setImmediate(count)
+    await storeChanged({ ...postgresSnapshots(sql), put }, 'g1', wanted, dirty, async () => {})
+    isStored = true
+    t.ok(turns >= 4, `${turns} turns in between`)
+    t.equal(stored.length, 99)
+    t.equal(dirty.size, 0)
+  },
+)
 
 t.test('snapshots decoded in place equal those of JSON.parse', async t => {
   const reader = new SnapshotReader()

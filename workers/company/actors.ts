@@ -22,12 +22,16 @@ export type Actor =
       /** Where its last simple draw came from; null before the first. */
       drawing: Drawing | null
       /**
-       * Read set of the cacheable answers: whether they show usage figures, and their comparisons; null: no answers.
+       * Read set of the cacheable answers: which of them show usage figures, and their comparisons; null: no answers.
        */
-      answeredFigures: boolean
+      answeredFigures: Answered
       answeredTests: CachedPredicates | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
+
+/** Cacheable answers with usage figures that were given of a company: none, checks, or its view as well. */
+export const answered = { none: 0, checks: 1, view: 2 } as const
+export type Answered = (typeof answered)[keyof typeof answered]
 
 /** When a message of this time counts for an actor, epoch ms (decision 22). */
 export function timeOf(actor: Actor, atMs: number): number {
@@ -56,7 +60,7 @@ export function companyActor(state: Company, tick: number): CompanyActor {
     settledUntilMs: 0,
     settledUnder: 0,
     drawing: null,
-    answeredFigures: true,
+    answeredFigures: answered.view,
     answeredTests: CachedPredicates.unknown,
   }
 }

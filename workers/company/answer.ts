@@ -8,7 +8,7 @@ import { featureUsages } from '../../src/core/entitlements/feature.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
 import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
-import type { Actor, CompanyActor } from './actors.js'
+import { type Actor, answered, type CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
 import { describeCompany, outlineCompany } from './describe.js'
 import { toldOf } from './streamed.js'
@@ -50,24 +50,43 @@ export function answerOf(
   }
 }
 
-/** TTL of a check's answer: the instant at which time alone may change it, epoch ms; 0: unknown. */
+/** TTL of the answer to a check or of a view: the instant at which time alone may change it, epoch ms; 0: unknown. */
 export function answerExpiresAt(actor: Actor | null, at: number): number {
   if (actor === null) return cacheableUntil(null, 0, at)
   return actor.k === 'c' && actor.state.exists ? cacheableUntil(actor.state, actor.settledUntilMs, at) : 0
 }
 
-/** Remember what an answer rests on that may be kept. */
-export function rememberAnswer(actor: CompanyActor, { figures, tests }: ReadSet, at: number): void {
-  if (figures) actor.answeredFigures = true
-  if (tests.length === 0) return
-  actor.answeredTests ??= CachedPredicates.at(at)
-  actor.answeredTests.add(tests, at)
+/**
+ * Remember what an answer rests on that may be kept: one to a check, or the view of a company. Returns whether it may
+ * show usage figures; null: it is not kept.
+ */
+export function rememberAnswer(
+  actor: Actor | null,
+  question: Question,
+  { figures, tests }: ReadSet,
+  at: number,
+  changes: Changes,
+): boolean | null {
+  const isView = question.type === 'outline'
+  if (!isView && question.type !== 'check' && question.type !== 'check_all') return null
+  if (actor?.k !== 'c') return isView || figures
+  if (isView) {
+    actor.answeredFigures = answered.view
+    return true
+  }
+  tellSeen(actor, changes)
+  if (figures && actor.answeredFigures === answered.none) actor.answeredFigures = answered.checks
+  if (tests.length > 0) {
+    actor.answeredTests ??= CachedPredicates.at(at)
+    actor.answeredTests.add(tests, at)
+  }
+  return figures
 }
 
 /** A company changes: none of the answers that were given of it is kept any longer (FE-105). */
 export function raiseChanged(actor: CompanyActor, changes: Changes): void {
   changes.changed(actor.state.id)
-  actor.answeredFigures = false
+  actor.answeredFigures = answered.none
   actor.answeredTests = null
 }
 
@@ -84,7 +103,14 @@ export function raiseRecorded(actor: Actor, flags: number, changes: Changes): vo
 export function tellUsed(actor: CompanyActor, name: string, at: number, changes: Changes): void {
   const { state, answeredFigures, answeredTests } = actor
   if (answeredTests !== null && !answeredTests.holdAfter(state, name, at)) return raiseChanged(actor, changes)
-  if (!answeredFigures) return
+  if (answeredFigures === answered.none) return
   changes.used(state.id)
-  actor.answeredFigures = false
+  actor.answeredFigures = answered.none
+}
+
+/** A check moved the last-seen time of a company (FE-103): a view of it is not given again. */
+export function tellSeen(actor: Actor | null, changes: Changes): void {
+  if (actor?.k !== 'c' || actor.answeredFigures !== answered.view) return
+  changes.used(actor.state.id)
+  actor.answeredFigures = answered.none
 }

@@ -1,9 +1,9 @@
-// Flag checks in a shard: evaluated, written as text, counted. Counts, records and last-seen times follow later
-// (FE-100…103).
+// Flag checks in a shard, or in all shards of a thread: evaluated, written as text, counted. Counts, records and
+// last-seen times follow later (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
-import type { CheckCounts, Question } from '../../src/core/company/message.js'
+import type { CheckCounts, Question, SeenUsers } from '../../src/core/company/message.js'
 import type { CheckContext, Preflight } from '../../src/core/company/requests.js'
 import { checkAll, writeAllChecks } from '../../src/core/flags/check.js'
 import { type CheckResult, checkWith, inContext, writeCheck } from '../../src/core/flags/flag.js'
@@ -13,6 +13,8 @@ import { derivedId } from '../../src/core/id.js'
 import { checkRecordRow } from '../../src/protocol/check-rows.js'
 import { CheckTally } from './check-tally.js'
 
+/** Interval of reports, ms. */
+export const reportMs = 1_000
 /** Interval of reports of counts, ms. */
 const countsMs = 10_000
 /** The same where there are many: repeated checks share a row within a minute. */
@@ -21,6 +23,8 @@ const manyCountsMs = 60_000
 const fewRows = 5_000
 /** Rows of counts in one report: about a millisecond of work. */
 const rowsAtOnce = 2_000
+/** Users in one report, for the same reason. */
+const usersAtOnce = 1_000
 
 export class FlagChecks {
   private tally = new CheckTally()
@@ -32,6 +36,8 @@ export class FlagChecks {
   /** When a flag was last checked, by environment and key. */
   private flags = new Map<string, Map<string, number>>()
   private users = new Map<string, Map<string, number>>()
+  /** Users seen before the report that is being made. */
+  private usersLeft = new Map<string, Map<string, number>>()
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
   private made = 0
@@ -39,7 +45,7 @@ export class FlagChecks {
   readonly reads = new ReadSet()
 
   constructor(
-    /** Names this shard's run: record ids are derived from it. */
+    /** Names this run of a shard or thread: record ids are derived from it. */
     private readonly run: string,
     private readonly rowsPerSecond: number,
   ) {
@@ -86,6 +92,10 @@ export class FlagChecks {
    */
   report(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
     this.rowsLeft = this.rowsPerSecond
+    this.reportRest(nowMs, all, to)
+  }
+
+  private reportRest(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
     do {
       const isDue = all || this.tally.isFull || nowMs - this.toldMs >= countsDueMs(this.tally)
       if (this.rest === null && isDue && !this.tally.isEmpty) {
@@ -93,13 +103,17 @@ export class FlagChecks {
         this.tally = new CheckTally()
         this.toldMs = nowMs
       }
+      if (this.usersLeft.size === 0) {
+        this.usersLeft = this.users
+        this.users = new Map()
+      }
       const taken = this.take()
       if (taken !== null) to(taken)
-    } while (all && (this.rest !== null || !this.tally.isEmpty))
-    if (this.rest !== null && this.telling === null)
+    } while (all && (this.rest !== null || !this.tally.isEmpty || this.usersLeft.size + this.users.size > 0))
+    if ((this.rest !== null || this.usersLeft.size > 0) && this.telling === null)
       this.telling = setImmediate(() => {
         this.telling = null
-        this.report(nowMs, false, to)
+        this.reportRest(nowMs, false, to)
       })
   }
 
@@ -107,17 +121,36 @@ export class FlagChecks {
   private take(): CheckCounts | null {
     const counts = this.rest?.take(rowsAtOnce) ?? []
     if (this.rest?.isEmpty) this.rest = null
-    if (counts.length === 0 && this.rows.length === 0 && this.flags.size === 0 && this.users.size === 0)
+    const users = this.takeUsers()
+    if (counts.length === 0 && this.rows.length === 0 && this.flags.size === 0 && users.length === 0)
       return null
     const taken: CheckCounts = {
       counts,
       rows: this.rows,
       flags: listOf(this.flags),
-      users: listOf(this.users),
+      users,
     }
     this.rows = []
     this.flags = new Map()
-    this.users = new Map()
+    return taken
+  }
+
+  private takeUsers(): readonly SeenUsers[] {
+    const taken: SeenUsers[] = []
+    let room = usersAtOnce
+    for (const [environmentId, seen] of this.usersLeft) {
+      const ids: string[] = []
+      const atMs: number[] = []
+      for (const [id, ms] of seen) {
+        if (room-- <= 0) break
+        seen.delete(id)
+        ids.push(id)
+        atMs.push(ms)
+      }
+      if (ids.length > 0) taken.push({ environmentId, ids, atMs })
+      if (room < 0) break
+      this.usersLeft.delete(environmentId)
+    }
     return taken
   }
 

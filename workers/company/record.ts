@@ -24,11 +24,7 @@ export function recordOf(
   // an event's draws are of its time (CR-48), so of its month
   const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, at, fx) : ''
   return {
-    flags:
-      flags |
-      (event ? RecordFlag.event : 0) |
-      (ledger === '' ? 0 : RecordFlag.drawsInRows) |
-      (fact.tell === undefined ? 0 : RecordFlag.tells),
+    flags: flags | (event ? RecordFlag.event : 0) | (fact.tell === undefined ? 0 : RecordFlag.tells),
     month: event ? monthOf(event.capturedAtMs) : 0,
     row: event ? eventRow(event, rowExtra(catalog, env, event, at)) : '',
     ledger,

@@ -140,7 +140,7 @@ class Tail {
       // its snapshot has it already
       if (actor && !tells && chunk.sequence(i) <= actor.state.sequence) continue
       const from = chunk.factAt(i)
-      const rowsAt = flags & RecordFlag.drawsInRows ? chunk.ledgerAt(i) : from
+      const rowsAt = chunk.ledgerAt(i)
       const fact =
         actor && !tells
           ? this.#facts.passing(chunk.bytes, from, chunk.factEnd(i), actor.state, rowsAt)

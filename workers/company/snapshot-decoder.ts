@@ -101,12 +101,11 @@ export class SnapshotReader {
       counters: this.#counters(),
       credits: this.#list(credits),
       idsMade: this.#number(idsMade),
+      timeMs: this.#number(timeMs),
     }
-    // version 0.1.0 wrote no time
-    const whole = this.#bytes[this.#at] === comma ? { ...company, timeMs: this.#number(timeMs) } : company
     this.#byte(braceClose)
     if (this.#at !== this.#end) throw other
-    return whole
+    return company
   }
 
   #skip(expected: Uint8Array): void {

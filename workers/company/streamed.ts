@@ -17,7 +17,7 @@ import { type Counter, readAll } from '../../src/core/usage/counter.js'
 import type { Cycle } from '../../src/core/usage/period.js'
 import { jsonText } from '../../src/json.js'
 import { writeParts } from '../../src/protocol/snapshot-parts.js'
-import type { Actor, CompanyActor } from './actors.js'
+import { type Actor, answered, type CompanyActor } from './actors.js'
 
 type EngineQuestion = Extract<Question, { readonly type: 'engine' }>
 
@@ -178,7 +178,7 @@ export function toldOf(actor: Actor, catalog: Catalog, at: number, question: Eng
   const { since, usedOnly } = question
   const look = (known: Told, used: boolean) =>
     actor.k === 'c' ? known.lookAtCompany(actor, catalog, at, used) : known.lookAtUser(actor, catalog)
-  if (actor.k === 'c') actor.answeredFigures = true
+  if (actor.k === 'c' && actor.answeredFigures === answered.none) actor.answeredFigures = answered.checks
   let known = told.get(actor)
   // Without a last sent state, or after a removal, the snapshot starts anew.
   if (known === undefined || !look(known, usedOnly && known.has(since))) {

@@ -4,6 +4,7 @@ import type { CatalogData } from '../../src/core/definitions.js'
 import type { JournalDisk } from '../../src/journal/disk.js'
 import type { Port } from '../../src/protocol/port.js'
 import type { ShardOptions } from '../../src/protocol/shard-options.js'
+import type { FlagChecks } from './checks.js'
 import type { EventClaims } from './claimed.js'
 import type { SnapshotStore } from './snapshots.js'
 
@@ -24,6 +25,8 @@ export interface ShardStorage {
   readonly snapshots: SnapshotStore
   /** Several nodes only: claims idempotency keys, and sends entities to the other nodes first. */
   readonly shared?: EventClaims
+  /** Several nodes only: the flag checks of all shards of the thread, which reports them every second. */
+  readonly checks?: FlagChecks
 }
 
 /** The reason that callers hear when their records were not written. */

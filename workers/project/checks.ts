@@ -39,6 +39,12 @@ export class CheckWriter {
     return this.#flushing ?? Promise.resolve()
   }
 
+  /** Send all rows added before this call, unless held: a flush in progress may have passed their table. */
+  async finish(): Promise<void> {
+    await this.sent
+    await this.flush()
+  }
+
   /** Send the waiting rows, unless held. Never rejects: rows that could not be sent wait for the next call. */
   flush(): Promise<void> {
     if (this.held) return this.sent

@@ -15,7 +15,7 @@ import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
 import { creditFactOf, ledgerRows } from './ledger.js'
 import { Lines, Pieces } from './lines.js'
-import { drawReading, eventReading, fullDrawReading } from './reading.js'
+import { drawReading, eventReading } from './reading.js'
 import type { Projection } from './stream.js'
 
 export interface ClickHouseProjectionOptions {
@@ -49,8 +49,8 @@ interface Gathered {
   bytes: number
 }
 
-/** Kinds of inserts: the name is a part of the token. Pre-encoded draws have forms of their own. */
-const names = ['events', 'credit_ledger', 'credit_ledger draws', 'credit_ledger draws in rows'] as const
+/** Kinds of inserts: the name is a part of the token. Pre-encoded draws have a form of their own. */
+const names = ['events', 'credit_ledger', 'credit_ledger draws in rows'] as const
 type Name = (typeof names)[number]
 
 interface Insert {
@@ -62,12 +62,6 @@ interface Insert {
 const forms: Readonly<Record<Name, Pick<InsertOptions, 'table' | 'format' | 'columns' | 'reading'>>> = {
   events: { table: 'events', reading: eventReading },
   credit_ledger: { table: 'credit_ledger' },
-  'credit_ledger draws': {
-    table: 'credit_ledger',
-    format: 'TabSeparated',
-    columns: fullDrawColumns,
-    reading: fullDrawReading,
-  },
   'credit_ledger draws in rows': {
     table: 'credit_ledger',
     format: 'TabSeparated',
@@ -197,8 +191,7 @@ export class ClickHouseProjection implements Projection {
       if (flags & RecordFlag.rows) {
         const factAt = records.factAt(i)
         const month = records.month(i)
-        const name = flags & RecordFlag.drawsInRows ? 'credit_ledger draws in rows' : 'credit_ledger draws'
-        if (draws?.month !== month || draws.name !== name) draws = this.#insertInto(into, name, month)
+        if (draws?.month !== month) draws = this.#insertInto(into, 'credit_ledger draws in rows', month)
         draws.lines.addWhole(bytes, ledgerAt, factAt)
         into.bytes += factAt - ledgerAt
       } else if (flags & RecordFlag.ledger) this.#ledger(into, records, i)

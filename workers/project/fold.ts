@@ -127,7 +127,7 @@ export class Fold {
   readonly planChanges = new RowSet()
   readonly plans = new Map<string, PlanChange>()
   /** Instants at which time alone changes a company's plans. */
-  readonly dues = new RowSet()
+  readonly timers = new RowSet()
   /** Leases and reservations; they outlive their company, as the ledger does. */
   readonly holds = new Map<string, HoldChange>()
   /** Companies that have no downgrade agreed for later any more. */
@@ -246,7 +246,7 @@ export class Fold {
         return
       case 'plan':
         this.#planned(fact, 'base', effect.plan === null ? [] : [effect.plan])
-        this.#due(
+        this.#timer(
           fact,
           `${fact.id} trial`,
           effect.plan?.trial?.status === 'active' ? effect.plan.trial.endMs : null,
@@ -265,10 +265,10 @@ export class Fold {
           state: effect.subscription,
           updated_at: at,
         })
-        this.#due(fact, effect.subscription.id, changesAt(effect.subscription))
+        this.#timer(fact, effect.subscription.id, changesAt(effect.subscription))
         return
       case 'schedule':
-        this.#due(fact, `${fact.id} schedule`, scheduledAt(effect.schedule))
+        this.#timer(fact, `${fact.id} schedule`, scheduledAt(effect.schedule))
         if (effect.schedule?.downgrade) this.calledOff.delete(fact.id)
         else this.calledOff.add(fact.id)
         return
@@ -280,7 +280,7 @@ export class Fold {
         return
       case 'subscription_removed':
         this.subscriptions.remove(effect.subscriptionId)
-        this.dues.remove(effect.subscriptionId)
+        this.timers.remove(effect.subscriptionId)
         return
       case 'credit_grant':
         this.credits.putAbsent(`${fact.id} ${effect.c}`, {
@@ -433,9 +433,9 @@ export class Fold {
   }
 
   /** Null and Infinity: never. */
-  #due(fact: Fact, id: string, atMs: number | null): void {
-    if (atMs === null || atMs === Number.POSITIVE_INFINITY) this.dues.remove(id)
-    else this.dues.put(id, { id, environment_id: fact.env, company_id: fact.id, due_at: time(atMs) })
+  #timer(fact: Fact, id: string, atMs: number | null): void {
+    if (atMs === null || atMs === Number.POSITIVE_INFINITY) this.timers.remove(id)
+    else this.timers.put(id, { id, environment_id: fact.env, company_id: fact.id, due_at: time(atMs) })
   }
 
   #trialEnded(fact: Fact, trial: EndedTrial): void {
@@ -537,7 +537,7 @@ export class Fold {
     this.companies.delete(fact.id)
     this.goneCompanies.add(fact.id)
     this.memberships.forget('company_id', fact.id)
-    const sets = [this.overrides, this.overrideChanges, this.subscriptions, this.credits, this.dues]
+    const sets = [this.overrides, this.overrideChanges, this.subscriptions, this.credits, this.timers]
     for (const set of sets) set.forget('company_id', fact.id)
     for (const [key, change] of this.plans) if (change.companyId === fact.id) this.plans.delete(key)
   }

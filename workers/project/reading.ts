@@ -58,7 +58,7 @@ const inRow: readonly string[] = drawColumns
 const places = fullDrawColumns.map(column => inRow.indexOf(column))
 const consumed = inRow.indexOf('quantity_consumed')
 
-/** The same lines with every column that older journals had; a line that is no row is unchanged. */
+/** The same lines with every column of the table that they fill; a line that is no row is unchanged. */
 function fullLines(lines: Buffer): Buffer {
   const full = (line: string): string => {
     const values = line.split('\t')
@@ -80,14 +80,11 @@ function fullValue(values: readonly string[], i: number): string {
   }
 }
 
-/** The same for journals whose rows have all columns. */
-export const fullDrawReading: Reading = reading(drawTypes(fullDrawColumns), {})
-
 function drawTypes(columns: readonly DrawColumn[]): Readonly<Record<string, string>> {
   return Object.fromEntries(columns.map(column => [column, drawType(column)]))
 }
 
-type DrawColumn = (typeof drawColumns | typeof fullDrawColumns)[number]
+type DrawColumn = (typeof drawColumns)[number]
 
 function drawType(column: DrawColumn): string {
   switch (column) {
@@ -96,7 +93,6 @@ function drawType(column: DrawColumn): string {
     case 'sequence':
     case 'grant_sequence':
       return 'UInt64'
-    case 'amount':
     case 'quantity_consumed':
     case 'grant_quantity_remaining':
       return 'Decimal(38, 9)'

@@ -131,7 +131,7 @@ const planChangeColumns = `id text, environment_id text, company_id text, action
 const planColumns = `company_id text, plan_id text, kind text, environment_id text, version_id text, price_id text,
   added_at timestamptz, trial_end_at timestamptz, trial_end_setting text, trial_status text`
 
-const dueColumns = 'id text, environment_id text, company_id text, due_at timestamptz'
+const timerColumns = 'id text, environment_id text, company_id text, due_at timestamptz'
 const holdKeyColumns =
   'id text, environment_id text, kind text, key text, company_id text, used_at timestamptz'
 const endedTrialColumns = `id text, environment_id text, company_id text, subscription_id text, plan_id text,
@@ -185,12 +185,12 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
     ['credit_grants', { from: grantColumns, onConflict: keep }, fold.grants],
     ['plan_changes', { from: planChangeColumns, onConflict: keep }, fold.planChanges],
     [
-      'company_dues',
+      'company_timers',
       {
-        from: dueColumns,
+        from: timerColumns,
         onConflict: '(id) do update set company_id = excluded.company_id, due_at = excluded.due_at',
       },
-      fold.dues,
+      fold.timers,
     ],
     [
       'hold_keys',
@@ -372,7 +372,7 @@ function forget(tx: TransactionSql, fold: Fold, gone: readonly string[]): Promis
     tx`delete from company_plans where company_id = any(${companies}::text[])`,
     tx`delete from company_subscriptions where company_id = any(${companies}::text[])`,
     tx`delete from company_credits where company_id = any(${companies}::text[])`,
-    tx`delete from company_dues where company_id = any(${companies}::text[])`,
+    tx`delete from company_timers where company_id = any(${companies}::text[])`,
   ]
 }
 

@@ -11,7 +11,7 @@ import type { Question } from '../../core/company/message.js'
 import type { CheckContext, Preflight } from '../../core/company/requests.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { preflightError } from '../../core/flags/rule.js'
-import type { VersionStamp } from '../../engine/cache/response-cache.js'
+import type { KeyedStamp } from '../../engine/cache/response-cache.js'
 import { givenKeys, type Keys } from '../../engine/directory/entities.js'
 import type { Answered, Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
@@ -77,7 +77,7 @@ function answerTo<Reply>(
 function stampOf(
   call: Call<Exact<CheckFlagRequestBody>>,
   { companyId, context }: Subject,
-): VersionStamp | null {
+): KeyedStamp | null {
   if (call.cacheable !== true) return null
   const { companyGiven, userGiven, userId } = context
   if (companyGiven && (companyId === null || !isOne(call.body.company))) return null

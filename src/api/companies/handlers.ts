@@ -33,7 +33,7 @@ import {
   string,
   text,
 } from '../kit/query.js'
-import { companyDetails } from './read.js'
+import { companyBytes, companyDetails } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
 
 const listShape = {
@@ -213,15 +213,21 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
 }
 
 /** GET /companies/lookup. source: CU-3, decision 15 */
-export const lookupCompany: Handler<undefined, QueryOf<typeof lookupShape>> = async call => ({
-  data: await oneCompany(call, lookedUp(call, 'company', call.query.keys)),
-})
+export const lookupCompany: Handler<undefined, QueryOf<typeof lookupShape>> = call =>
+  shown(call, lookedUp(call, 'company', call.query.keys))
 
 /** GET /companies/{company_id}. */
 export const getCompany: Handler = async call => {
   const id = call.params.company_id!
   if (!isKnown(call, 'company', id)) throw entityUnknown('company')
-  return { data: await oneCompany(call, id) }
+  return shown(call, id)
+}
+
+/** One company as it was written before, if that is still so. Throws 404 if it is deleted. */
+async function shown(call: EntityCall, id: string): Promise<Answer> {
+  const bytes = await companyBytes(call, id)
+  if (bytes === null) throw entityUnknown('company')
+  return { pieces: [bytes] }
 }
 
 /** DELETE /companies/{company_id}. No subscription with a provider is cancelled. source: CU-50, AL-34 */

@@ -5,10 +5,12 @@ import type { PlanHolding } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { billingSubscription } from '../../core/plans/plan.js'
+import type { Beside } from '../../engine/cache/company-views.js'
+import { jsonText } from '../../json.js'
 import { type CompanyOutline, unpackOutline } from '../../protocol/company-outline.js'
 import { type BilledCompanies, billedCompanies, billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'
-import { definitionsOf } from '../entities/view.js'
+import { areKnown, definitionsOf } from '../entities/view.js'
 import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from '../entities/write.js'
 import { storedLong } from '../kit/long.js'
 import { askForPage, textBytes } from '../kit/page-weight.js'
@@ -50,6 +52,64 @@ export async function companyDetails(
     companies.filter(company => company !== null),
     billed,
   )
+}
+
+/**
+ * One company in full, as the bytes of its JSON; null if it is deleted. They are given again while the same view would be
+ * made. A view rests on the company's version numbers, the catalog, the trait definitions and its number of users; one
+ * that shows anything else of Postgres is not kept. Whether billing is stored of the company is asked each time.
+ */
+export async function companyBytes(call: EntityPlace, id: string): Promise<Uint8Array | null> {
+  const { services, environment, nowMs } = call
+  const { companyViews: views, shards } = services
+  const billed = billedCompanies(services, environment.id, [id])
+  const beside = besideOf(call, id)
+  const known = views.find(id, nowMs, beside)
+  if (known !== null && !(await billed).has(id)) return known
+  const stamp = views.stamp(environment.id, id, nowMs)
+  const { reply, untilMs = 0 } = await shards.ask<string | null>(
+    'c',
+    environment.id,
+    id,
+    { type: 'outline' },
+    nowMs,
+  )
+  if (reply === null) return null
+  const outline = unpackOutline(reply)
+  const surroundings = await surroundingsOf(call, [outline], billed)
+  const detail = companyDetail(outline, services.directory.membersOf(id), surroundings)
+  const bytes = Buffer.from(jsonText(detail))
+  const isLasting = isOfDefinitions(outline, surroundings) && !(await billed).has(id)
+  const { catalog, traits, members } = besideOf(call, id)
+  const isSame = catalog === beside.catalog && traits === beside.traits && members === beside.members
+  if (stamp !== null && isLasting && isSame && catalog === surroundings.catalog)
+    views.keep(id, stamp, Math.min(untilMs, changesAt(outline, nowMs)), beside, bytes)
+  return bytes
+}
+
+function besideOf({ services, environment }: EntityPlace, id: string): Beside {
+  return {
+    catalog: services.catalogs.get(environment.id),
+    traits: services.traits.list(environment.id),
+    members: services.directory.membersOf(id),
+  }
+}
+
+/**
+ * The first instant after now at which this thread writes a view otherwise, epoch ms. The time of a company may be ahead
+ * of its environment's (decision 22); the shard tells only what comes after the former.
+ */
+function changesAt({ state, plan }: CompanyOutline, nowMs: number): number {
+  const instants = [plan?.trial?.endMs, ...state.overrides.map(({ expiresAtMs }) => expiresAtMs)]
+  return instants.reduce<number>(
+    (first, atMs) => (atMs != null && atMs > nowMs && atMs < first ? atMs : first),
+    Number.POSITIVE_INFINITY,
+  )
+}
+
+/** Whether a view shows nothing but its company and definitions that are stored. */
+function isOfDefinitions({ state }: CompanyOutline, { definitions, billing }: Surroundings): boolean {
+  return billing.ofCatalog && billing.held.ofCatalog && areKnown('company', state, definitions)
 }
 
 /** Approximate size of a company's view in bytes. */
@@ -135,7 +195,7 @@ export async function billingOf(
   return { ...billed, held }
 }
 
-const nothingBilled = { prices: new Map(), externalProductIds: new Map() }
+const nothingBilled = { prices: new Map(), externalProductIds: new Map(), ofCatalog: true }
 
 async function pricesOf(
   sql: Sql,
@@ -158,6 +218,7 @@ async function pricesOf(
   return {
     prices: new Map(prices.map(row => [row.id, { price: storedLong(row.price), period: periodOf(row) }])),
     externalProductIds: new Map(external.map(row => [row.id, row.external_id])),
+    ofCatalog: false,
   }
 }
 

@@ -39,6 +39,8 @@ export interface HeldBilling {
   readonly prices: ReadonlyMap<string, { readonly price: number; readonly period: string }>
   /** By product id. */
   readonly externalProductIds: ReadonlyMap<string, string>
+  /** Nothing but the catalog was asked for prices and products. */
+  readonly ofCatalog: boolean
   readonly held: HeldCredits
 }
 

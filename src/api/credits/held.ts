@@ -18,9 +18,11 @@ export interface HeldCredits {
   readonly credits: ReadonlyMap<string, BillingCreditView>
   /** By grant id; billed grants of published versions only (CR-38). */
   readonly prices: ReadonlyMap<string, BillingPriceView>
+  /** None of the credits is sold as a product: only a new catalog changes what is shown. */
+  readonly ofCatalog: boolean
 }
 
-export const noHeldCredits: HeldCredits = { credits: new Map(), prices: new Map() }
+export const noHeldCredits: HeldCredits = { credits: new Map(), prices: new Map(), ofCatalog: true }
 
 type BilledGrantRow = PlanCreditGrantRow & {
   readonly plan_name: string
@@ -42,11 +44,11 @@ export async function heldCreditsOf(
   if (grants.length === 0) return noHeldCredits
   const creditIds = distinct(grants.map(({ creditId }) => creditId))
   const billed = grants.flatMap(({ id, priceId }) => (priceId ? [id] : []))
-  const [credits, prices] = await Promise.all([
+  const [shown, prices] = await Promise.all([
     creditBriefs({ sql, reads }, catalog, accountId, creditIds),
     reads.ofCatalog(catalog, 'held prices', billed, ids => grantPrices(sql, ids)),
   ])
-  return { credits, prices }
+  return { ...shown, prices }
 }
 
 /** Products are no definitions: credits that are sold as one are made anew each time. */
@@ -55,7 +57,7 @@ async function creditBriefs(
   catalog: CatalogData,
   accountId: string,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, BillingCreditView>> {
+): Promise<Omit<HeldCredits, 'prices'>> {
   const known = await reads.ofCatalog(catalog, 'held credits', ids, asked =>
     unsoldBriefs(sql, accountId, asked),
   )
@@ -65,12 +67,13 @@ async function creditBriefs(
     productIds.length === 0
       ? new Map()
       : await reads.many(`products ${catalog.environmentId}`, productIds, asked => productRows(sql, asked))
-  return new Map(
+  const credits = new Map(
     held.map(({ row, brief }) => {
       const product = products.get(row.prices[0]?.product_id ?? '')
       return [row.id, product === undefined ? brief : creditBrief(row, product, accountId)]
     }),
   )
+  return { credits, ofCatalog: productIds.length === 0 }
 }
 
 async function unsoldBriefs(sql: Sql, accountId: string, ids: readonly string[]) {

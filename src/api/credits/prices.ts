@@ -77,7 +77,7 @@ export function bundlePrice(unit: StoredPrice, quantity: number | null): StoredP
   if (!isQuantity(price))
     throw new ServiceError('value_invalid', 'The price of the whole bundle is beyond 64 bits')
   const isWhole = whole.units % 10n ** BigInt(whole.scale) === 0n
-  const id = `${unit.id}w` // sql/postgres derives the same id for older bundles
+  const id = `${unit.id}w`
   return {
     ...unit,
     id,

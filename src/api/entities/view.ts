@@ -75,6 +75,15 @@ export async function definitionsOf(
   return { keys, traits }
 }
 
+/** Whether the stored definitions of all keys and traits of an entity were found. */
+export function areKnown(kind: EntityType, entity: EntitySnapshot, { keys, traits }: Definitions): boolean {
+  const { environmentId } = entity
+  return (
+    entity.keys.every(([name]) => keys.has(keyDefinitionId(environmentId, kind, name))) &&
+    shownTraits(entity).every(([name]) => traits.has(traitId(environmentId, kind, name)))
+  )
+}
+
 async function keyDefinitions(
   sql: Sql,
   ids: readonly string[],

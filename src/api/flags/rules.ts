@@ -72,10 +72,10 @@ interface Timed {
 }
 
 class Composer {
-  readonly #rules: ReadonlyMap<string, StoredRule>
-  readonly #groups: ReadonlyMap<string, StoredGroup>
-  readonly #conditions: ReadonlyMap<string, StoredCondition>
-  readonly #taken = new Set<string>()
+  private readonly rules: ReadonlyMap<string, StoredRule>
+  private readonly groups: ReadonlyMap<string, StoredGroup>
+  private readonly conditions: ReadonlyMap<string, StoredCondition>
+  private readonly taken = new Set<string>()
 
   constructor(
     present: readonly StoredRule[],
@@ -88,59 +88,59 @@ class Composer {
       ...present.flatMap(rule => rule.conditions),
       ...groups.flatMap(group => group.conditions),
     ]
-    this.#rules = byId(present)
-    this.#groups = byId(groups)
-    this.#conditions = byId(conditions)
+    this.rules = byId(present)
+    this.groups = byId(groups)
+    this.conditions = byId(conditions)
   }
 
   rule(write: RuleWrite, at: string): StoredRule {
-    const former = this.#former(this.#rules, write.id, at)
+    const former = this.former(this.rules, write.id, at)
     const type = write.rule_type ?? former?.rule_type ?? 'standard'
     if (!isWritable(type)) refuse(`${at}.rule_type`, `${type} rules are generated from entitlements`)
-    return this.#timed('rule_', former, {
+    return this.timed('rule_', former, {
       name: write.name,
       rule_type: type,
       priority: write.priority,
       value: write.value,
-      conditions: write.conditions.map((each, i) => this.#condition(each, `${at}.conditions[${i}]`)),
+      conditions: write.conditions.map((each, i) => this.condition(each, `${at}.conditions[${i}]`)),
       condition_groups: write.condition_groups.map((each, i) =>
-        this.#group(each, `${at}.condition_groups[${i}]`),
+        this.group(each, `${at}.condition_groups[${i}]`),
       ),
     })
   }
 
-  #group(write: ConditionGroupWrite, at: string): StoredGroup {
-    const former = this.#former(this.#groups, write.id, at)
-    const conditions = write.conditions.map((each, i) => this.#condition(each, `${at}.conditions[${i}]`))
-    return this.#timed('cgrp_', former, { conditions })
+  private group(write: ConditionGroupWrite, at: string): StoredGroup {
+    const former = this.former(this.groups, write.id, at)
+    const conditions = write.conditions.map((each, i) => this.condition(each, `${at}.conditions[${i}]`))
+    return this.timed('cgrp_', former, { conditions })
   }
 
-  #condition(write: ConditionWrite, at: string): StoredCondition {
-    const former = this.#former(this.#conditions, write.id, at)
+  private condition(write: ConditionWrite, at: string): StoredCondition {
+    const former = this.former(this.conditions, write.id, at)
     const said = former ? whole(write, statedCondition(former)) : write
     const content = {
       ...none,
       condition_type: said.condition_type,
       operator: said.operator,
-      ...this.#ofType(said, at),
+      ...this.ofType(said, at),
     }
-    return this.#timed('cond_', former, content)
+    return this.timed('cond_', former, content)
   }
 
-  #ofType(write: ConditionWrite, at: string): Partial<typeof none> {
+  private ofType(write: ConditionWrite, at: string): Partial<typeof none> {
     switch (write.condition_type) {
       case 'trait':
-        return this.#ofTrait(write, at)
+        return this.ofTrait(write, at)
       case 'metric':
-        return this.#ofMetric(write, at)
+        return this.ofMetric(write, at)
       case 'credit':
-        return this.#ofCredit(write, at)
+        return this.ofCredit(write, at)
       default:
-        return { resource_ids: this.#resources(write, at) }
+        return { resource_ids: this.resources(write, at) }
     }
   }
 
-  #resources(write: ConditionWrite, at: string): readonly string[] {
+  private resources(write: ConditionWrite, at: string): readonly string[] {
     write.resource_ids.forEach((id, i) => {
       if (!this.known.hasResource(write.condition_type, id))
         refuse(
@@ -152,20 +152,20 @@ class Composer {
   }
 
   /** FE-61, FE-62: both traits belong to the same entity type. */
-  #ofTrait(write: ConditionWrite, at: string) {
+  private ofTrait(write: ConditionWrite, at: string) {
     if (write.trait_id == null) refuse(`${at}.trait_id`, 'needed by a trait condition')
-    const entity = this.#entityOf(write.trait_id, `${at}.trait_id`)
+    const entity = this.entityOf(write.trait_id, `${at}.trait_id`)
     return {
       trait_id: write.trait_id,
       trait_value: write.trait_value ?? '',
-      comparison_trait_id: this.#comparison(write, entity, at),
+      comparison_trait_id: this.comparison(write, entity, at),
     }
   }
 
   /** FE-42, FE-43, FE-44. */
-  #ofMetric(write: ConditionWrite, at: string) {
+  private ofMetric(write: ConditionWrite, at: string) {
     if (!write.event_subtype) refuse(`${at}.event_subtype`, 'needed by a metric condition')
-    const compared = this.#comparison(write, 'company', at)
+    const compared = this.comparison(write, 'company', at)
     // The evaluator requires a literal even where it does not use it.
     const unused = compared !== null || write.operator === 'is_empty' || write.operator === 'not_empty'
     if (write.metric_value == null && !unused) refuse(`${at}.metric_value`, 'needed by a metric condition')
@@ -179,7 +179,7 @@ class Composer {
     }
   }
 
-  #ofCredit(write: ConditionWrite, at: string) {
+  private ofCredit(write: ConditionWrite, at: string) {
     if (write.credit_id == null) refuse(`${at}.credit_id`, 'needed by a credit condition')
     if (!this.known.hasCredit(write.credit_id))
       refuse(`${at}.credit_id`, 'this environment has no such credit')
@@ -190,27 +190,27 @@ class Composer {
     }
   }
 
-  #comparison(write: ConditionWrite, entity: EntityType, at: string): string | null {
+  private comparison(write: ConditionWrite, entity: EntityType, at: string): string | null {
     if (write.comparison_trait_id == null) return null
-    const other = this.#entityOf(write.comparison_trait_id, `${at}.comparison_trait_id`)
+    const other = this.entityOf(write.comparison_trait_id, `${at}.comparison_trait_id`)
     if (other !== entity) refuse(`${at}.comparison_trait_id`, `must be a ${entity} trait`)
     return write.comparison_trait_id
   }
 
-  #entityOf(traitId: string, member: string): EntityType {
+  private entityOf(traitId: string, member: string): EntityType {
     return this.known.traitOf(traitId) ?? refuse(member, 'this environment has no such trait')
   }
 
   /** The present entry with this id; each may be used once. */
-  #former<T>(present: ReadonlyMap<string, T>, id: string | null | undefined, at: string): T | null {
+  private former<T>(present: ReadonlyMap<string, T>, id: string | null | undefined, at: string): T | null {
     if (id == null) return null
     const former = present.get(id) ?? refuse(`${at}.id`, 'no such entry among the present rules of the flag')
-    if (this.#taken.has(id)) refuse(`${at}.id`, 'is there twice')
-    this.#taken.add(id)
+    if (this.taken.has(id)) refuse(`${at}.id`, 'is there twice')
+    this.taken.add(id)
     return former
   }
 
-  #timed<T extends Timed>(prefix: string, former: T | null, content: Omit<T, keyof Timed>): T {
+  private timed<T extends Timed>(prefix: string, former: T | null, content: Omit<T, keyof Timed>): T {
     const { now } = this
     if (former === null) return { id: this.newId(prefix), ...content, created_at: now, updated_at: now } as T
     const { id, created_at, updated_at } = former

@@ -7,6 +7,7 @@ import type { Keys } from '../../engine/account/key-types.js'
 import type { AccountLimits } from '../../engine/account/limits.js'
 import type { ModelPrices } from '../../engine/account/model-prices.js'
 import type { AuditLog } from '../../engine/audit/audit.js'
+import type { CompanyViews } from '../../engine/cache/company-views.js'
 import type { ResponseCache } from '../../engine/cache/response-cache.js'
 import type { TestClock } from '../../engine/clock.js'
 import type { Directory } from '../../engine/directory/directory.js'
@@ -75,6 +76,7 @@ export interface Services {
   readonly directory: Directory
   readonly entities: Entities
   readonly answers: ResponseCache
+  readonly companyViews: CompanyViews
   /** The connections of the data stream. */
   readonly streams: Streams
   readonly dedupe: Dedupe

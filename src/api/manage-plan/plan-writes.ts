@@ -97,8 +97,7 @@ export interface PlanWriteRow {
   readonly is_new: boolean
   readonly billing: NewBilling | null
   readonly field_values: PlanWrite['fieldValues']
-  /** Null: noted by an earlier version. */
-  readonly plans: PlansHeld | null
+  readonly plans: PlansHeld
   /** The rows are stored; billing-cycle counters may still wait for their recount. */
   readonly is_stored: boolean
   readonly changed_at: Date
@@ -241,7 +240,6 @@ function isMade({ plan, addOns, subscriptions, schedule }: CompanySnapshot, writ
   const { subscription: row, is_new: isNew, plans } = write
   if (row === null)
     return (
-      plans !== null &&
       plans.base === (plan?.planId ?? null) &&
       plans.addOns.length === addOns.length &&
       addOns.every(({ planId }) => plans.addOns.includes(planId))

@@ -16,8 +16,8 @@ interface Assigned {
  * EN-93).
  */
 export class PlanColumns {
-  readonly #fallback: Assigned | null
-  readonly #afterTrial: Assigned | null
+  private readonly fallback: Assigned | null
+  private readonly afterTrial: Assigned | null
 
   constructor(
     private readonly sql: Sql,
@@ -26,25 +26,25 @@ export class PlanColumns {
     private readonly company: string,
     private readonly nowMs: number,
   ) {
-    this.#fallback = assigned(catalog, catalog.fallbackPlanId)
-    this.#afterTrial = assigned(catalog, catalog.trialExpiryPlanId) ?? this.#fallback
+    this.fallback = assigned(catalog, catalog.fallbackPlanId)
+    this.afterTrial = assigned(catalog, catalog.trialExpiryPlanId) ?? this.fallback
   }
 
-  #of(column: 'id' | 'plan_id' | 'version_id' | 'plan_until' | 'add_ons' | 'overridden'): Fragment {
+  private of(column: 'id' | 'plan_id' | 'version_id' | 'plan_until' | 'add_ons' | 'overridden'): Fragment {
     return this.sql`${this.sql(`${this.company}.${column}`)}`
   }
 
   /** A column of the effective base plan; null without one. */
-  #base(column: keyof Assigned): Fragment {
+  private base(column: keyof Assigned): Fragment {
     const { sql } = this
-    const over = sql`${this.#of('plan_until')} <= ${new Date(this.nowMs)}`
+    const over = sql`${this.of('plan_until')} <= ${new Date(this.nowMs)}`
     return sql`coalesce(
-      case when ${over} then ${this.#afterTrial?.[column] ?? null} else ${this.#of(column)} end,
-      ${this.#fallback?.[column] ?? null})`
+      case when ${over} then ${this.afterTrial?.[column] ?? null} else ${this.of(column)} end,
+      ${this.fallback?.[column] ?? null})`
   }
 
   /** Ids of companies that hold a plan matching `stored`, or whose trial-expiry or fallback plan matches `counts`. */
-  #holders(stored: Fragment, counts: (plan: Assigned | null) => boolean): Fragment {
+  private holders(stored: Fragment, counts: (plan: Assigned | null) => boolean): Fragment {
     const { sql } = this
     const here = sql`environment_id = ${this.catalog.environmentId}`
     const now = new Date(this.nowMs)
@@ -54,21 +54,21 @@ export class PlanColumns {
       select p.company_id from company_plans p
       where ${here} and ${stored} and (p.kind = 'add_on' or (p.trial_end_setting = 'cancel'
         and p.trial_status <> 'converted' and p.trial_end_at <= ${now}) is not true)
-      ${counts(this.#afterTrial) ? afterTrial : sql``} ${counts(this.#fallback) ? fallback : sql``}`
+      ${counts(this.afterTrial) ? afterTrial : sql``} ${counts(this.fallback) ? fallback : sql``}`
   }
 
   /** The company has no base plan. */
   get without(): Condition {
-    const test = this.sql`${this.#base('plan_id')} is null`
+    const test = this.sql`${this.base('plan_id')} is null`
     return {
       test,
-      hits: this.#holders(this.sql`false`, plan => plan === null),
-      inOrder: (direction, most) => this.#inOrder([], null, plan => plan === null, direction, most),
+      hits: this.holders(this.sql`false`, plan => plan === null),
+      inOrder: (direction, most) => this.inOrder([], null, plan => plan === null, direction, most),
     }
   }
 
   /** The first holders of these plans, limited to these versions, in the order the companies were created. */
-  #inOrder(
+  private inOrder(
     planIds: readonly string[],
     versionIds: readonly string[] | null,
     counts: (plan: Assigned | null) => boolean,
@@ -98,7 +98,7 @@ export class PlanColumns {
       union all select l.id, l.created_at from company_plans p join listed l on l.id = p.company_id
         where p.environment_id = ${this.catalog.environmentId} and p.kind = 'add_on'
           and p.plan_id = any(${planIds as string[]}::text[]) ${version('p')}
-      ${counts(this.#afterTrial) ? afterTrial : sql``} ${counts(this.#fallback) ? fallback : sql``}`
+      ${counts(this.afterTrial) ? afterTrial : sql``} ${counts(this.fallback) ? fallback : sql``}`
   }
 
   /** The base plan or an add-on is one of these. */
@@ -115,15 +115,12 @@ export class PlanColumns {
     const counts = (plan: Assigned | null) => plan !== null && values.includes(plan[column])
     const inOrder: Condition['inOrder'] = (direction, most) =>
       column === 'plan_id'
-        ? this.#inOrder(values, null, counts, direction, most)
-        : this.#inOrder(planIds, values, counts, direction, most)
+        ? this.inOrder(values, null, counts, direction, most)
+        : this.inOrder(planIds, values, counts, direction, most)
     return {
-      test: sql`(coalesce(${this.#base(column)} = any(${values as string[]}::text[]), false)
-        or ${this.#of('add_ons')} && ${values as string[]}::text[])`,
-      hits: this.#holders(
-        sql`${narrower} ${sql(`p.${column}`)} = any(${values as string[]}::text[])`,
-        counts,
-      ),
+      test: sql`(coalesce(${this.base(column)} = any(${values as string[]}::text[]), false)
+        or ${this.of('add_ons')} && ${values as string[]}::text[])`,
+      hits: this.holders(sql`${narrower} ${sql(`p.${column}`)} = any(${values as string[]}::text[])`, counts),
       ...((column === 'plan_id' || ofPlans) && { inOrder }),
     }
   }
@@ -133,12 +130,12 @@ export class PlanColumns {
     const { sql } = this
     const published = this.catalog.plans.flatMap(plan => plan.publishedVersionId ?? [])
     const addOn = sql`exists (
-      select 1 from company_plans p where p.company_id = ${this.#of('id')} and p.kind = 'add_on'
+      select 1 from company_plans p where p.company_id = ${this.of('id')} and p.kind = 'add_on'
         and p.version_id <> all(${published}::text[]) offset 0)`
     return {
-      test: sql`((${this.#base('version_id')} is not null and ${this.#base('version_id')} <> all(${published}::text[]))
-        or (${this.#of('add_ons')} <> '{}' and ${addOn}))`,
-      hits: this.#holders(
+      test: sql`((${this.base('version_id')} is not null and ${this.base('version_id')} <> all(${published}::text[]))
+        or (${this.of('add_ons')} <> '{}' and ${addOn}))`,
+      hits: this.holders(
         sql`p.version_id <> all(${published}::text[])`,
         plan => plan !== null && !published.includes(plan.version_id),
       ),
@@ -158,8 +155,8 @@ export class PlanColumns {
     const inForce = sql`o.feature_id = ${featureId}
       and (o.expires_at is null or o.expires_at > ${new Date(this.nowMs)})`
     return {
-      test: sql`(${planned.test} or (${featureId} = any(${this.#of('overridden')}) and exists (
-        select 1 from company_overrides o where o.company_id = ${this.#of('id')} and ${inForce} offset 0)))`,
+      test: sql`(${planned.test} or (${featureId} = any(${this.of('overridden')}) and exists (
+        select 1 from company_overrides o where o.company_id = ${this.of('id')} and ${inForce} offset 0)))`,
       hits: sql`${planned.hits!} union all
         select o.company_id from company_overrides o
         where o.environment_id = ${this.catalog.environmentId} and ${inForce}`,

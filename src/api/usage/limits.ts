@@ -214,45 +214,45 @@ function lapsedMs({ plan, subscriptions }: Company, nowMs: number): number {
 /** Compiles the grants of one feature only. */
 class FeatureCompiler {
   readonly feature: CompiledFeature
-  readonly #traits: ReadonlyMap<string, TraitRef>
-  readonly #versions = new Map<string, CompiledVersion | null>()
+  private readonly traits: ReadonlyMap<string, TraitRef>
+  private readonly compiled = new Map<string, CompiledVersion | null>()
 
   constructor(
     feature: FeatureDef,
     private readonly catalog: CatalogData,
   ) {
-    this.#traits = new Map(
+    this.traits = new Map(
       catalog.traits.map(({ id, entityType, name, traitType }) => [
         id,
         { id, entityType, name, comparableType: comparableType(traitType) },
       ]),
     )
-    this.feature = { index: 0, def: feature, flagKey: '', usageTrait: this.#trait(feature.traitId) }
+    this.feature = { index: 0, def: feature, flagKey: '', usageTrait: this.trait(feature.traitId) }
   }
 
   override(override: OverrideState, companyId: string): CompiledEntitlement {
     const source = { type: 'company', companyId, override } as const
     return compileEntitlement(this.feature, overrideEntitlement(override.entitlement), source, id =>
-      this.#trait(id),
+      this.trait(id),
     )
   }
 
   /** The compiled version; empty if it left the catalog, because its grants are unknown then. */
   versions(held: readonly HeldVersion[]): CompiledVersion[] {
-    return held.flatMap(one => this.#version(one) ?? [])
+    return held.flatMap(one => this.version(one) ?? [])
   }
 
-  #version({ planId, versionId }: HeldVersion): CompiledVersion | null {
-    const known = this.#versions.get(versionId)
+  private version({ planId, versionId }: HeldVersion): CompiledVersion | null {
+    const known = this.compiled.get(versionId)
     if (known !== undefined) return known
     const plan = this.catalog.plans.find(one => one.id === planId)
     const def = plan?.versions.find(version => version.id === versionId)
     const features = new Map([[this.feature.def.id, this.feature]])
     const compiled =
       plan && def
-        ? new CompiledVersion(def, planId, plan.name, [this.feature], id => this.#trait(id), features)
+        ? new CompiledVersion(def, planId, plan.name, [this.feature], id => this.trait(id), features)
         : null
-    this.#versions.set(versionId, compiled)
+    this.compiled.set(versionId, compiled)
     return compiled
   }
 
@@ -262,7 +262,7 @@ class FeatureCompiler {
     return versionId ? [{ planId, versionId }] : []
   }
 
-  #trait(id: string | null): TraitRef | null {
-    return (id && this.#traits.get(id)) || null
+  private trait(id: string | null): TraitRef | null {
+    return (id && this.traits.get(id)) || null
   }
 }

@@ -102,8 +102,8 @@ export async function usageOfUser(
 
 /** The queries for one company and window. */
 class Questions {
-  readonly #subtypes: readonly string[]
-  readonly #window: { readonly fromMs: number; readonly toMs: number }
+  private readonly subtypes: readonly string[]
+  private readonly window: { readonly fromMs: number; readonly toMs: number }
 
   constructor(
     private readonly call: EntityCall,
@@ -111,15 +111,15 @@ class Questions {
     features: readonly FeatureDef[],
     range: Range,
   ) {
-    this.#subtypes = distinct(features.filter(isCounted).map(feature => feature.eventSubtype))
-    this.#window = { fromMs: range.startMs, toMs: range.endMs }
+    this.subtypes = distinct(features.filter(isCounted).map(feature => feature.eventSubtype))
+    this.window = { fromMs: range.startMs, toMs: range.endMs }
   }
 
   usage(daily: boolean, userId?: string): Promise<UserUsageRow[]> {
     const { services, environment } = this.call
     const { clickhouse, clock } = services
-    const subtypes = this.#subtypes
-    const window = this.#window
+    const subtypes = this.subtypes
+    const window = this.window
     return userUsage(
       clickhouse,
       environment.id,
@@ -137,7 +137,7 @@ class Questions {
     only: { readonly userId?: string | undefined; readonly featureId?: string | undefined },
   ): Promise<UserCreditsRow[]> {
     const { services, environment } = this.call
-    return userCredits(services.clickhouse, environment.id, this.companyId, this.#window, daily, only)
+    return userCredits(services.clickhouse, environment.id, this.companyId, this.window, daily, only)
   }
 }
 

@@ -3,7 +3,7 @@
 import type { TopupSettings } from '../credits/account-state.js'
 import type { encodeAccount } from '../credits/ledger-json.js'
 import type { EntitlementReport } from '../entitlements/entitlement.js'
-import type { CounterReading, OlderCounter, StoredCounter } from '../usage/counter.js'
+import type { CounterReading, StoredCounter } from '../usage/counter.js'
 import type { OverrideState, PlanHolding, PlanSchedule, SubscriptionState } from './company-state.js'
 import type { StoredText } from './text-map.js'
 
@@ -41,11 +41,11 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly subscriptions: readonly SubscriptionState[]
   readonly schedule: PlanSchedule | null
   readonly overrides: readonly OverrideState[]
-  readonly counters: readonly (readonly [subtype: string, counter: StoredCounter | OlderCounter])[]
+  readonly counters: readonly (readonly [subtype: string, counter: StoredCounter])[]
   readonly credits: readonly ReturnType<typeof encodeAccount>[]
   readonly idsMade: number
-  /** Absent in snapshots of version 0.1.0. */
-  readonly timeMs?: number
+  /** The company's time, epoch ms: that of its last fact. */
+  readonly timeMs: number
   /** Overdraft limit of the billing profile, credits as decimal text; absent: none. */
   readonly overdraftLimit?: string
 }

@@ -32,14 +32,14 @@ export class LiveCompany implements EntitledFacts {
   readonly inForce: PlansInForce
   readonly versions: readonly CompiledVersion[]
   /** undefined: not asked for yet. */
-  #cycle: Cycle | null | undefined
+  private cycleNow: Cycle | null | undefined
   /** Configs asked for: the first, which mostly is the only one, and the others. */
-  #firstCredit: string | null = null
-  #firstConfig: CreditConfig | null = null
-  #configs: Map<string, CreditConfig | null> | undefined
+  private firstCredit: string | null = null
+  private firstConfig: CreditConfig | null = null
+  private configs: Map<string, CreditConfig | null> | undefined
   /** The credit whose figures were counted last, and these. */
-  #countedCredit: string | null = null
-  #counted: CreditFigures = noFigures
+  private countedCredit: string | null = null
+  private counted: CreditFigures = noFigures
 
   constructor(
     readonly company: Company,
@@ -78,16 +78,16 @@ export class LiveCompany implements EntitledFacts {
 
   counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
     if (this.reads !== null) this.reads.figures = true
-    return this.#count(subtype, period, monthReset)
+    return this.count(subtype, period, monthReset)
   }
 
   test(test: CounterTest, more: Quantity, than: Quantity): boolean {
-    const held = test.holds(this.#count(test.subtype, test.period, test.monthReset), more, than)
+    const held = test.holds(this.count(test.subtype, test.period, test.monthReset), more, than)
     this.reads?.tested(test, more, than, held)
     return held
   }
 
-  #count(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
+  private count(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
     const counter = this.company.counters.get(subtype)
     if (counter === undefined) return 0
     const cycle = monthReset === 'billing_cycle' ? this.cycle() : null
@@ -113,12 +113,12 @@ export class LiveCompany implements EntitledFacts {
 
   figures(creditId: string): CreditFigures {
     if (this.reads !== null) this.reads.figures = true
-    if (creditId === this.#countedCredit) return this.#counted
+    if (creditId === this.countedCredit) return this.counted
     const account = this.company.credits.get(creditId)
     const config = account === undefined ? null : this.creditConfig(creditId)
-    this.#countedCredit = creditId
-    this.#counted = config === null ? noFigures : figures(account!, config, this.nowMs)
-    return this.#counted
+    this.countedCredit = creditId
+    this.counted = config === null ? noFigures : figures(account!, config, this.nowMs)
+    return this.counted
   }
 
   overdraft(creditId: string): Overdraft | null {
@@ -133,22 +133,22 @@ export class LiveCompany implements EntitledFacts {
 
   /** Configuration of one credit from definitions and subscription; null for a credit the environment does not have. */
   creditConfig(creditId: string): CreditConfig | null {
-    if (creditId === this.#firstCredit) return this.#firstConfig
-    const known = this.#configs?.get(creditId)
+    if (creditId === this.firstCredit) return this.firstConfig
+    const known = this.configs?.get(creditId)
     if (known !== undefined) return known
     const credit = this.catalog.credits.get(creditId)
-    const config = credit === undefined ? null : this.#configOf(credit)
-    if (this.#firstCredit === null) {
-      this.#firstCredit = creditId
-      this.#firstConfig = config
+    const config = credit === undefined ? null : this.configOf(credit)
+    if (this.firstCredit === null) {
+      this.firstCredit = creditId
+      this.firstConfig = config
       return config
     }
-    this.#configs ??= new Map()
-    this.#configs.set(creditId, config)
+    this.configs ??= new Map()
+    this.configs.set(creditId, config)
     return config
   }
 
-  #configOf(credit: CreditDef): CreditConfig {
+  private configOf(credit: CreditDef): CreditConfig {
     const { company, nowMs, versions, catalog } = this
     const billing = billingSubscription(company, nowMs)
     const trialEndMs = trialEnd(this.inForce, billing, nowMs)
@@ -184,8 +184,8 @@ export class LiveCompany implements EntitledFacts {
 
   /** The running billing cycle (FE-52). */
   cycle(): Cycle | null {
-    if (this.#cycle === undefined) this.#cycle = cycleOf(this.company, this.nowMs)
-    return this.#cycle
+    if (this.cycleNow === undefined) this.cycleNow = cycleOf(this.company, this.nowMs)
+    return this.cycleNow
   }
 }
 

@@ -39,6 +39,8 @@ export type ShardControl =
   | { readonly type: 'hold'; readonly still: BackupFreeze }
   /** Write every changed actor's snapshot. */
   | { readonly type: 'checkpoint' }
+  /** Report every check that is counted and not reported yet (FE-101). */
+  | { readonly type: 'checks' }
   | { readonly type: 'stats' }
   /** The sequence behind which the shard has no record of the environment. */
   | { readonly type: 'last'; readonly environmentId: string }

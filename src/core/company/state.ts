@@ -71,7 +71,7 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
     company.credits.set(account.creditId, account)
   }
   company.idsMade = snapshot.idsMade
-  company.timeMs = snapshot.timeMs ?? 0
+  company.timeMs = snapshot.timeMs
   company.overdraftLimit = snapshot.overdraftLimit ?? null
   return company
 }

@@ -115,7 +115,6 @@ export function decodeAccount(json: AccountJson, companyId: string = json.compan
   return account
 }
 
-/** Snapshots of version 0.1.0 also hold each grant's id, which follows from its sequence. */
 function decodeGrant(json: Jsonified<GrantState>): GrantState {
   const { seq, reason, createdAtMs, validFromMs, expiresAtMs, planGrantId, licence, closed } = json
   const quantity = sharedAmount(json.quantity)

@@ -28,7 +28,14 @@ import type {
   PlansHeld,
   PlansWanted,
 } from './messages.js'
-import { billingSubscription, cycleOf, migrated, migratedSubscription, trialIsOver } from './plan.js'
+import {
+  billingSubscription,
+  cycleOf,
+  lostWithSubscription,
+  migrated,
+  migratedSubscription,
+  trialIsOver,
+} from './plan.js'
 
 /** The plan's latest published version as a holding of this company, or null (EN-84). */
 export function holdingOf(
@@ -438,14 +445,15 @@ function convertTrial(company: Readonly<Company>, plan: PlanHolding, trial: Tria
   return planEffects(company, { plan: converted, addOns, schedule }, cause, null, trial.endMs)
 }
 
-/** EN-91: on to the trial-expiry plan, else the fallback plan. */
+/** EN-91: on to the trial-expiry plan, else the fallback plan. Add-ons of the same subscription end in the same change. */
 function leaveTrial(
   company: Readonly<Company>,
   plan: PlanHolding,
   trial: TrialState,
   catalog: Catalog,
 ): Effect[] {
-  const { addOns, schedule } = company
+  const { schedule } = company
+  const addOns = company.addOns.filter(addOn => !lostWithSubscription(addOn, company, catalog, trial.endMs))
   const { trialExpiryPlanId, fallbackPlanId } = catalog.data
   const tried = { trialedPlanIds: [...company.trialedPlanIds, plan.planId] }
   const expiry = holdingOf(catalog, trialExpiryPlanId, null, trial.endMs, tried)

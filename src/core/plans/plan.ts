@@ -212,7 +212,7 @@ export function isLinked(holding: PlanHolding, subscription: SubscriptionState, 
  * Whether a holding rested on subscriptions that have all ended, at least one of them by time and after the plan
  * was taken. A holding assigned by hand rests on none.
  */
-function lostWithSubscription(
+export function lostWithSubscription(
   holding: PlanHolding,
   company: PlannedCompany,
   catalog: Catalog,

@@ -45,13 +45,6 @@ export type Counter = Quantity[]
 /** A counter as snapshots keep it: values beyond ±(2^53 − 1) are decimal text. */
 export type StoredCounter = readonly StoredQuantity[]
 
-/** A counter as snapshots of version 0.1.0 have it: each window with its end, events ahead and the estimate beside. */
-export interface OlderCounter {
-  readonly n: readonly number[]
-  readonly ahead: readonly number[] | null
-  readonly estimated?: true
-}
-
 /** One window of a counter as it reads at an instant. */
 export interface CounterReading {
   readonly period: MetricPeriod
@@ -90,18 +83,11 @@ export function newCounter(nowMs: number): Counter {
   return [nowMs, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 }
 
-/** A counter from a snapshot of any version. */
-export function counterFrom(stored: StoredCounter | OlderCounter): Counter {
-  if (!('n' in stored)) {
-    if (stored.every(isNumber)) return stored.slice()
-    large = true
-    return stored.map(readQuantity)
-  }
-  const { n, ahead, estimated } = stored
-  const counter = [...n.slice(0, 5), ...n.slice(6, 9), ...n.slice(11, 14), ...n.slice(16, 19)]
-  if (n.length > 19 || ahead !== null)
-    counter.push(...(n.length > 19 ? n.slice(19, 24) : [0, 0, 0, 0, 0]), estimated ? 1 : 0, ...(ahead ?? []))
-  return counter.slice()
+/** A counter from a snapshot. */
+export function counterFrom(stored: StoredCounter): Counter {
+  if (stored.every(isNumber)) return stored.slice()
+  large = true
+  return stored.map(readQuantity)
 }
 
 /** A counter as a snapshot keeps it. */

@@ -1,5 +1,5 @@
 // A small print of what an event says: two events under one idempotency key are compared by it. Worked out here and by
-// ClickHouse (sql/clickhouse/0007_event_claim_prints.sql), which knows CRC-32 too.
+// ClickHouse (sql/clickhouse/0001_events_and_keys.sql), which knows CRC-32 too.
 import type { Quantity } from './quantity.js'
 
 /** Fingerprint of an event whose content is unknown: equal to any. */

@@ -25,13 +25,13 @@ export interface FailedAuthentications {
 
 /** The audit log's writer. A flood while Postgres is down costs bounded memory and the oldest rows. */
 export class AuditLog {
-  #pending: Row[] = []
-  #bytes = 0
-  #dropped = 0
-  #timer: NodeJS.Timeout | null = null
-  #flushing: Promise<void> | null = null
-  #failures: FailedAuthentications[] = []
-  #failuresTimer: NodeJS.Timeout | null = null
+  private pending: Row[] = []
+  private bytes = 0
+  private dropped = 0
+  private timer: NodeJS.Timeout | null = null
+  private flushing: Promise<void> | null = null
+  private failures: FailedAuthentications[] = []
+  private failuresTimer: NodeJS.Timeout | null = null
 
   /** accountId  the account for failed authentications. */
   constructor(
@@ -48,7 +48,7 @@ export class AuditLog {
 
   /** Queue a row with its response; written within a second. An existing row gets its response. */
   note(change: RequestedChange): void {
-    this.#add(rowOf(change))
+    this.add(rowOf(change))
   }
 
   /**
@@ -62,21 +62,21 @@ export class AuditLog {
   /** Write a system event now. Rejects on failure. */
   async record(event: SystemEvent): Promise<void> {
     await writeRows(this.sql, [rowOfEvent(event, Date.now())], true)
-    this.#flushSoon()
+    this.flushSoon()
   }
 
   /** Record failed authentications: one row per ten seconds, with at most 20 samples. */
   failed(sample: FailedAuthentications): void {
-    this.#failures.push(sample)
-    this.#failuresTimer ??= setTimeout(() => this.#noteFailures(), failuresEveryMs).unref()
+    this.failures.push(sample)
+    this.failuresTimer ??= setTimeout(() => this.noteFailures(), failuresEveryMs).unref()
   }
 
-  #noteFailures(): void {
-    if (this.#failuresTimer) clearTimeout(this.#failuresTimer)
-    this.#failuresTimer = null
-    const samples = this.#failures.splice(0)
+  private noteFailures(): void {
+    if (this.failuresTimer) clearTimeout(this.failuresTimer)
+    this.failuresTimer = null
+    const samples = this.failures.splice(0)
     if (samples.length === 0) return
-    this.#add(
+    this.add(
       rowOfEvent(
         {
           kind: 'auth_failure',
@@ -108,37 +108,37 @@ export class AuditLog {
    * afterwards fails by itself.
    */
   async flush(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
-    this.#noteFailures()
+    if (this.timer) clearTimeout(this.timer)
+    this.timer = null
+    this.noteFailures()
     // rows queued during a batch are written in the next one
-    await this.#flushing
-    this.#flushing ??= this.#write().finally(() => {
-      this.#flushing = null
+    await this.flushing
+    this.flushing ??= this.write().finally(() => {
+      this.flushing = null
     })
-    await this.#flushing
+    await this.flushing
   }
 
-  #add(row: Row): void {
-    this.#pending.push(row)
-    this.#bytes += weight(row)
-    while (this.#bytes > this.bytesMax && this.#pending.length > 1) {
-      this.#bytes -= weight(this.#pending.shift()!)
-      this.#dropped++
+  private add(row: Row): void {
+    this.pending.push(row)
+    this.bytes += weight(row)
+    while (this.bytes > this.bytesMax && this.pending.length > 1) {
+      this.bytes -= weight(this.pending.shift()!)
+      this.dropped++
     }
-    this.#flushSoon()
+    this.flushSoon()
   }
 
-  #flushSoon(delayMs = flushAfterMs): void {
-    this.#timer ??= setTimeout(() => void this.flush(), delayMs).unref()
+  private flushSoon(delayMs = flushAfterMs): void {
+    this.timer ??= setTimeout(() => void this.flush(), delayMs).unref()
   }
 
-  async #write(): Promise<void> {
-    if (this.#dropped > 0) this.log.error({ rows: this.#dropped }, 'audit log rows dropped')
-    this.#dropped = 0
-    while (this.#pending.length > 0) {
-      const batch = this.#pending.splice(0, rowsPerStatement)
-      for (const row of batch) this.#bytes -= weight(row)
+  private async write(): Promise<void> {
+    if (this.dropped > 0) this.log.error({ rows: this.dropped }, 'audit log rows dropped')
+    this.dropped = 0
+    while (this.pending.length > 0) {
+      const batch = this.pending.splice(0, rowsPerStatement)
+      for (const row of batch) this.bytes -= weight(row)
       try {
         await writeRows(this.sql, batch, true)
       } catch (error) {
@@ -146,10 +146,10 @@ export class AuditLog {
           this.log.error({ err: error, rows: batch.length }, 'audit log rows refused')
           continue
         }
-        this.log.warn({ err: error, rows: batch.length + this.#pending.length }, 'audit log not written')
-        this.#pending = [...batch, ...this.#pending]
-        for (const row of batch) this.#bytes += weight(row)
-        this.#flushSoon(2 * flushAfterMs)
+        this.log.warn({ err: error, rows: batch.length + this.pending.length }, 'audit log not written')
+        this.pending = [...batch, ...this.pending]
+        for (const row of batch) this.bytes += weight(row)
+        this.flushSoon(2 * flushAfterMs)
         return
       }
     }
@@ -157,7 +157,7 @@ export class AuditLog {
       await extendChain(this.sql, false)
     } catch (error) {
       this.log.warn({ err: error }, 'audit log rows are not in the chain yet')
-      this.#flushSoon(2 * flushAfterMs)
+      this.flushSoon(2 * flushAfterMs)
     }
   }
 }

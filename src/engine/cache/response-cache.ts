@@ -5,30 +5,22 @@
 // until the instant at which time would change it.
 import { randomUUID } from 'node:crypto'
 import type { CheckFlag, CheckFlagRequestBody } from '../../../schemas/checks.js'
-import type { CheckCounts } from '../../core/company/message.js'
-import { derivedId, shardOf } from '../../core/id.js'
+import type { CheckCounts, SeenUsers } from '../../core/company/message.js'
+import { derivedId } from '../../core/id.js'
 import { type Checked, type CheckQuestion, checkCountRow, checkRecordRow } from '../../protocol/check-rows.js'
 import type { Changes } from '../../protocol/version-counters.js'
 import { givenKeys } from '../directory/entities.js'
+import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
 
 /** Version numbers that an answer depends on, taken before its request left. */
-export interface VersionStamp {
+export interface KeyedStamp extends VersionStamp {
   readonly environmentId: string
-  /** The environment's present, epoch ms. */
-  readonly sinceMs: number
-  readonly shard: number
-  readonly epoch: number
-  /** Index of the company's version number, and its value; -1 without company. */
-  readonly place: number
-  readonly change: number
-  /** The number of the company's use. */
-  readonly uses: number
   readonly keyEpoch: number
 }
 
 /** A cacheable answer's meta data, from its handler. */
 export interface CacheMeta {
-  readonly stamp: VersionStamp
+  readonly stamp: KeyedStamp
   /** When time alone may change it, epoch ms. */
   readonly untilMs: number
   /** It may show figures of the company's use: it rests on the number of that, too. */
@@ -128,16 +120,9 @@ export class ResponseCache {
    *
    * companyId  null: the request goes to the environment's own actor.
    */
-  stamp(environmentId: string, companyId: string | null, sinceMs: number): VersionStamp | null {
-    const { changes } = this
-    const shard = shardOf(companyId ?? environmentId, changes.shards)
-    const epoch = changes.epoch(shard)
-    if (epoch % 2 === 0) return null
-    const place = companyId === null ? -1 : changes.placeOf(companyId)
-    const change = place < 0 ? 0 : changes.at(place)
-    const uses = place < 0 ? 0 : changes.usageVersion(place)
-    const { keyEpoch } = this.directory
-    return { environmentId, sinceMs, shard, epoch, place, change, uses, keyEpoch }
+  stamp(environmentId: string, companyId: string | null, sinceMs: number): KeyedStamp | null {
+    const stamp = stampOf(this.changes, environmentId, companyId, sinceMs)
+    return stamp && { ...stamp, environmentId, keyEpoch: this.directory.keyEpoch }
   }
 
   /** Store an answer while it is valid. */
@@ -165,10 +150,8 @@ export class ResponseCache {
   }
 
   /** Whether nothing has changed that an answer rests on, time apart. */
-  private isFresh({ stamp: { shard, epoch, place, change, uses, keyEpoch }, figures }: CacheMeta): boolean {
-    const { changes } = this
-    if (changes.epoch(shard) !== epoch || this.directory.keyEpoch !== keyEpoch) return false
-    return place < 0 || (changes.at(place) === change && (!figures || changes.usageVersion(place) === uses))
+  private isFresh({ stamp, figures }: CacheMeta): boolean {
+    return this.directory.keyEpoch === stamp.keyEpoch && isFresh(this.changes, stamp, figures)
   }
 
   /** Remove invalid entries: only now and then, as later answers overwrite them anyway. */
@@ -205,7 +188,7 @@ export class ResponseCache {
     const counts: string[] = []
     const rows: string[] = []
     const flags = new Map<string, readonly [string, string, number]>()
-    const users = new Map<string, readonly [string, string, number]>()
+    const users = new Map<string, SeenUsers>()
     for (let read = 0; read < reportedBytes; ) {
       const kept = this.unreported.pop()
       if (kept === undefined) break
@@ -225,7 +208,7 @@ export class ResponseCache {
       const known = flags.get(`${environmentId} ${flag}`)
       if (known === undefined || known[2] < lastAtMs)
         flags.set(`${environmentId} ${flag}`, [environmentId, flag, lastAtMs])
-      if (userId !== null) users.set(userId, [environmentId, userId, lastAtMs])
+      if (userId !== null) users.set(userId, { environmentId, ids: [userId], atMs: [lastAtMs] })
     }
     return { counts, rows, flags: [...flags.values()], users: [...users.values()] }
   }

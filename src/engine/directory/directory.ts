@@ -67,6 +67,8 @@ export class Directory {
   /** Ids by pair. */
   private readonly pairs = new KeyIndex<string>()
   private readonly claims = new KeyIndex<Claim>()
+  /** Ids that own a pair by a fact that came while another entity had it here: theirs once that one gives it up. */
+  private readonly heirs = new KeyIndex<string>()
   /** Ids of entities by environment. A set entry costs a third less than a map entry. */
   private readonly environments = new Map<string, Set<string>>()
   /** Number of users by environment. */
@@ -320,7 +322,7 @@ export class Directory {
   ): void {
     this.keyEpoch++
     const former = from.find(id => this.isRetired(id))
-    if (former === undefined) return this.pairs.delete(kind, environmentId, name, value)
+    if (former === undefined) return this.unset(kind, environmentId, name, value)
     this.pairs.set(kind, environmentId, name, value, former)
     this.retired.get(former)!.returned.push([name, value])
   }
@@ -328,14 +330,22 @@ export class Directory {
   /** Free the pairs that an entity gave up, unless a later write of its own claims them. */
   free(kind: DirectoryKind, environmentId: string, id: string, freed: readonly KeyPair[]): void {
     for (const [name, value] of freed) {
+      if (this.heirs.get(kind, environmentId, name, value) === id)
+        this.heirs.delete(kind, environmentId, name, value)
       if (this.pairs.get(kind, environmentId, name, value) !== id) continue
       const claim = this.claims.get(kind, environmentId, name, value)
       if (claim) claim.durable = false
-      else {
-        this.keyEpoch++
-        this.pairs.delete(kind, environmentId, name, value)
-      }
+      else this.unset(kind, environmentId, name, value)
     }
+  }
+
+  /** A pair has no owner any more, or the one whose fact came too early. */
+  private unset(kind: DirectoryKind, environmentId: string, name: string, value: string): void {
+    this.keyEpoch++
+    const heir = this.heirs.get(kind, environmentId, name, value)
+    if (heir === undefined) return this.pairs.delete(kind, environmentId, name, value)
+    this.heirs.delete(kind, environmentId, name, value)
+    this.pairs.set(kind, environmentId, name, value, heir)
   }
 
   /**
@@ -369,6 +379,7 @@ export class Directory {
     this.users.delete(environmentId)
     this.pairs.forgetEnvironment(environmentId)
     this.claims.forgetEnvironment(environmentId)
+    this.heirs.forgetEnvironment(environmentId)
   }
 
   /** Existing companies of a user, oldest membership first. */
@@ -441,7 +452,8 @@ export class Directory {
 
   /**
    * Apply the identity effects of a fact again: a restarted shard may find facts in its journal whose replies were
-   * lost.
+   * lost. Facts of other nodes come here too. Two shards have no common order: a fact that gives a pair may come before
+   * the one that frees it, or while a write under way here claims it.
    */
   replay(fact: Fact): void {
     if (fact.k === 'e') return
@@ -454,8 +466,9 @@ export class Directory {
           break
         case 'key': {
           const { name, value } = effect
-          if (this.pairs.get(kind, fact.env, name, value) === undefined)
-            this.pairs.set(kind, fact.env, name, value, fact.id)
+          const owner = this.pairs.get(kind, fact.env, name, value)
+          if (owner === undefined) this.pairs.set(kind, fact.env, name, value, fact.id)
+          else if (owner !== fact.id) this.heirs.set(kind, fact.env, name, value, fact.id)
           const claim = this.claims.get(kind, fact.env, name, value)
           if (claim?.id === fact.id) claim.durable = true
           if (effect.was !== null) this.free(kind, fact.env, fact.id, [[effect.name, effect.was]])

@@ -564,15 +564,20 @@ export async function abandonMigrations(
 /** A migration of which nothing is pending is completed; one that waits for dates is pending (PB-20). */
 async function finish(sql: Sql, id: string, at: Date): Promise<void> {
   await sql`
+    with o as (
+      select count(*) filter (where status in ('pending', 'in_progress')) as pending,
+        count(*) filter (where status = 'failed') as failed
+      from plan_version_company_migrations where migration_id = ${id}),
+    next as (
+      select case
+          when o.pending > 0 then case when strategy = 'immediate' then 'in_progress' else 'pending' end
+          when o.failed > 0 then 'failed' else 'completed' end as status
+      from plan_version_migrations, o where id = ${id})
     update plan_version_migrations as m
-    set status = case
-        when o.pending > 0 then case when m.strategy = 'immediate' then 'in_progress' else 'pending' end
-        when o.failed > 0 then 'failed' else 'completed' end,
+    set status = next.status,
       completed_at = case when o.pending > 0 then null else ${at}::timestamptz end,
       error = case when o.pending = 0 and o.failed > 0 then o.failed || ' companies could not be moved' end,
       updated_at = ${at}
-    from (select count(*) filter (where status in ('pending', 'in_progress')) as pending,
-        count(*) filter (where status = 'failed') as failed
-      from plan_version_company_migrations where migration_id = ${id}) as o
-    where m.id = ${id} and m.status in ('pending', 'in_progress')`
+    from o, next
+    where m.id = ${id} and m.status in ('pending', 'in_progress') and m.status <> next.status`
 }

@@ -58,7 +58,7 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-const projectorFile = new URL('../../../workers/project.js', import.meta.url)
+const projectorFile = new URL('../../../served/project.js', import.meta.url)
 const stores = ['postgres', 'clickhouse'] as const
 const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 const lateError = (store: ProjectedStore): ServiceError =>

@@ -371,12 +371,21 @@ export class Shards {
     })
   }
 
-  /** Let every shard finish, checkpoint and stop. */
+  /** Have every shard report the checks that it still counts (FE-101). */
+  async tellChecks(): Promise<void> {
+    await Promise.allSettled(this.here.map(shard => this.control(shard, { type: 'checks' })))
+  }
+
+  /** Let every shard finish, checkpoint and stop. Requests without an answer, and later ones, are refused. */
   async close(): Promise<void> {
     await Promise.allSettled(this.here.map(shard => this.control(shard, { type: 'checkpoint' })))
     this.closing = true
-    for (const shard of this.shards) shard.port?.close()
+    for (const shard of this.shards) {
+      shard.ready = false
+      shard.port?.close()
+    }
     await Promise.all(this.shards.map(shard => shard.thread?.close()))
+    for (const shard of this.shards) this.refuseAll(shard.waiting.takeAll())
   }
 
   private async controlAll(control: ShardControl): Promise<void> {
@@ -470,7 +479,7 @@ export class Shards {
       const notice = message as ShardNotice
       if (notice.notice === 'durable') return this.durable(shard, notice, hearing)
       if (notice.notice === 'ready') {
-        shard.ready = true
+        shard.ready = !this.closing
         shard.served = true
         shard.deaths = 0
         shard.starting?.resolve()
@@ -526,8 +535,12 @@ export class Shards {
     for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard moves; try again'))
   }
 
+  /** The thread of a shard ended, and all its replies were read. */
+  protected ended(_shard: Shard): void {}
+
   /** The thread died: every waiting caller gets 503, and a new thread replays the journal. */
   private revive(shard: Shard, error: Error): void {
+    this.ended(shard)
     shard.ready = false
     // its replies may depend on records that are not in its journal
     new Changes(this.options.shards[shard.index]!.changes).close(shard.index)

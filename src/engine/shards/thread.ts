@@ -18,8 +18,8 @@ export interface Thread {
   destroy(): Promise<void>
 }
 
-/** The entry file of a shard's thread. */
-export const shardFile = new URL('../../../workers/company.js', import.meta.url)
+/** The entry file of a shard's thread: a bundle, as for every thread. It loads in a third of the time. */
+export const shardFile = new URL('../../../served/company.js', import.meta.url)
 
 /** Pools whose threads have no task yet, by file. */
 const prepared = new Map<string, Piscina[]>()

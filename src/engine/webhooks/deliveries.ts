@@ -76,54 +76,54 @@ export function retryDelayMs(baseMs: number, attempts: number, random: number): 
 
 /** Delivers at least once: a delivery that was sent but not recorded when the process died is sent again. */
 export class Deliveries {
-  readonly #flying = new Map<string, Flight>()
-  readonly #stop = new AbortController()
-  #timer: NodeJS.Timeout | null = null
-  #pruning: NodeJS.Timeout | null = null
-  #looking = false
-  #again = false
-  #landed: (() => void) | null = null
+  private readonly flying = new Map<string, Flight>()
+  private readonly stopping = new AbortController()
+  private timer: NodeJS.Timeout | null = null
+  private pruning: NodeJS.Timeout | null = null
+  private looking = false
+  private again = false
+  private landed: (() => void) | null = null
 
   constructor(private readonly options: DeliveriesOptions) {
-    setMaxListeners(atOnceMax, this.#stop.signal) // each call listens to it
+    setMaxListeners(atOnceMax, this.stopping.signal) // each call listens to it
   }
 
   start(): void {
-    this.#pruning = setInterval(() => void this.#prune(), pruneMs).unref()
+    this.pruning = setInterval(() => void this.prune(), pruneMs).unref()
     this.wake()
   }
 
   /** Look for due rows now. */
   wake(): void {
-    if (this.#stop.signal.aborted) return
-    this.#again = true
-    if (!this.#looking) void this.#look()
+    if (this.stopping.signal.aborted) return
+    this.again = true
+    if (!this.looking) void this.look()
   }
 
   /** Send nothing more; calls in flight have a little time, then they are left for the next start. */
   async stop(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer)
-    if (this.#pruning) clearInterval(this.#pruning)
-    const timer = setTimeout(() => this.#stop.abort(), stopMs)
-    this.#again = false
+    if (this.timer) clearTimeout(this.timer)
+    if (this.pruning) clearInterval(this.pruning)
+    const timer = setTimeout(() => this.stopping.abort(), stopMs)
+    this.again = false
     this.wake = () => {}
-    if (this.#flying.size > 0) await new Promise<void>(resolve => (this.#landed = resolve))
+    if (this.flying.size > 0) await new Promise<void>(resolve => (this.landed = resolve))
     clearTimeout(timer)
-    this.#stop.abort()
+    this.stopping.abort()
   }
 
-  async #look(): Promise<void> {
-    this.#looking = true
+  private async look(): Promise<void> {
+    this.looking = true
     let waitMs = idleMsMax
-    while (this.#again) {
-      this.#again = false
+    while (this.again) {
+      this.again = false
       try {
-        const due = this.options.isHere?.() === false ? [] : await this.#due()
-        for (const row of due) this.#launch(row)
-        if (due.length > 0) this.#again = true
+        const due = this.options.isHere?.() === false ? [] : await this.due()
+        for (const row of due) this.launch(row)
+        if (due.length > 0) this.again = true
         else
           waitMs = Math.min(
-            await this.#untilNextMs(),
+            await this.untilNextMs(),
             this.options.isHere === undefined ? idleMsMax : elsewhereMs,
           )
       } catch (error) {
@@ -131,17 +131,17 @@ export class Deliveries {
         waitMs = storeRetryMs
       }
     }
-    this.#looking = false
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.wake(), waitMs).unref()
+    this.looking = false
+    if (this.timer) clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.wake(), waitMs).unref()
   }
 
   /** Due rows there is room for: environments with the fewest calls under way first. */
-  async #due(): Promise<readonly DueRow[]> {
-    if (atOnceMax <= this.#flying.size) return []
+  private async due(): Promise<readonly DueRow[]> {
+    if (atOnceMax <= this.flying.size) return []
     const { sql } = this.options
-    const environments = this.#counts('environment_id')
-    const webhooks = this.#counts('webhook_id')
+    const environments = this.counts('environment_id')
+    const webhooks = this.counts('webhook_id')
     const full = (counts: ReadonlyMap<string, number>, max: number) =>
       [...counts].filter(([, count]) => count >= max).map(([id]) => id)
     const rows = await sql<DueRow[]>`
@@ -157,16 +157,16 @@ export class Deliveries {
           w.previous_secret, w.previous_secret_until
         from webhook_events e join webhooks w on w.id = e.webhook_id
         where e.environment_id = named.environment_id and e.status = 'pending' and e.next_attempt_at <= ${new Date()}
-          and e.id <> all (${[...this.#flying.keys()]}::text[])
+          and e.id <> all (${[...this.flying.keys()]}::text[])
           and e.webhook_id <> all (${full(webhooks, perWebhookMax)}::text[])
         order by e.next_attempt_at, e.created_at limit ${perEnvironmentMax}) due
       where named.environment_id <> all (${full(environments, perEnvironmentMax)}::text[])`
-    return fairly(rows, atOnceMax - this.#flying.size, environments, webhooks)
+    return fairly(rows, atOnceMax - this.flying.size, environments, webhooks)
   }
 
-  #counts(member: keyof Flight): Map<string, number> {
+  private counts(member: keyof Flight): Map<string, number> {
     const counts = new Map<string, number>()
-    for (const flight of this.#flying.values()) add(counts, flight[member])
+    for (const flight of this.flying.values()) add(counts, flight[member])
     return counts
   }
 
@@ -177,71 +177,71 @@ export class Deliveries {
    */
   async once(webhook: Endpoint & { readonly id: string; readonly environment_id: string }, payload: string) {
     const flight: Flight = { webhook_id: webhook.id, environment_id: webhook.environment_id }
-    const of = (member: keyof Flight) => this.#counts(member).get(flight[member]) ?? 0
+    const of = (member: keyof Flight) => this.counts(member).get(flight[member]) ?? 0
     const isFull =
-      this.#flying.size >= atOnceMax ||
+      this.flying.size >= atOnceMax ||
       of('environment_id') >= perEnvironmentMax ||
       of('webhook_id') >= perWebhookMax
-    if (isFull || this.#stop.signal.aborted)
+    if (isFull || this.stopping.signal.aborted)
       throw new ServiceError('overloaded', 'Too many webhooks of this environment are being sent; try again')
     const id = newId('whev_')
-    this.#flying.set(id, flight)
+    this.flying.set(id, flight)
     try {
-      return { id, outcome: await this.#deliver(webhook, id, payload) }
+      return { id, outcome: await this.deliver(webhook, id, payload) }
     } finally {
-      this.#flew(id)
+      this.flew(id)
     }
   }
 
-  #deliver(endpoint: Endpoint, id: string, payload: string): Promise<Outcome> {
+  private deliver(endpoint: Endpoint, id: string, payload: string): Promise<Outcome> {
     const { privateAddresses } = this.options
     return deliver(
       endpoint,
       { id, payload },
-      { privateAddresses, nowMs: Date.now(), signal: this.#stop.signal },
+      { privateAddresses, nowMs: Date.now(), signal: this.stopping.signal },
     )
   }
 
-  #flew(id: string): void {
-    this.#flying.delete(id)
-    if (this.#flying.size === 0) this.#landed?.()
+  private flew(id: string): void {
+    this.flying.delete(id)
+    if (this.flying.size === 0) this.landed?.()
     this.wake()
   }
 
-  async #untilNextMs(): Promise<number> {
+  private async untilNextMs(): Promise<number> {
     // a landing looks again by itself
     const { sql } = this.options
     const [row] = await sql<{ at: Date | null }[]>`
       select min(next_attempt_at) as at from webhook_events
-      where status = 'pending' and id <> all (${[...this.#flying.keys()]}::text[])`
+      where status = 'pending' and id <> all (${[...this.flying.keys()]}::text[])`
     if (!row?.at) return idleMsMax
-    return Math.min(idleMsMax, Math.max(this.#flying.size > 0 ? 50 : 1, row.at.getTime() - Date.now()))
+    return Math.min(idleMsMax, Math.max(this.flying.size > 0 ? 50 : 1, row.at.getTime() - Date.now()))
   }
 
-  #launch(row: DueRow): void {
-    this.#flying.set(row.id, row)
-    void this.#deliver(row, row.id, row.payload)
-      .then(outcome => this.#store(row, outcome))
+  private launch(row: DueRow): void {
+    this.flying.set(row.id, row)
+    void this.deliver(row, row.id, row.payload)
+      .then(outcome => this.store(row, outcome))
       .catch(error => this.options.log.error({ err: error, event: row.id }, 'webhook failed'))
-      .finally(() => this.#flew(row.id))
+      .finally(() => this.flew(row.id))
   }
 
   /** Write down how an attempt ended, trying until Postgres takes it. One that was cut off by the stop never was. */
-  async #store(row: DueRow, outcome: Outcome): Promise<void> {
+  private async store(row: DueRow, outcome: Outcome): Promise<void> {
     if (outcome.reason === 'stopped') return
     for (;;) {
       try {
-        await this.#recordOutcome(row, outcome)
+        await this.recordOutcome(row, outcome)
         return
       } catch (error) {
         this.options.log.warn({ err: error, event: row.id }, 'webhook outcome not written')
-        if (this.#stop.signal.aborted) return
+        if (this.stopping.signal.aborted) return
         await new Promise(resolve => setTimeout(resolve, storeRetryMs))
       }
     }
   }
 
-  async #recordOutcome(row: DueRow, outcome: Outcome): Promise<void> {
+  private async recordOutcome(row: DueRow, outcome: Outcome): Promise<void> {
     const { sql, retryMs, log } = this.options
     const attempts = row.attempt_count + 1
     const success = isSuccess(outcome)
@@ -256,11 +256,11 @@ export class Deliveries {
       where id = ${row.id} and status = 'pending'`
     if (success) return
     log.debug({ event: row.id, webhook: row.webhook_id, attempts, ...outcome }, 'webhook attempt failed')
-    if (over) await this.#judge(row.webhook_id, now)
+    if (over) await this.judge(row.webhook_id, now)
   }
 
   /** Switch an endpoint off that fails ≥ 90 % of ≥ 25 deliveries in 24 hours. source: interface document */
-  async #judge(webhookId: string, now: Date): Promise<void> {
+  private async judge(webhookId: string, now: Date): Promise<void> {
     const { sql, log, deactivated } = this.options
     const since = new Date(now.getTime() - 86_400_000)
     const [row] = await sql<{ account_id: string; environment_id: string }[]>`
@@ -277,7 +277,7 @@ export class Deliveries {
     deactivated({ webhookId, accountId: row.account_id, environmentId: row.environment_id })
   }
 
-  async #prune(): Promise<void> {
+  private async prune(): Promise<void> {
     const { sql, log } = this.options
     const before = new Date(Date.now() - keptDays * 86_400_000)
     await sql`delete from webhook_events where status <> 'pending' and created_at < ${before}`.catch(error =>

@@ -94,24 +94,24 @@ export async function notify(tx: Sql, webhooks: Webhooks, topic: Topic, body: un
 
 /** Makes deliveries of what is in the outbox, each environment in its turn. */
 export class Outbox {
-  readonly #attempts = new Map<string, number>()
-  #running: Promise<void> | null = null
-  #again = false
-  #timer: NodeJS.Timeout | null = null
-  #boundedAtMs = 0
-  #pending = new Map<string, number>()
-  #pendingAtMs = 0
-  #stopped = false
+  private readonly attempts = new Map<string, number>()
+  private running: Promise<void> | null = null
+  private again = false
+  private timer: NodeJS.Timeout | null = null
+  private boundedAtMs = 0
+  private pending = new Map<string, number>()
+  private pendingAtMs = 0
+  private stopped = false
 
   constructor(private readonly options: OutboxOptions) {}
 
   /** Look for rows now. */
   wake(): void {
-    if (this.#stopped) return
-    this.#again = true
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null
-      if (!this.#stopped && this.#again) this.wake()
+    if (this.stopped) return
+    this.again = true
+    this.running ??= this.run().finally(() => {
+      this.running = null
+      if (!this.stopped && this.again) this.wake()
     })
   }
 
@@ -123,38 +123,38 @@ export class Outbox {
   /** Make deliveries of everything in the outbox, as far as there is room; for tests. */
   async drain(): Promise<void> {
     this.wake()
-    while (this.#running) await this.#running
+    while (this.running) await this.running
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer) clearTimeout(this.#timer)
-    await this.#running
+    this.stopped = true
+    if (this.timer) clearTimeout(this.timer)
+    await this.running
   }
 
-  async #run(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer)
+  private async run(): Promise<void> {
+    if (this.timer) clearTimeout(this.timer)
     let waitMs = this.options.isHere === undefined ? idleMs : elsewhereMs
-    if (this.options.isHere?.() === false) this.#again = false
+    if (this.options.isHere?.() === false) this.again = false
     try {
-      while (this.#again && !this.#stopped) {
-        this.#again = false
-        await this.#bound()
-        while (!this.#stopped && (await this.#turn()));
+      while (this.again && !this.stopped) {
+        this.again = false
+        await this.bound()
+        while (!this.stopped && (await this.turn()));
       }
     } catch (error) {
       this.options.log.warn({ err: error }, 'notifications wait in the outbox')
       waitMs = retryMs
-      this.#again = false
+      this.again = false
     }
-    if (!this.#stopped) this.#timer = setTimeout(() => this.wake(), waitMs).unref()
+    if (!this.stopped) this.timer = setTimeout(() => this.wake(), waitMs).unref()
   }
 
   /** Take some rows of every environment that has room. Returns whether there may be more. */
-  async #turn(): Promise<boolean> {
+  private async turn(): Promise<boolean> {
     const { sql, pendingBytesMax } = this.options
-    await this.#lookAtRoom()
-    const full = [...this.#pending].filter(([, bytes]) => bytes >= pendingBytesMax).map(([id]) => id)
+    await this.lookAtRoom()
+    const full = [...this.pending].filter(([, bytes]) => bytes >= pendingBytesMax).map(([id]) => id)
     const rows = await sql<OutboxRow[]>`
       with recursive named as (
         (select environment_id from webhook_outbox order by environment_id limit 1)
@@ -169,7 +169,7 @@ export class Outbox {
       where named.environment_id <> all (${full}::text[])
       order by row_number() over (partition by o.environment_id order by o.n), o.n limit ${rowsPerTurn}`
     if (rows.length === 0) return false
-    const made = await inTurns(rows, composedAtOnce, row => this.#deliveriesOf(row))
+    const made = await inTurns(rows, composedAtOnce, row => this.deliveriesOf(row))
     const done = rows.filter((_, n) => made[n] !== null).map(row => row.id)
     const deliveries = made.flatMap(one => one ?? [])
     if (done.length === 0) throw new Error('no body could be composed')
@@ -178,26 +178,26 @@ export class Outbox {
       await tx`delete from webhook_outbox where id = any(${done}::text[])`
       await insertEvents(tx, deliveries)
     })
-    for (const id of done) this.#attempts.delete(id)
+    for (const id of done) this.attempts.delete(id)
     for (const { environment_id: id, payload } of deliveries)
-      this.#pending.set(id, (this.#pending.get(id) ?? 0) + Buffer.byteLength(payload))
+      this.pending.set(id, (this.pending.get(id) ?? 0) + Buffer.byteLength(payload))
     if (deliveries.length > 0) this.options.webhooks.queued()
     return true
   }
 
   /** Bytes of waiting payloads by environment: the last measurement, plus the bytes added since. */
-  async #lookAtRoom(): Promise<void> {
-    if (Date.now() < this.#pendingAtMs + roomMs) return
+  private async lookAtRoom(): Promise<void> {
+    if (Date.now() < this.pendingAtMs + roomMs) return
     const { sql } = this.options
     const rows = await sql<{ environment_id: string; bytes: number }[]>`
       select environment_id, sum(octet_length(payload))::float8 as bytes from webhook_events
       where status = 'pending' group by environment_id`
-    this.#pending = new Map(rows.map(row => [row.environment_id, row.bytes]))
-    this.#pendingAtMs = Date.now()
+    this.pending = new Map(rows.map(row => [row.environment_id, row.bytes]))
+    this.pendingAtMs = Date.now()
   }
 
   /** One row for each receiver; none when there is no receiver any more; null to try again later. */
-  async #deliveriesOf(row: OutboxRow): Promise<readonly QueuedRow[] | null> {
+  private async deliveriesOf(row: OutboxRow): Promise<readonly QueuedRow[] | null> {
     const { webhooks, accountOf } = this.options
     const accountId = accountOf(row.environment_id)
     if (accountId === null) return []
@@ -211,20 +211,20 @@ export class Outbox {
     }
     const receivers = webhooks.receivers(topic)
     if (receivers.length === 0) return []
-    const body = await this.#bodyOf(row)
+    const body = await this.bodyOf(row)
     if (body === null) return null
     const payload = payloadOf(receivers[0]!, topic, body.shown)
     return receivers.map(webhook => queuedRow(webhook, topic, payload))
   }
 
-  async #bodyOf(row: OutboxRow): Promise<{ readonly shown: unknown } | null> {
+  private async bodyOf(row: OutboxRow): Promise<{ readonly shown: unknown } | null> {
     if (row.body !== null) return { shown: parseExactly(row.body) }
     try {
       return { shown: await this.options.compose(row.happened!) }
     } catch (error) {
       if (isAway(error)) return null
-      const attempts = (this.#attempts.get(row.id) ?? 0) + 1
-      this.#attempts.set(row.id, attempts)
+      const attempts = (this.attempts.get(row.id) ?? 0) + 1
+      this.attempts.set(row.id, attempts)
       this.options.log.warn(
         { err: error, type: row.type, attempts },
         'the body of a notification is not composed',
@@ -236,10 +236,10 @@ export class Outbox {
   }
 
   /** Drop the oldest notifications of an environment that has too many, and those of environments that are gone. */
-  async #bound(): Promise<void> {
+  private async bound(): Promise<void> {
     const { sql, log, dropped } = this.options
-    if (Date.now() < this.#boundedAtMs + boundMs) return
-    this.#boundedAtMs = Date.now()
+    if (Date.now() < this.boundedAtMs + boundMs) return
+    this.boundedAtMs = Date.now()
     const gone = await sql`
       delete from webhook_outbox o using (
         select environment_id, max(n) as n from (

@@ -96,7 +96,7 @@ function objectType(type: WebhookRequestType): string {
 
 /** The active webhooks of every environment. */
 export class Webhooks {
-  #byEnvironment = new Map<string, readonly WebhookRow[]>()
+  private byEnvironment = new Map<string, readonly WebhookRow[]>()
 
   constructor(
     private readonly options: {
@@ -114,30 +114,30 @@ export class Webhooks {
       select * from webhooks where status = 'active'
         ${environmentId === null ? sql`` : sql`and environment_id = ${environmentId}`} order by created_at, id`
     if (environmentId !== null) {
-      this.#byEnvironment.set(environmentId, rows)
+      this.byEnvironment.set(environmentId, rows)
       return
     }
     const found = new Map<string, WebhookRow[]>()
     for (const row of rows) found.set(row.environment_id, [...(found.get(row.environment_id) ?? []), row])
-    this.#byEnvironment = found
+    this.byEnvironment = found
   }
 
   forgetEnvironment(environmentId: string): void {
-    this.#byEnvironment.delete(environmentId)
+    this.byEnvironment.delete(environmentId)
   }
 
   /** Webhooks that asked for a topic, of one environment or of the whole account. */
   receivers({ accountId, environmentId, type, featureId, creditId }: Topic): readonly WebhookRow[] {
-    if (this.#byEnvironment.size === 0) return []
+    if (this.byEnvironment.size === 0) return []
     const environmentIds = environmentId === null ? this.options.environmentIds(accountId) : [environmentId]
     return environmentIds.flatMap(id =>
-      (this.#byEnvironment.get(id) ?? []).filter(webhook => asksFor(webhook, type, featureId, creditId)),
+      (this.byEnvironment.get(id) ?? []).filter(webhook => asksFor(webhook, type, featureId, creditId)),
     )
   }
 
   /** Environments in which some active webhook asks for a type. */
   environmentsWanting(type: WebhookRequestType): readonly string[] {
-    return [...this.#byEnvironment]
+    return [...this.byEnvironment]
       .filter(([, of]) => of.some(one => one.request_types.includes(type)))
       .map(([id]) => id)
   }

@@ -107,10 +107,11 @@ export interface App {
    * Accept connections.
    *
    * port     0: any free one.
+   * shared   other processes may listen on the port as well, if they want to share it: each connection goes to one.
    * returns  the port.
    * errors   rejects when the address is not available.
    */
-  listen(host: string, port: number): Promise<number>
+  listen(host: string, port: number, shared: boolean): Promise<number>
   /** Accept no more connections; existing ones stay. */
   stopListening(): void
   /** Close every connection. */

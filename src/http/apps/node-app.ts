@@ -1,6 +1,6 @@
 // The HTTP interface on Node's own server, for platforms where the native server does not load.
 import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
-import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
+import { type AddressInfo, type ListenOptions, type Socket, Server as TcpServer } from 'node:net'
 import { headerBytesMax } from '../../config.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
 import { NodeSockets } from './node-sockets.js'
@@ -55,13 +55,15 @@ export class NodeApp implements App {
     return (res as NodeResponse).address()
   }
 
-  listen(host: string, port: number): Promise<number> {
+  listen(host: string, port: number, shared: boolean): Promise<number> {
     const { server } = this
     return new Promise((resolve, reject) => {
       server.once('error', cause =>
         reject(new Error(`Cannot listen on ${host}:${port}: is it in use?`, { cause })),
       )
-      server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+      // Node 20 does not know `reusePort`: a second process on the port fails there.
+      const where: ListenOptions & { reusePort: boolean } = { port, host, reusePort: shared }
+      server.listen(where, () => resolve((server.address() as AddressInfo).port))
     })
   }
 

@@ -18,8 +18,8 @@ prepareNative()
 // Imported dynamically, after its environment variables are set.
 const { default: uWS } = await import('uWebSockets.js')
 
-// One process per port: a second one fails instead of silently taking half of the connections.
-const exclusivePort = 1
+/** Options of `listen`. On an exclusive port a second process fails instead of silently taking half of the connections. */
+const [sharedPort, exclusivePort] = [0, 1]
 
 /** A server on uWebSockets.js. Importing this file fails if its binary does not load. */
 export class UwsApp implements App {
@@ -66,8 +66,8 @@ export class UwsApp implements App {
     return this.peers.addressOf(res as unknown as HttpResponse)
   }
 
-  async listen(host: string, port: number): Promise<number> {
-    this.listening = await this.bind(host, port)
+  async listen(host: string, port: number, shared: boolean): Promise<number> {
+    this.listening = await this.bind(host, port, shared ? sharedPort : exclusivePort)
     return uWS.us_socket_local_port(this.listening)
   }
 
@@ -80,7 +80,7 @@ export class UwsApp implements App {
     this.app.close()
   }
 
-  private bind(host: string, port: number): Promise<us_listen_socket> {
+  private bind(host: string, port: number, options: number): Promise<us_listen_socket> {
     return new Promise((resolve, reject) => {
       const listening = (socket: us_listen_socket | false) => {
         if (socket) resolve(socket)
@@ -93,7 +93,7 @@ export class UwsApp implements App {
         options: number,
         done: typeof listening,
       ) => void
-      listen.call(this.app, host, port, exclusivePort, listening)
+      listen.call(this.app, host, port, options, listening)
     })
   }
 }

@@ -30,7 +30,7 @@ export interface RowExtra {
 }
 
 /**
- * One line of JSONEachRow for table events (sql/clickhouse/0001_events.sql), without its newline.
+ * One line of JSONEachRow for table events (sql/clickhouse/0001_events_and_keys.sql), without its newline.
  * Times are whole epoch milliseconds, which DateTime64(3) takes as they are. No id, type, mode or status needs
  * escaping; everything a caller wrote does.
  * source  EV-6, EV-33, EV-70.

@@ -85,7 +85,7 @@ export class FactReader {
   /**
    * The fact in bytes [from, end): equal to the result of JSON.parse, plus the draws in the rows before it.
    *
-   * rowsAt  where these rows begin, of a record with RecordFlag.drawsInRows
+   * rowsAt  where these rows begin, of a record with RecordFlag.rows
    * errors  SyntaxError when it is no JSON, or a row is none.
    */
   read(bytes: Buffer, from: number, end: number, rowsAt = from): Fact {

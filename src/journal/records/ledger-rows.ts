@@ -24,7 +24,7 @@ export const drawColumns = [
   'grant_sequence',
 ] as const
 
-/** The same in journals that lack RecordFlag.drawsInRows: columns of the table alone. */
+/** The columns of the table that rows of draws fill: these members but the grant's sequence, and what all rows have alike. */
 export const fullDrawColumns = [
   'environment_id',
   'company_id',

@@ -90,7 +90,7 @@ const none: readonly never[] = []
 
 const used = RecordFlag.event | RecordFlag.use
 const drawnNothing = used | RecordFlag.ledger | RecordFlag.draws
-const drawnInRows = drawnNothing | RecordFlag.rows | RecordFlag.drawsInRows
+const drawnInRows = drawnNothing | RecordFlag.rows
 
 /** Records gathering until they are taken into the journal. */
 export class UseRecords {

@@ -21,6 +21,11 @@ const catalog = compileCatalog(
         ),
         publishedVersionId: 'pro_v2',
       }),
+      plan('extra', [], {
+        planType: 'add_on',
+        versions: [planVersion('extra_v1', { billingProductId: 'bilp_2' })],
+        publishedVersionId: 'extra_v1',
+      }),
     ],
     fallbackPlanId: 'free',
   }),
@@ -107,4 +112,24 @@ t.test('EN-97 a version that is not sold ends what was paid for it', async t => 
   settled(of, start + 10 * dayMs)
   t.match(of.plan, { versionId: 'pro_v2', priceId: null, subscriptionId: null })
   t.match(of.subscriptions, [{ status: 'canceled', items: [] }])
+})
+
+t.test('PB-34, EN-91 a trial and the add-on of its subscription end in one change', async t => {
+  const endMs = start + 14 * dayMs
+  const trial = { endMs, endSetting: 'cancel', status: 'active' } as const
+  const of = company({
+    plan: { ...subscribed(), trial },
+    addOns: [holding('extra', { subscriptionId: 'bilsub_1' })],
+    subscriptions: [
+      {
+        ...subscription,
+        status: 'trialing',
+        trialEndMs: endMs,
+        trialEndSetting: 'cancel',
+        productIds: ['bilp_1', 'bilp_2'],
+      },
+    ],
+  })
+  t.same(settled(of, start + 20 * dayMs), ['free_v1 14'])
+  t.match(of, { plan: { planId: 'free' }, addOns: [] })
 })

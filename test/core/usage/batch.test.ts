@@ -133,8 +133,7 @@ t.test(
             flags:
               RecordFlag.event |
               RecordFlag.use |
-              (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0) |
-              (ledger === '' ? 0 : RecordFlag.drawsInRows),
+              (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0),
             month: monthOf(at),
             ledger,
             row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),

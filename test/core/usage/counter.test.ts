@@ -6,7 +6,6 @@ import {
   addUsage,
   aheadOf,
   type Counter,
-  counterFrom,
   effectsOf,
   isEstimated,
   needsRecount,
@@ -224,33 +223,6 @@ t.test('FE-52 without a running subscription the cycle is the calendar month aga
   addUsage(counter, 4, noon, noon, cycle)
   t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, cycle), 4)
   t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, null), 7)
-})
-
-t.test('US-1 counters of snapshots written by version 0.1.0 read and go on as they did', async t => {
-  const day = at('2026-03-15T00:00:00Z') // a Sunday
-  const nextDay = at('2026-03-16T00:00:00Z')
-  const first = at('2026-03-02T00:00:00Z')
-  const cycle = { startMs: at('2026-03-10T00:00:00Z'), endMs: at('2026-04-10T00:00:00Z') }
-  const week = [day, at('2026-03-22T00:00:00Z'), 4, noon, noon]
-  const month = [at('2026-03-01T00:00:00Z'), at('2026-04-01T00:00:00Z'), 7, first, noon]
-  const windows = [day, nextDay, 4, noon, noon, ...week, ...month]
-  const n = [first, 7, first, noon, ...windows]
-  const plain = counterFrom({ n, ahead: null })
-  const made = newCounter(first)
-  addUsage(made, 3, first, first, null)
-  addUsage(made, 4, noon, noon, null)
-  t.same(plain, made)
-  const ahead = counterFrom({ n: [first, 8, first, nextDay, ...windows], ahead: [nextDay, 1] })
-  t.same(aheadOf(ahead), [nextDay, 1])
-  t.equal(readCounter(ahead, 'current_day', 'first_of_month', nextDay, null), 1)
-  const billed = counterFrom({
-    n: [...n, cycle.startMs, cycle.endMs, 4, noon, noon],
-    ahead: null,
-    estimated: true,
-  })
-  t.equal(readCounter(billed, 'current_month', 'billing_cycle', noon, cycle), 4)
-  t.equal(needsRecount(billed, noon, cycle), true)
-  t.same(counterFrom(JSON.parse(JSON.stringify(billed))), billed, 'and of this version')
 })
 
 t.test('FE-52 a subscription that ends leaves no room behind, events ahead stay', async t => {

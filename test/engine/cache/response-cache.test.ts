@@ -188,7 +188,7 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
   for (let taken = answers.takeCounts(); taken !== null; taken = answers.takeCounts()) {
     parts++
     rows.push(...taken.counts.map(row => JSON.parse(row)))
-    t.equal(taken.users[0]?.[1], 'user_1')
+    t.same(taken.users[0]?.ids, ['user_1'])
   }
   t.ok(parts > 10, `${parts} parts`)
   t.equal(rows.length, kept)

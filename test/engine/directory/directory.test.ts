@@ -1,6 +1,6 @@
 // Owner of a pair while writes are in flight, lost, refused or late.
 import t from 'tap'
-import type { Fact } from '../../../src/core/company/message.js'
+import type { Effect, Fact } from '../../../src/core/company/message.js'
 import { Directory, isServiceId } from '../../../src/engine/directory/directory.js'
 import { sentKey } from '../sent-key.js'
 
@@ -265,4 +265,74 @@ t.test('AL-13 an environment goes with all that is in it', async t => {
   t.equal(owner('a', '1'), null)
   t.same(directory.resolve('company', 'env_2', { a: '1' }), { found: 'comp_2' })
   t.equal(directory.size, 1)
+})
+
+/** The fact that another node, or a restarted shard, tells of a company. */
+const factOf = (id: string, fx: readonly Effect[]): Fact => ({ k: 'c', id, env, at: 1, fx })
+const given = (name: string, value: string) => ({ t: 'key', name, value, was: null }) as const
+const removed = (name: string, value: string) => ({ t: 'key_removed', name, value }) as const
+const created = { t: 'created', name: 'a', atMs: 1 } as const
+
+t.test('CU-19 a pair that another node gave away while a write here claims it', async t => {
+  for (const way of ['the write fails', 'the write is durable'] as const) {
+    const { directory, owner, claim, release, confirm } = house()
+    const here = directory.mint('company', env)
+    claim(here, [['a', '1']])
+    directory.replay(factOf('comp_there', [created, given('a', '1')]))
+    t.equal(owner('a', '1'), here, 'until the write here is settled')
+    if (way === 'the write fails') {
+      release(here, [['a', '1']])
+      t.equal(owner('a', '1'), 'comp_there')
+    } else {
+      confirm(here, [['a', '1']], [])
+      t.equal(owner('a', '1'), here)
+      directory.replay(factOf(here, [removed('a', '1')]))
+      t.equal(owner('a', '1'), 'comp_there')
+    }
+    directory.replay(factOf('comp_there', [removed('a', '1')]))
+    t.equal(owner('a', '1'), null)
+  }
+})
+
+t.test('CU-19 facts of two shards in either order give a pair to its last owner', async t => {
+  const facts = {
+    gives: (id: string) => factOf(id, [removed('a', '1')]),
+    takes: factOf('comp_next', [created, given('a', '1')]),
+  }
+  for (const order of [
+    ['gives', 'takes'],
+    ['takes', 'gives'],
+  ] as const) {
+    const { directory, owner, settle } = house()
+    const first = settle([['a', '1']])
+    const epoch = directory.keyEpoch
+    for (const name of order) directory.replay(name === 'gives' ? facts.gives(first) : facts.takes)
+    t.equal(owner('a', '1'), 'comp_next', order.join())
+    t.not(directory.keyEpoch, epoch, 'caches look again')
+  }
+})
+
+t.test(
+  'CU-50 a pair of a company whose deletion is under way here, which another node gave away',
+  async t => {
+    const { directory, owner, settle, claim, release } = house()
+    const former = settle([['a', '1']])
+    directory.retire('company', env, former)
+    directory.replay(factOf('comp_next', [created, given('a', '1')]))
+    const here = directory.mint('company', env)
+    claim(here, [['a', '1']])
+    t.same(directory.awaited(here), [former])
+    release(here, [['a', '1']])
+    directory.free('company', env, former, [['a', '1']])
+    directory.forget(env, former)
+    t.equal(owner('a', '1'), 'comp_next')
+  },
+)
+
+t.test('an owner by an early fact that gave the pair up before its turn does not get it', async t => {
+  const { directory, owner, settle } = house()
+  const first = settle([['a', '1']])
+  directory.replay(factOf('comp_next', [created, given('a', '1'), removed('a', '1')]))
+  directory.replay(factOf(first, [removed('a', '1')]))
+  t.equal(owner('a', '1'), null)
 })

@@ -109,7 +109,14 @@ t.test('an attempt that seemed to fail had been made: the next one tells of succ
   await tick()
   answer(0, 'not_found')
   t.same((await second).reply.was, was)
-  await sleep(retryMs * 3)
+  // another deletion that fails now is repeated later than this one would be
+  const other = await housing()
+  const failed = other.remove()
+  await tick()
+  other.answer(0, 'overloaded')
+  t.equal(await fateOf(failed), 'overloaded')
+  for (const endMs = Date.now() + 60_000; other.asked(0).length === 0; await sleep(retryMs))
+    if (Date.now() > endMs) throw new Error('it was not repeated')
   t.same(house.thread(0).asked, [], 'and that is the end of it')
 })
 

@@ -174,6 +174,12 @@ t.test('migrations', async t => {
     await migrations.run('pvmg_mixed')
     t.same(await counts('pvmg_mixed'), { skipped: 2, failed: 1, pending: 1 })
     t.equal(await status('pvmg_mixed'), 'in_progress')
+    const changed = async () =>
+      (await sql`select updated_at from plan_version_migrations where id = 'pvmg_mixed'`)[0]!.updated_at
+    const before = await changed()
+    clockMs += 1_000
+    await migrations.run('pvmg_mixed')
+    t.same(await changed(), before, 'a round that changes nothing is no update')
     away = false
     await migrations.run('pvmg_mixed')
     t.same(await counts('pvmg_mixed'), { skipped: 2, failed: 1, completed: 1 })

@@ -316,3 +316,20 @@ t.test('single events of following turns leave as one post; all else takes them 
   await tick()
   t.equal(asked.length, 30, 'the first has waited half a millisecond')
 })
+
+t.test('a request without an answer at the close is lost, and a later one is refused', async t => {
+  const house = await House.start(1)
+  const id = house.idOf(0)
+  const asked = heard(house.shards.ask('c', env, id, question, 1))
+  await tick()
+  const closing = house.shards.close()
+  await tick()
+  const { replies, asked: posted } = house.thread()
+  replies.answered(posted.at(-1)!.n, null, 0)
+  house.thread().reply()
+  await closing
+  t.equal(await fateOf(asked), 'lost')
+  t.equal(await fateOf(house.shards.ask('c', env, id, question, 1)), 'starting')
+  house.thread().ready()
+  t.equal(await fateOf(house.shards.ask('c', env, id, question, 1)), 'starting', 'a late start opens nothing')
+})

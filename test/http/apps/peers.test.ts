@@ -24,20 +24,25 @@ t.test('addresses of peers that come and go', async t => {
       for await (const piece of answer) text += piece
       return JSON.parse(text).data
     }
-    return { told, leave: () => agent.destroy() }
+    /** Close the connection, until it is closed. */
+    const leave = async () => {
+      const open = Object.values(agent.freeSockets).flatMap(sockets => sockets ?? [])
+      const closed = open.map(socket => once(socket, 'close'))
+      agent.destroy()
+      await Promise.all(closed)
+    }
+    return { told, leave }
   }
   const first = peer('127.0.0.1')
   const second = peer('127.0.0.2')
   t.equal(await first.told(), '127.0.0.1')
   t.equal(await second.told(), '127.0.0.2')
   t.same(await Promise.all([first.told(), second.told()]), ['127.0.0.1', '127.0.0.2'])
-  first.leave()
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await first.leave()
   t.equal(await second.told(), '127.0.0.2')
-  second.leave()
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await second.leave()
   const third = peer('127.0.0.3')
   t.equal(await third.told(), '127.0.0.3', 'alone, after everybody has left')
   t.equal(await first.told(), '127.0.0.1', 'come back')
-  for (const one of [first, third]) one.leave()
+  for (const one of [first, third]) await one.leave()
 })

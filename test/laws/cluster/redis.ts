@@ -126,6 +126,7 @@ export class SimulatedRedis {
 /** The methods of `RedisClient` that nodes, journals and claims use. */
 class Connection {
   readonly address = { url: 'simulated', prefix, replicas: 0 }
+  readonly reconnectedMs = Number.NEGATIVE_INFINITY
   private onTheirWay = new Set<Sent>()
   private arrivesMs = 0
   private toldMs = 0

@@ -1,0 +1,88 @@
+// Opens definitions, and the memory of the HTTP thread: the directory, idempotency keys, last-seen times.
+import { loadCredits, loadPlanCreditGrants } from '../catalog/credits.js'
+import { plansLoader } from '../catalog/plans.js'
+import type { Cluster } from '../cluster/open.js'
+import type { CheckCounts } from '../core/company/message.js'
+import { type Definitions, openDefinitions } from '../engine/account/definitions.js'
+import { ModelPrices } from '../engine/account/model-prices.js'
+import { Directory } from '../engine/directory/directory.js'
+import { CheckedFlags, UserSeen } from '../engine/directory/last-seen.js'
+import { Dedupe, keyBytes } from '../engine/idempotency/dedupe.js'
+import { HoldKeys } from '../engine/idempotency/hold-keys.js'
+import { ClockMark } from '../engine/recovery/clock-mark.js'
+import type { Opening } from './opening.js'
+import type { Stores } from './stores.js'
+
+export interface Memory {
+  readonly definitions: Definitions
+  readonly directory: Directory
+  readonly dedupe: Dedupe
+  readonly holdKeys: HoldKeys
+  /** Idempotency keys that fit into memory. */
+  readonly idempotencyKeysMax: number
+  readonly userSeen: UserSeen
+  readonly checkedFlags: CheckedFlags
+  readonly modelPrices: ModelPrices
+  /** Note checks: their flags, their users, and what is told of them. */
+  noteChecks(counts: CheckCounts): void
+  /** Give each environment its part of the idempotency window; called again when there may be more of them. */
+  divide(): void
+}
+
+/** Open the memory, empty but for definitions. `opened` closes it. errors: those of bootstrap and of Postgres. */
+export async function openMemory(
+  { config, log, opened, phases, floorMs, later }: Opening,
+  { sql }: Stores,
+  cluster: Cluster | null,
+): Promise<Memory> {
+  const definitions = await phases.time('definitions', () =>
+    openDefinitions({
+      sql,
+      log,
+      config,
+      announce: async data => later.shards?.announce(data),
+      loaders: { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits },
+      floorMs,
+      ...(cluster && { told: cluster.told }),
+    }),
+  )
+  opened.add(() => definitions.close())
+  const { clock, catalogs } = definitions
+  const mark = new ClockMark(config.dataDir, () => clock.wall(), log)
+  opened.add(() => mark.stop())
+
+  const directory = new Directory()
+  const idempotencyKeysMax = Math.floor(config.idempotencyBytes / keyBytes)
+  const dedupe = cluster?.window ?? new Dedupe(idempotencyKeysMax)
+  const holdKeys = new HoldKeys(idempotencyKeysMax)
+  if (cluster !== null) holdKeys.shared = cluster.holdKey
+  const userSeen = new UserSeen()
+  const checkedFlags = new CheckedFlags()
+  const modelPrices = new ModelPrices(sql)
+  await modelPrices.load()
+
+  let divided = 0
+  return {
+    definitions,
+    directory,
+    dedupe,
+    holdKeys,
+    idempotencyKeysMax,
+    userSeen,
+    checkedFlags,
+    modelPrices,
+    noteChecks({ flags, users, rows, counts }) {
+      for (const [environmentId, flagKey, atMs] of flags) checkedFlags.note(environmentId, flagKey, atMs)
+      for (const { environmentId, ids, atMs } of users)
+        for (const [i, userId] of ids.entries()) userSeen.note(userId, environmentId, atMs[i]!)
+      later.projections?.recordChecks(rows, counts)
+    },
+    divide() {
+      const environments = catalogs.ids().length
+      if (environments === divided) return
+      divided = environments
+      dedupe.divide(environments)
+      holdKeys.divide(environments)
+    },
+  }
+}

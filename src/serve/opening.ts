@@ -1,0 +1,44 @@
+// The parts that every opener of this folder is given.
+import type { Logger } from 'pino'
+import type { Config } from '../config.js'
+import type { Yielding } from '../engine/host/clickhouse-throttle.js'
+import type { PostgresWatch } from '../engine/recovery/postgres-watch.js'
+import type { Projections } from '../engine/recovery/projections.js'
+import type { Phases } from '../engine/recovery/start-phases.js'
+import type { Shards } from '../engine/shards/shards.js'
+import type { Outbox } from '../engine/webhooks/outbox.js'
+import type { Addresses, Opened } from '../opened.js'
+
+/** A start over running stores. */
+export interface Start {
+  readonly config: Config
+  readonly log: Logger
+  /** Collects what must be closed again, also when the start fails. Closed in the opposite order. */
+  readonly opened: Opened
+  readonly phases: Phases
+  /** Earliest possible present, epoch ms. */
+  readonly floorMs: number
+  /** Where the stores are. */
+  readonly addresses: Addresses
+}
+
+export interface Opening extends Start {
+  readonly later: Later
+}
+
+/** Parts that callbacks of earlier parts reach; null until they are open. */
+export interface Later {
+  shards: Shards | null
+  projections: Projections | null
+  yielding: Yielding | null
+  postgres: PostgresWatch | null
+  outbox: Outbox | null
+}
+
+export const nothingYet = (): Later => ({
+  shards: null,
+  projections: null,
+  yielding: null,
+  postgres: null,
+  outbox: null,
+})

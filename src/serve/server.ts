@@ -1,0 +1,82 @@
+// Opens the HTTP server, and the one for metrics where it has its own address.
+import type { Services } from '../api/kit/services.js'
+import type { Cluster } from '../cluster/open.js'
+import type { Quotas } from '../engine/directory/quotas.js'
+import type { Dedupe } from '../engine/idempotency/dedupe.js'
+import type { LateClickHouse } from '../engine/recovery/late-clickhouse.js'
+import type { Limits } from '../http/admission/limits.js'
+import { openApp } from '../http/apps/open-app.js'
+import { routes } from '../http/routes.js'
+import { Server } from '../http/server.js'
+import { telling } from '../http/telling.js'
+import type { Opening } from './opening.js'
+import type { Traced } from './tracing.js'
+
+/** Open the server; it does not listen yet. errors: a metrics address that is not available. */
+export async function openServer(
+  { config, log, opened }: Opening,
+  { shards, projections, dedupe, quotas, postgres, audit, metrics }: Services,
+  parts: {
+    readonly limits: Limits
+    readonly late: LateClickHouse
+    readonly environmentIds: () => readonly string[]
+    readonly cluster: Cluster | null
+    readonly traced: Traced | null
+  },
+): Promise<Server> {
+  const { limits, late, environmentIds, cluster, traced } = parts
+  const http = await openApp(config.http)
+  if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
+  log.info({ server: http.name, reason: http.reason }, 'HTTP server')
+  const server: Server = new Server(http.app, {
+    config,
+    log,
+    metrics,
+    limits,
+    health: {
+      ready: () => server.serving && (cluster === null || cluster.node.isReady),
+      degraded: () => [
+        ...(cluster?.degraded() ?? []),
+        ...shards.degraded.map(shard => `shard ${shard}`),
+        ...(postgres === undefined || postgres.answers ? [] : ['Postgres']),
+        ...late.degraded(dedupe),
+        ...projections.degraded(),
+        ...fullWindows(dedupe),
+        ...fullQuotas(quotas, environmentIds()),
+      ],
+    },
+    routes: cluster === null ? routes : telling(routes, cluster.changing),
+    ...(cluster && { mayAnswer: () => cluster.node.members.isAlive }),
+    audit,
+    exchange: traced?.Exchange,
+  })
+  if (config.metricsAddress !== null) {
+    const { host, port } = config.metricsAddress
+    const { app } = await openApp(config.http)
+    server.registerMetrics(app)
+    await app.listen(host, port, false)
+    opened.add(async () => {
+      app.stopListening()
+      app.close()
+    })
+  }
+  return server
+}
+
+/** Exhausted quotas of environments, in words. */
+function fullQuotas(quotas: Quotas, environmentIds: readonly string[]): string[] {
+  return quotas
+    .used(environmentIds)
+    .filter(({ part }) => part >= 1)
+    .map(({ environmentId, quota }) => `quota of ${quota} of ${environmentId}`)
+}
+
+/** Parts of the idempotency window without free places, in words. */
+function fullWindows(dedupe: Dedupe): string[] {
+  return dedupe
+    .full()
+    .map(
+      ({ environmentId, publishable }) =>
+        `idempotency window of ${publishable ? 'publishable' : 'secret'} keys of ${environmentId ?? 'a deleted environment'}`,
+    )
+}

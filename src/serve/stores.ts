@@ -1,0 +1,70 @@
+// Opens the connections to both stores, keeps other Tollgates off them, and migrates them.
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import { postgresPlaces } from '../engine/fairness/store-turns.js'
+import { LateClickHouse } from '../engine/recovery/late-clickhouse.js'
+import type { Addresses, Opened } from '../opened.js'
+import { openClickHouse } from '../storage/clickhouse.js'
+import { ClickHouseGate } from '../storage/clickhouse-gate.js'
+import { Holder, type Holding } from '../storage/holder.js'
+import { closePostgres, openPostgres } from '../storage/postgres.js'
+import type { Opening } from './opening.js'
+
+export interface Stores {
+  /** As connections are opened to them. */
+  readonly addresses: Addresses
+  /** The pool of Postgres connections for everything but requests. */
+  readonly sql: Sql
+  /** The pool of Postgres connections for requests. */
+  readonly requests: Sql
+  readonly clickhouse: ClickHouseGate
+  /** Knows whether ClickHouse is away, and waits for it. */
+  readonly late: LateClickHouse
+}
+
+/**
+ * Connect to the stores and migrate them. ClickHouse may be away where this is the only node.
+ *
+ * errors  as `start`, except for the lock and the stores.
+ */
+export async function connectStores({
+  config,
+  log,
+  opened,
+  phases,
+  addresses: given,
+  later,
+}: Opening): Promise<Stores> {
+  // the locks of a node that hangs end with its lease: whoever has its shards by then waits for them
+  const idle = config.redisUrl === null ? {} : { idleTransactionMs: config.leaseMs }
+  const addresses: Addresses = { clickhouse: given.clickhouse, postgres: { ...given.postgres, ...idle } }
+  const sql = openPostgres(addresses.postgres, { max: 8 })
+  opened.add(() => closePostgres(sql))
+  const closed = () => later.postgres?.doubt()
+  const requests = openPostgres(addresses.postgres, { max: postgresPlaces.places, closed })
+  opened.add(() => closePostgres(requests))
+  const store = openClickHouse(addresses.clickhouse, { max: 32, asked: more => later.yielding?.asked(more) })
+  const clickhouse = new ClickHouseGate(store)
+  opened.add(() => clickhouse.close())
+  const holding = config.redisUrl === null ? 'alone' : 'shared'
+  const holder = config.databaseUrl === null ? null : await holdPostgres(addresses, holding, log, opened)
+  const late = new LateClickHouse({ postgres: addresses.postgres, store, gate: clickhouse, log })
+  await phases.time('migrate', () => late.migrate(config.redisUrl === null))
+  await holder?.begin()
+  return { addresses, sql, requests, clickhouse, late }
+}
+
+/** Keep other Tollgates off this Postgres; a process that loses it to another one ends. */
+async function holdPostgres(
+  addresses: Addresses,
+  holding: Holding,
+  log: Logger,
+  opened: Opened,
+): Promise<Holder> {
+  const holder = await Holder.take(addresses.postgres, holding, log, message => {
+    log.fatal({ reason: message }, 'stopped: the stores have another owner')
+    log.flush(() => process.exit(1))
+  })
+  opened.add(() => holder.release())
+  return holder
+}

@@ -1,0 +1,103 @@
+// The schedule of a running service: everything that it does at an interval.
+import type { Services } from '../api/kit/services.js'
+import type { Cluster } from '../cluster/open.js'
+import { segmentsPerTurn } from '../engine/idempotency/dedupe.js'
+import type { KeyArchive } from '../engine/idempotency/key-archive.js'
+import { collectWhenIdle } from '../host/idle-gc.js'
+import { finishPlanWrites } from '../jobs/finish-plan-writes.js'
+import { finishPublishes } from '../jobs/finish-publishes.js'
+import { tellExpired } from '../jobs/override-expiry.js'
+import { Schedule } from '../jobs/schedule.js'
+import { settleDue } from '../jobs/settle-due.js'
+import { tellTrialEnds } from '../jobs/trial-ends.js'
+import { report, reportNode } from './gauges.js'
+import type { Memory } from './memory.js'
+import type { Opening } from './opening.js'
+
+/** Interval of the search for companies, trials and overrides that are due by time. */
+const dueMs = 2_000
+const flushMs = 1_000
+const sweepMs = 1_000
+const gaugesMs = 2_000
+/** How often keys of holds that are over for a day are removed from Postgres. */
+const pruneMs = 3_600_000
+
+/** Start the tasks of the HTTP thread. `opened` stops them and writes everything they gathered. */
+export function startTasks(
+  { opened, later }: Opening,
+  services: Services,
+  { definitions, noteChecks, divide }: Memory,
+  oldKeys: KeyArchive,
+  cluster: Cluster | null,
+): void {
+  const {
+    answers,
+    companyViews,
+    checkedFlags,
+    clock,
+    dedupe,
+    holdKeys,
+    log,
+    metrics,
+    shards,
+    sql,
+    userSeen,
+  } = services
+  const environmentIds = () => definitions.catalogs.ids()
+  /** Whether this node does what is done once in a cluster. */
+  const isHere = () => cluster === null || cluster.node.isFirst
+  const schedule = new Schedule(log)
+  const flushUsers = (all = false) => userSeen.flush(shards, id => clock.now(id), all)
+  const flushFlags = () => checkedFlags.flush(sql)
+  // Reported in parts, so that requests are served in between.
+  const reportSome = (): void => {
+    const counts = answers.takeCounts()
+    if (counts === null) return
+    noteChecks(counts)
+    setImmediate(reportSome)
+  }
+  const jobs = [
+    () => settleDue(services, environmentIds()),
+    finishPlanWrites,
+    finishPublishes,
+    tellTrialEnds,
+    tellExpired,
+  ]
+
+  schedule.every(sweepMs, 'old idempotency keys are not removed', () => {
+    divide()
+    dedupe.sweep(definitions.clock.wall(), segmentsPerTurn)
+    holdKeys.sweep(definitions.clock.wall(), segmentsPerTurn)
+    if (dedupe.lacksSome) return
+    // a stop does not wait for it
+    oldKeys
+      .rotate(dedupe, definitions.clock.wall())
+      .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
+  })
+  schedule.every(pruneMs, 'old keys are not removed', async () => {
+    if (isHere()) await holdKeys.prune(sql)
+  })
+  schedule.every(flushMs, 'counts of cached checks are not reported', () => {
+    answers.tick()
+    companyViews.tick()
+    reportSome()
+  })
+  schedule.every(flushMs, 'last-seen times of users are not written', () => flushUsers())
+  schedule.every(flushMs, 'last-checked times of flags are not written', flushFlags)
+  schedule.every(dueMs, 'changes due by time wait for a store', async () => {
+    if (!isHere()) return
+    for (const job of jobs)
+      await job(services).catch(error => log.warn({ err: error }, 'changes due by time wait for a store'))
+  })
+  schedule.every(gaugesMs, 'gauges are not updated', async () => {
+    if (cluster !== null) reportNode(cluster, metrics)
+    await report(services, later.yielding, environmentIds())
+  })
+  opened.add(async () => {
+    await schedule.stop()
+    for (let counts = answers.takeCounts(); counts !== null; counts = answers.takeCounts()) noteChecks(counts)
+    await Promise.all([flushUsers(true), flushFlags()])
+  })
+  const stopCollecting = collectWhenIdle()
+  opened.add(async () => stopCollecting())
+}

@@ -1,0 +1,21 @@
+// Parts that are replaced when tracing is on; loaded only then.
+import type { ProjectedChunk } from '../protocol/projector-messages.js'
+import type { Opening } from './opening.js'
+
+export type Traced = Awaited<ReturnType<typeof traceEverything>>
+
+/** url: where spans are sent. */
+export async function traceEverything(url: string, { log, opened }: Opening) {
+  const [{ Tracing }, { tracedShards }, { tracedExchange }] = await Promise.all([
+    import('../tracing.js'),
+    import('../engine/shards/traced-shards.js'),
+    import('../http/request/traced.js'),
+  ])
+  const tracing = await Tracing.open(url, log)
+  opened.add(() => tracing.close())
+  const chunk = ({ store, shard, records, failed, fromMs, toMs }: ProjectedChunk) => {
+    const attributes = { 'tollgate.shard': shard, 'tollgate.records': records }
+    tracing.alone({ name: `project to ${store}`, fromMs, toMs, attributes, failed })
+  }
+  return { Shards: tracedShards(tracing), Exchange: tracedExchange(tracing), chunk }
+}

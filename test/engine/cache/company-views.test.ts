@@ -1,0 +1,107 @@
+// Views of companies that are kept: until when they are given again, and how many bytes they take.
+import t from 'tap'
+import { type Beside, CompanyViews } from '../../../src/engine/cache/company-views.js'
+import { Changes } from '../../../src/protocol/version-counters.js'
+import { catalogData } from '../../core/make.js'
+
+function world(bytesMax = 8_000) {
+  const changes = Changes.make(2)
+  changes.open(0)
+  changes.open(1)
+  let bytes = 0
+  const metrics = {
+    again: { count: 0 },
+    bytes: {
+      set: (value: number) => {
+        bytes = value
+      },
+    },
+  }
+  const views = new CompanyViews(changes, bytesMax, metrics)
+  const beside: Beside = { catalog: catalogData(), traits: [], members: 1 }
+  const keep = (id: string, untilMs = 2_000, length = 100) => {
+    const stamp = views.stamp('env_1', id, 1_000)
+    if (stamp !== null) views.keep(id, stamp, untilMs, beside, Buffer.alloc(length))
+    return stamp
+  }
+  const has = (id: string, nowMs = 1_000, more: Partial<Beside> = {}) =>
+    views.find(id, nowMs, { ...beside, ...more }) !== null
+  const weight = () => {
+    views.tick()
+    return bytes
+  }
+  return { changes, metrics, views, beside, keep, has, weight }
+}
+
+t.test('FE-105 a view is given again until its company changes or uses something', async t => {
+  const { changes, metrics, keep, has } = world()
+  for (const change of ['changed', 'used'] as const) {
+    keep('comp_1')
+    changes[change]('comp_2')
+    t.ok(has('comp_1'))
+    changes[change]('comp_1')
+    t.notOk(has('comp_1'), change)
+  }
+  for (const change of ['renew', 'close'] as const) {
+    keep('comp_1')
+    t.ok(has('comp_1'))
+    for (const shard of [0, 1]) changes[change](shard)
+    t.notOk(has('comp_1'), change)
+  }
+  t.equal(keep('comp_1'), null, 'none is kept of a shard that is not there')
+  t.equal(metrics.again.count, 4)
+})
+
+t.test('a view rests on the catalog, the traits, the number of users, and time', async t => {
+  const { keep, has } = world()
+  keep('comp_1')
+  t.ok(has('comp_1', 1_999))
+  t.notOk(has('comp_1', 2_000), 'time would change it')
+  t.notOk(has('comp_1', 999), 'the test clock was taken back')
+  t.ok(has('comp_1'))
+  for (const more of [{ catalog: catalogData() }, { traits: [] }, { members: 2 }]) {
+    t.notOk(has('comp_1', 1_000, more))
+    keep('comp_1')
+    t.ok(has('comp_1'))
+  }
+})
+
+t.test('a view that is late is not kept: its company changed while it was made', async t => {
+  const { changes, views, beside, has } = world()
+  const stamp = views.stamp('env_1', 'comp_1', 1_000)!
+  changes.used('comp_1')
+  views.keep('comp_1', stamp, 2_000, beside, Buffer.alloc(10))
+  t.notOk(has('comp_1'))
+})
+
+t.test(
+  'promise 8: views have a bound of bytes, and those that were not asked for lately go first',
+  async t => {
+    const { keep, has, weight } = world(1_000)
+    for (let i = 0; i < 10; i++) keep(`comp_${i}`)
+    t.equal(weight(), 1_000)
+    t.ok(has('comp_0'))
+    keep('comp_10')
+    t.equal(weight(), 1_000)
+    t.ok(has('comp_0'), 'asked for lately')
+    t.notOk(has('comp_1'))
+    keep('comp_11', 2_000, 126)
+    t.notOk(has('comp_11'), 'too large a part of the whole')
+    keep('comp_0', 2_000, 50)
+    t.equal(weight(), 950, 'a view takes the place of the one before')
+    const off = world(0)
+    t.equal(off.keep('comp_1'), null)
+  },
+)
+
+t.test('views give their memory back after a minute, or when they end', async t => {
+  const { changes, keep, has, weight } = world()
+  keep('comp_1', 100_000)
+  keep('comp_2', 100_000)
+  t.equal(weight(), 200)
+  changes.changed('comp_2')
+  t.equal(weight(), 100)
+  for (let second = 0; second < 60; second++) weight()
+  t.notOk(has('comp_1'))
+  t.equal(weight(), 0)
+})

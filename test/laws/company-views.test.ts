@@ -1,0 +1,207 @@
+// The law of kept views: a company that is looked up is shown as it would be described now, whatever happened since it
+// was looked up before. The list describes its companies anew each time.
+import t from 'tap'
+import { booleanFeature, companyOf, publishedPlan } from '../api/planned.js'
+import { startHere } from '../harness.js'
+import { Random, seed, times } from '../random.js'
+import { CreditWorld } from '../wire/credit-world.js'
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+
+const { client, tollgate } = await startHere(t)
+const { services } = tollgate
+const world = new CreditWorld(client)
+const begunMs = Date.UTC(2031, 0, 31, 22, 59)
+const iso = (ms: number) => new Date(ms).toISOString()
+
+/** The company as it is shown to who looks it up, and as the list shows it. */
+async function shown(slug: string, id: string) {
+  const kept = await client.ok('GET', `/companies/lookup?keys[slug]=${slug}`)
+  const [made] = await client.ok('GET', `/companies?ids=${id}`)
+  return { kept, made }
+}
+
+const again = () => services.metrics.companyViews.again.count
+
+/** Definitions that all walks share. */
+async function definitions() {
+  const credit = await world.credit()
+  const metered = await world.metered(credit.id, 0.5, [{ credit_amount: 100 }])
+  const feature = await booleanFeature(client, 'Of the law')
+  const other = await publishedPlan(client, 'Other', [
+    { feature_id: feature.id, value_type: 'boolean', value_bool: true },
+    {
+      feature_id: metered.feature.id,
+      value_type: 'numeric',
+      value_numeric: 10,
+      metric_period: 'current_day',
+    },
+  ])
+  return { credit, metered, feature, other }
+}
+
+t.test('FE-105, CU-3 a view that is given again is the view that would be made', async t => {
+  await world.clock(iso(begunMs))
+  const { credit, metered, feature, other } = await definitions()
+  const random = new Random()
+  let nowMs = begunMs
+  let made = 0
+
+  for (let walk = 0; walk < times(3); walk++) {
+    const slug = `view${walk}-${seed}`
+    await world.clock(iso(nowMs))
+    const id = await companyOf(client, tollgate, slug)
+    await client.ok('POST', '/companies', { keys: { slug }, name: slug, traits: { seats: 1, tier: 'a' } })
+    const users: string[] = []
+    const overrides: string[] = []
+
+    const steps: readonly (readonly [name: string, take: () => Promise<unknown>])[] = [
+      ['an event', () => world.track(metered.subtype, { slug }, { quantity: 1 + random.below(3) })],
+      ['an event of another name', () => world.track(`other${random.below(3)}`, { slug })],
+      [
+        'a batch',
+        () =>
+          client.ok('POST', '/event-batch', {
+            events: Array.from({ length: 1 + random.below(9) }, () => ({
+              event_type: 'track',
+              idempotency_key: `law${walk}-${seed}-${++made}`,
+              body: { event: metered.subtype, company: { slug } },
+            })),
+          }),
+      ],
+      ['a check', () => client.ok('POST', `/flags/${metered.flag.key}/check`, { company: { slug } })],
+      ['a check of all flags', () => client.ok('POST', '/flags/check', { company: { slug } })],
+      [
+        'a check that reserves',
+        () =>
+          client.ok('POST', `/flags/${metered.flag.key}/check-and-reserve`, {
+            company: { slug },
+            quantity: 1,
+          }),
+      ],
+      [
+        'traits',
+        () => client.ok('POST', '/companies', { keys: { slug }, traits: { seats: random.below(1_000) } }),
+      ],
+      [
+        'a new trait',
+        () => client.ok('POST', '/companies', { keys: { slug }, traits: { [`t${++made}`]: 'x' } }),
+      ],
+      [
+        'a trait counted up',
+        () => client.ok('POST', '/company-traits', { keys: { slug }, trait: 'seats', incr: 1 }),
+      ],
+      ['a name', () => client.ok('POST', '/companies', { keys: { slug }, name: `name ${++made}` })],
+      ['another key', () => client.ok('POST', '/companies', { keys: { slug, [`k${walk}`]: `v${++made}` } })],
+      ['a grant', () => world.grant(id, credit.id, 1 + random.below(50))],
+      [
+        'a grant that ends',
+        () => world.grant(id, credit.id, 5, { expires_at: iso(nowMs + 1 + random.below(2 * minuteMs)) }),
+      ],
+      [
+        'an override that ends',
+        async () => {
+          if (overrides.length > 0) {
+            await client.ok('DELETE', `/company-overrides/${overrides.pop()}`)
+            return
+          }
+          const one = await client.ok('POST', '/company-overrides', {
+            company_id: id,
+            feature_id: feature.id,
+            value_type: 'boolean',
+            value_bool: true,
+            ...(random.chance(0.7) && { expiration_date: iso(nowMs + 1 + random.below(2 * minuteMs)) }),
+          })
+          overrides.push(one.id)
+        },
+      ],
+      [
+        'a plan',
+        () =>
+          client.ok('PUT', `/company-plans/${id}`, {
+            base_plan_id: random.pick([metered.plan.id, other.id, null]),
+          }),
+      ],
+      [
+        'a user',
+        async () => {
+          const user = await client.ok('POST', '/users', {
+            keys: { email: `u${++made}-${seed}@x.org` },
+            company: { slug },
+          })
+          users.push(user.id)
+        },
+      ],
+      [
+        'a user who leaves',
+        async () => {
+          const user = users.pop()
+          if (user !== undefined) await client.ok('DELETE', `/users/${user}`)
+        },
+      ],
+      [
+        'a type of traits',
+        async () => {
+          const [definition] = await client.ok('GET', '/entity-trait-definitions?entity_type=company&q=seats')
+          await client.ok('PUT', `/entity-trait-definitions/${definition.id}`, {
+            trait_type: definition.trait_type === 'number' ? 'string' : 'number',
+          })
+        },
+      ],
+      ['a name of a plan', () => client.ok('PUT', `/plans/${other.id}`, { name: `Other ${++made}` })],
+      [
+        'a customer of a billing provider',
+        () =>
+          client.ok('POST', '/billing/customer/upsert', {
+            external_id: `cus${walk}-${seed}`,
+            name: 'n',
+            email: `b${++made}@x.org`,
+            company_id: id,
+            meta: {},
+            failed_to_import: false,
+          }),
+      ],
+      [
+        'time',
+        async () => {
+          nowMs += random.pick([1, 1_000, minuteMs, dayMs, 20 * dayMs])
+          await world.clock(iso(nowMs))
+        },
+      ],
+    ]
+
+    const customers = steps.findIndex(([name]) => name.startsWith('a customer'))
+    const before = again()
+    for (let step = 0; step < 80; step++) {
+      // with billing of its own a company's view is not kept: only the last steps have it
+      const at = random.below(steps.length)
+      const [name, take] = steps[at === customers && step < 70 ? 0 : at]!
+      await shown(slug, id)
+      await shown(slug, id)
+      await take()
+      const { kept, made: now } = await shown(slug, id)
+      if (!t.strictSame(kept, now, `walk ${walk}, step ${step}: ${name}`)) return
+      const second = await shown(slug, id)
+      if (!t.strictSame(second.kept, second.made, `walk ${walk}, step ${step}, again: ${name}`)) return
+    }
+    t.ok(again() - before > 80, `${again() - before} views were given again`)
+  }
+})
+
+t.test('CR-60 instants of a walk: what ends by time alone ends in the view at that millisecond', async t => {
+  const slug = `ends-${seed}`
+  const endMs = begunMs + 400 * dayMs
+  await world.clock(iso(endMs - 2_000))
+  const credit = await world.credit()
+  const id = await companyOf(client, tollgate, slug)
+  await world.grant(id, credit.id, 7, { expires_at: iso(endMs) })
+  const remaining = async () => (await shown(slug, id)).kept.billing_credit_balances[credit.id]
+  for (let i = 0; i < 3; i++) t.equal(await remaining(), 7)
+  const before = again()
+  await world.clock(iso(endMs - 1))
+  t.equal(await remaining(), 7)
+  t.equal(again(), before + 1, 'the same view')
+  await world.clock(iso(endMs))
+  t.equal(await remaining(), 0)
+})
