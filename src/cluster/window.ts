@@ -1,11 +1,19 @@
 // The idempotency window of a node in a cluster. Shards claim keys in Redis (src/redis/claims.ts). This
-// thread remembers none, and every event counts as the first with its key.
+// thread remembers none, not even those that it reads at its start, and every event counts as the first with its key.
 import { type Claim, Dedupe } from '../engine/idempotency/dedupe.js'
 
 export class SharedWindow extends Dedupe {
   constructor() {
-    super(1_000)
+    super(1)
   }
+
+  override reserve(): void {}
+
+  override load(): void {}
+
+  override loadWords(): void {}
+
+  override loadPacked(): void {}
 
   override isFull(): boolean {
     return false
