@@ -1,5 +1,5 @@
-// CPU time of a service by thread and of its stores, and the CPU time that the machine had to give, as Linux counts
-// them.
+// CPU time of a service by thread and of its stores, their memory, and the CPU time that the machine had to give, as Linux
+// counts them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
@@ -34,6 +34,16 @@ export function cpuTimes(pid: number): CpuTimes {
 export function processUs(pid: number): number {
   const all = [pid, ...[...descendants(pid)].map(([child]) => child)]
   return all.reduce((sum, one) => sum + ticks(one, 14) + ticks(one, 15), 0)
+}
+
+/** Memory of a service and of its stores, MiB; a page that processes share counts once. */
+export function memoryOf(pid: number): ReadonlyMap<string, number> {
+  const held = new Map<string, number>()
+  for (const [one, name] of [[pid, 'the service'] as const, ...descendants(pid)]) {
+    const [, kibibytes = 0] = /^Pss:\s+(\d+)/m.exec(text(`/proc/${one}/smaps_rollup`)) ?? []
+    held.set(name, (held.get(name) ?? 0) + Math.round(Number(kibibytes) / 1_024))
+  }
+  return held
 }
 
 /** Time at which a core had nothing to do, so far, µs, of all cores together. */

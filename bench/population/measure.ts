@@ -107,7 +107,11 @@ let passes = 0
 
 /** Prepared requests as quickly as they are answered. */
 export function send(file: string, port: number, connections: number, forSeconds: number): Promise<Answered> {
-  const env = { BENCH_REQUESTS: file, BENCH_SECRET: secret, BENCH_TAG: tagOf(0).slice(0, 8) }
+  const env = {
+    BENCH_REQUESTS: file,
+    BENCH_HEADER: `X-Service-Api-Key: ${secret}`,
+    BENCH_TAG: tagOf(0).slice(0, 8),
+  }
   return putLoad({ port, path: '', script, connections, seconds: forSeconds, env })
 }
 

@@ -1,12 +1,12 @@
 -- The load generator's script: reads prepared requests before the clock starts, and sends one after the other.
--- BENCH_REQUESTS is the file, BENCH_SECRET the key, BENCH_TAG the beginning of the tags of this run (8 bytes).
+-- BENCH_REQUESTS is the file, BENCH_HEADER the header that admits them, BENCH_TAG the beginning of the tags of this run (8 bytes).
 local requests, count, at, pass = {}, 0, 0, 0
 local base = os.getenv("BENCH_TAG")
 local tag = base .. "0000"
 local concat = table.concat
 
 function init()
-  local head = " HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Api-Key: " .. os.getenv("BENCH_SECRET") .. "\r\n"
+  local head = " HTTP/1.1\r\nHost: 127.0.0.1\r\n" .. os.getenv("BENCH_HEADER") .. "\r\n"
   for line in io.lines(os.getenv("BENCH_REQUESTS")) do
     local asked, body = line:match("^([^\t]*)\t(.*)$")
     local _, marks = body:gsub("\1", "")
