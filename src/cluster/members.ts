@@ -24,7 +24,6 @@ export interface NodeInfo {
   readonly host: string
   readonly port: number
   readonly sinceMs: number
-  readonly slot: number
   /** `loading`: owns no shards yet. `draining`: is to own none any more. */
   readonly state: 'loading' | 'serving' | 'draining'
   /** Ids of nodes that it cannot reach. */
@@ -76,6 +75,8 @@ export class Members extends EventEmitter<Events> {
   private constructor(
     private readonly redis: RedisClient,
     readonly id: string,
+    /** Its number among the nodes, which no other node has meanwhile. */
+    readonly slot: number,
     info: NodeInfo,
     private readonly leaseMs: number,
   ) {
@@ -92,22 +93,19 @@ export class Members extends EventEmitter<Events> {
   static async join(
     redis: RedisClient,
     id: string,
-    about: Omit<NodeInfo, 'slot' | 'state'>,
+    about: Omit<NodeInfo, 'state'>,
     leaseMs: number,
   ): Promise<Members> {
     const beganMs = performance.now()
-    const slot = await redis.run<number>('join', id, '{}', leaseMs, nodesMax)
+    // Others may look at once and connect to this address.
+    const info: NodeInfo = { ...about, state: 'loading' }
+    const slot = await redis.run<number>('join', id, JSON.stringify(info), leaseMs, nodesMax)
     if (slot < 0) throw new Error(`there are ${nodesMax} nodes already`)
-    const members = new Members(redis, id, { ...about, slot, state: 'loading' }, leaseMs)
+    const members = new Members(redis, id, slot, info, leaseMs)
     members.leaseUntilMs = beganMs + leaseMs
-    members.told = ''
     await members.tick()
     members.next()
     return members
-  }
-
-  get slot(): number {
-    return this.info.slot
   }
 
   get now(): View {

@@ -1,4 +1,4 @@
-// Removal of nodes whose lease has ended, and of none whose lease ended because Redis was away.
+// What a node tells of itself. Removal of nodes whose lease has ended, and of none whose lease ended because Redis was away.
 import t from 'tap'
 import { Members } from '../../src/cluster/members.js'
 import type { RedisClient } from '../../src/redis/redis.js'
@@ -11,11 +11,14 @@ class TwoNodes {
   otherLeftMs = 60_000
   reconnectedMs = Number.NEGATIVE_INFINITY
   readonly removed: string[] = []
+  /** What the node of the test told of itself when it joined. */
+  joined = ''
 
   async run(name: string, ...given: readonly unknown[]): Promise<unknown> {
     if (this.isAway) throw new Error('away')
     switch (name) {
       case 'join':
+        this.joined = String(given[1])
         return 0
       case 'renew':
         return 1
@@ -36,6 +39,12 @@ async function join() {
   const members = await Members.join(redis as unknown as RedisClient, 'self', about, leaseMs)
   return { redis, members }
 }
+
+t.test('the address of a node is known from the instant at which it joins', async t => {
+  const { redis, members } = await join()
+  t.match(JSON.parse(redis.joined), { name: 'self', host: '127.0.0.1', port: 1, state: 'loading' })
+  members.stop()
+})
 
 t.test('a node whose lease has ended is removed at the next look', async t => {
   const { redis, members } = await join()
