@@ -1,4 +1,4 @@
-// What a node tells of itself. Removal of nodes whose lease has ended, and of none whose lease ended because Redis was away.
+// A node tells its address when it joins. A node whose lease has ended is removed, but not while Redis was away.
 import t from 'tap'
 import { Members } from '../../src/cluster/members.js'
 import type { RedisClient } from '../../src/redis/redis.js'
@@ -11,7 +11,7 @@ class TwoNodes {
   otherLeftMs = 60_000
   reconnectedMs = Number.NEGATIVE_INFINITY
   readonly removed: string[] = []
-  /** What the node of the test told of itself when it joined. */
+  /** Entry of the node of the test, as it joined. */
   joined = ''
 
   async run(name: string, ...given: readonly unknown[]): Promise<unknown> {

@@ -191,14 +191,9 @@ export class TestCluster {
 
   /** Whether each node reports its share of the shards: no shard moves then. */
   async isEven(): Promise<boolean> {
-    const pages = this.living.map(async ({ client }) => (await fetch(`${client.url}/metrics`)).text())
-    const shares = (await Promise.all(pages)).map(page =>
-      Number(/^tollgate_cluster_shards\{.*\} (\d+)$/m.exec(page)?.[1] ?? 0),
-    )
+    const shares = await sharesOf(this.living)
     const least = Math.floor(clusterShards / shares.length)
-    return (
-      shares.every(share => share >= least) && shares.reduce((sum, share) => sum + share, 0) === clusterShards
-    )
+    return shares.every(share => share >= least) && sum(shares) === clusterShards
   }
 
   /** Run a command with the settings of a node. */
@@ -236,6 +231,28 @@ export async function until(
       throw new Error(`it did not come to this: ${typeof what === 'string' ? what : what()}`)
     await new Promise(resolve => setTimeout(resolve, 20))
   }
+}
+
+/** Shards that each node reports as its own; 0 where it does not answer. */
+async function sharesOf(nodes: readonly TestNode[]): Promise<readonly number[]> {
+  const pages = nodes.map(async ({ client }) =>
+    (await fetch(`${client.url}/metrics`, { signal: AbortSignal.timeout(10_000) })).text(),
+  )
+  const answered = await Promise.allSettled(pages)
+  return answered.map(page =>
+    page.status === 'rejected'
+      ? 0
+      : Number(/^tollgate_cluster_shards\{.*\} (\d+)$/m.exec(page.value)?.[1] ?? 0),
+  )
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+/**
+ * Whether these nodes own all shards. Until they hear of the death of another node they count themselves as whole.
+ */
+export async function ownAll(nodes: readonly TestNode[]): Promise<boolean> {
+  return sum(await sharesOf(nodes)) === clusterShards
 }
 
 /** Resolves when every one of these nodes serves and reports nothing as degraded. */

@@ -4,7 +4,7 @@ import { Load } from '../faults/load.js'
 import type { Client } from '../harness.js'
 import { Random } from '../random.js'
 import { CreditWorld } from '../wire/credit-world.js'
-import { type TestCluster, type TestNode, until, whole } from './nodes.js'
+import { ownAll, type TestCluster, type TestNode, until, whole } from './nodes.js'
 
 const clients = 8
 const companies = 4
@@ -46,9 +46,10 @@ export class ClusterLoad {
     return this.cluster.living.filter(node => !this.leftOut.has(node))
   }
 
-  /** Resolves when every living node serves and none is degraded. */
-  whole(): Promise<void> {
-    return whole(() => this.asked)
+  /** Resolves when the living nodes own all shards, every one serves, and none is degraded. */
+  async whole(): Promise<void> {
+    await until(() => ownAll(this.asked), 'the living nodes own all shards')
+    await whole(() => this.asked)
   }
 
   /**

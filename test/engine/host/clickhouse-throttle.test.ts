@@ -21,10 +21,10 @@ const policies = (pid: number): number[] =>
   })
 
 async function child(t: Test): Promise<ChildProcess> {
-  const made = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  const made = spawn(process.execPath, ['-e', 'console.log("up"); setInterval(() => {}, 1000)'])
   t.teardown(() => made.kill('SIGKILL'))
-  await once(made, 'spawn')
-  while (readdirSync(`/proc/${made.pid}/task`).length < 5) await sleep(10)
+  // its threads are there once its script runs; one made while priorities change may miss the change
+  await once(made.stdout, 'data')
   return made
 }
 
