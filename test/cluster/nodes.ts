@@ -233,7 +233,7 @@ export async function until(
   }
 }
 
-/** Shards that each node reports as its own; 0 where it does not answer. */
+/** Shards that each node reports as its own; 0 where it does not answer. A node without a cluster has all. */
 async function sharesOf(nodes: readonly TestNode[]): Promise<readonly number[]> {
   const pages = nodes.map(async ({ client }) =>
     (await fetch(`${client.url}/metrics`, { signal: AbortSignal.timeout(10_000) })).text(),
@@ -242,7 +242,7 @@ async function sharesOf(nodes: readonly TestNode[]): Promise<readonly number[]> 
   return answered.map(page =>
     page.status === 'rejected'
       ? 0
-      : Number(/^tollgate_cluster_shards\{.*\} (\d+)$/m.exec(page.value)?.[1] ?? 0),
+      : Number(/^tollgate_cluster_shards\{.*\} (\d+)$/m.exec(page.value)?.[1] ?? clusterShards),
   )
 }
 
