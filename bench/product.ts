@@ -89,6 +89,16 @@ export async function post(port: number, path: string, body: string, method = 'P
   return text
 }
 
+/** Companies whose counters in memory differ from their stored events. */
+export async function differencesOf(port: number): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}/reconcile`, {
+    headers: { 'X-Service-Api-Key': secret },
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`GET /reconcile: ${answer.status} ${text}`)
+  return (JSON.parse(text.trim().split('\n').at(-1)!) as { differences: number }).differences
+}
+
 /** A past to start with: events of companies that begin with them, half of the events with an idempotency key. */
 export async function sendPast(port: number, events: number, companies: number): Promise<void> {
   const perBatch = 1_000

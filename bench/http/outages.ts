@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { post, secret, startProduct, stop } from '../product.js'
+import { differencesOf, post, secret, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 import { Pacer } from './pacer.js'
 
@@ -209,8 +209,7 @@ async function exact(port: number, { sent, acknowledged, refused }: Events): Pro
     }
     if (data.metrics.find(({ period }) => period === 'all_time')?.value !== units) wrong++
   }
-  const lines = (await ask('/reconcile')).trim().split('\n')
-  const { differences } = JSON.parse(lines.at(-1)!) as { differences: number }
+  const differences = await differencesOf(port)
   console.log(`${acknowledged} events acknowledged, ${refused} batches refused and sent again;`)
   console.log(`${wrong} companies count otherwise, ${differences} differences in ClickHouse`)
   return [

@@ -7,7 +7,7 @@ import { pacedLoad } from '../http/mixed.js'
 import type { Paced } from '../http/paced.js'
 import { assertWrk } from '../http/wrk.js'
 import { median } from '../median.js'
-import { caughtUp, secret, stop } from '../product.js'
+import { caughtUp, differencesOf, stop } from '../product.js'
 import { record, root } from '../record.js'
 import { keepChanging } from './changes.js'
 import { prepareRow, type Service, seconds, send } from './measure.js'
@@ -128,15 +128,6 @@ async function lagOf(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const lags = [...text.matchAll(/^tollgate_projector_lag_seconds\{[^}]*\} (\S+)$/gm)]
   return Math.max(...lags.map(([, lag]) => Number(lag)))
-}
-
-/** Companies whose counters in memory differ from their stored events. */
-async function differencesOf(port: number): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${port}/reconcile`, {
-    headers: { 'X-Service-Api-Key': secret },
-  })
-  const lines = (await answer.text()).trim().split('\n')
-  return (JSON.parse(lines.at(-1)!) as { differences: number }).differences
 }
 
 const tell = (value: number) => Math.round(value).toLocaleString('en')

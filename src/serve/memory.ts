@@ -23,7 +23,7 @@ export interface Memory {
   readonly userSeen: UserSeen
   readonly checkedFlags: CheckedFlags
   readonly modelPrices: ModelPrices
-  /** Note checks: their flags, their users, and what is told of them. */
+  /** Record which flags and users were checked, when each was last seen, and the counts to be stored. */
   noteChecks(counts: CheckCounts): void
   /** Give each environment its part of the idempotency window; called again when there may be more of them. */
   divide(): void

@@ -35,7 +35,7 @@ export async function connectStores({
   addresses: given,
   later,
 }: Opening): Promise<Stores> {
-  // the locks of a node that hangs end with its lease: whoever has its shards by then waits for them
+  // Postgres ends a transaction that idles longer than a lease: the node that takes over a shard waits for its locks.
   const idle = config.redisUrl === null ? {} : { idleTransactionMs: config.leaseMs }
   const addresses: Addresses = { clickhouse: given.clickhouse, postgres: { ...given.postgres, ...idle } }
   const sql = openPostgres(addresses.postgres, { max: 8 })

@@ -1,9 +1,13 @@
 // One question to a Redis server of a test, and a line of its answer.
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 
 /** One question to a server. */
-export async function ask<Answer>(port: number, ...words: readonly string[]): Promise<Answer> {
-  const redis = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null })
+export const ask = <Answer>(port: number, ...words: readonly string[]): Promise<Answer> =>
+  askWith<Answer>({ port }, ...words)
+
+/** The same over a connection with these options. */
+export async function askWith<Answer>(options: RedisOptions, ...words: readonly string[]): Promise<Answer> {
+  const redis = new Redis({ host: '127.0.0.1', lazyConnect: true, retryStrategy: () => null, ...options })
   redis.on('error', () => {})
   try {
     await redis.connect()

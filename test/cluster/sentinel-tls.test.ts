@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis, type RedisOptions } from 'ioredis'
+import type { RedisOptions } from 'ioredis'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../stores.js'
-import { lineOf } from './ask-redis.js'
+import { askWith, lineOf } from './ask-redis.js'
 import { makeCertificates, skipped as withoutTls } from './certificates.js'
 import { freePort, TestCluster, until, whole, skipped as withoutRedis } from './nodes.js'
 
@@ -42,18 +42,8 @@ async function startServer(t: Test, lines: readonly string[], ...more: readonly 
   return kill
 }
 
-async function ask<Answer>(options: RedisOptions, ...words: readonly string[]): Promise<Answer> {
-  const usual = { host: '127.0.0.1', lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null }
-  const redis = new Redis({ ...usual, ...options })
-  redis.on('error', () => {})
-  try {
-    await redis.connect()
-    const [command, ...rest] = words
-    return (await redis.call(command!, ...rest)) as Answer
-  } finally {
-    redis.disconnect()
-  }
-}
+const ask = <Answer>(options: RedisOptions, ...words: readonly string[]): Promise<Answer> =>
+  askWith<Answer>({ enableReadyCheck: false, ...options }, ...words)
 
 t.test('Sentinels with TLS and passwords', { skip: withoutRedis || withoutTls }, async t => {
   const directory = await temporaryDirectory(t)
