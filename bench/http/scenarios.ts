@@ -115,6 +115,7 @@ function luaOf(bodyFile: string): string {
   ].join('\n')
 }
 
+/** A program that listens. */
 export interface Bare {
   readonly child: ChildProcess
   readonly port: number
@@ -122,7 +123,16 @@ export interface Bare {
 
 /** A route that does nothing, with replies of a size. */
 export async function startBare(replyBytes: number, { node, http }: Runtime = here): Promise<Bare> {
-  const child = spawn(node, [join(root, 'dist/bench/http/bare.js'), '0', String(replyBytes), http])
+  return startListening('bench/http/bare.js', ['0', String(replyBytes), http], node)
+}
+
+/** Start a built program that prints the port it listens on. */
+export async function startListening(
+  program: string,
+  args: readonly string[],
+  node = process.execPath,
+): Promise<Bare> {
+  const child = spawn(node, [join(root, 'dist', program), ...args])
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]
   return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
 }

@@ -3,53 +3,21 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { cpuTimes, usedBetween } from '../cpu.js'
 import { Pacer } from '../http/pacer.js'
 import { startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
-import { companies, fill, slugOf } from './data.js'
+import { fill, slugOf } from './data.js'
 import { measureHeld } from './held.js'
-import type { Changed, SubscriberTask } from './subscribers.js'
+import { measureReconnects } from './reconnect.js'
+import { Subscribers } from './subscriber-thread.js'
+import type { Changed } from './subscribers.js'
 
 const work = join(root, 'data', `bench-stream-${process.pid}`)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const checksPerSecond = 500
 const changesPerSecond = 1_000
-const reconnecting = 2_000
 const toldMs = 50
-/** Spans in which clients connect again: as the protocol's clients do, 0.5 to 1.5 s after their connection ended, and none. */
-const reconnects = [
-  { how: 'within a second', mostMs: 1_000 },
-  { how: 'at once', mostMs: 0 },
-]
-
-/** The thread of the subscribers. */
-class Subscribers {
-  private readonly worker: Worker
-  private readonly waiting = new Map<number, (told: { result?: unknown; error?: string }) => void>()
-  private asked = 0
-
-  constructor(port: number) {
-    this.worker = new Worker(new URL('./subscribers.js', import.meta.url), { workerData: { port } })
-    this.worker.on('message', ({ id, ...told }) => this.waiting.get(id)!(told))
-  }
-
-  async ask<T = void>(task: SubscriberTask): Promise<T> {
-    const id = this.asked++
-    this.worker.postMessage({ id, task })
-    const { result, error } = await new Promise<{ result?: unknown; error?: string }>(resolve =>
-      this.waiting.set(id, resolve),
-    )
-    if (error !== undefined) throw new Error(error)
-    return result as T
-  }
-
-  end(): Promise<number> {
-    return this.worker.terminate()
-  }
-}
-
 /** Parts that can be run by themselves. */
 export const streamParts: readonly string[] = ['held', 'delay', 'changes', 'reconnect']
 
@@ -139,24 +107,7 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
         )
       }
     }
-    if (wants('reconnect')) {
-      const numbers = Array.from({ length: reconnecting }, (_, i) => i % companies)
-      const first = await subscribers.ask<number>({ do: 'open', companies: numbers, withFlags: true })
-      add(`${reconnecting} clients connect, a hundred at a time: until all are told`, first, 'ms')
-      await checkedWhile('2,000 clients connected', () => sleep(seconds * 1_000))
-      for (const { how, mostMs } of reconnects) {
-        await checkedWhile(`2,000 clients drop at once (before they reconnect ${how})`, async () => {
-          await subscribers.ask({ do: 'close' })
-          await sleep(1_000)
-        })
-        const name = `2,000 clients reconnect ${how}`
-        const { result: ms, http } = await checkedWhile(name, () =>
-          during(subscribers.ask<number>({ do: 'reopen', mostMs })),
-        )
-        add(`${name}: until all are told`, ms, 'ms')
-        add(`${name}: CPU of the HTTP thread a reconnect`, http / reconnecting, 'µs')
-      }
-    }
+    if (wants('reconnect')) await measureReconnects(port, child.pid!, add)
     if (only.length === 0) record('stream', rows)
   } finally {
     await subscribers.end()

@@ -1,5 +1,6 @@
 // The subscribers of the stream's benchmark and the maker of changes, in a thread of their own: checks are timed in
 // another, which hears nothing of them.
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { secret } from '../product.js'
 import { slugOf, track } from './data.js'
@@ -31,6 +32,8 @@ export interface Changed {
 const { port } = workerData as { readonly port: number }
 /** Connections that are being opened at once, unless all are. */
 const openingMax = 100
+// They stand for other machines: they take a core when the service and the sender of checks leave it to them.
+setPriority(0, 19)
 let sockets: StreamSocket[] = []
 let opened: readonly number[] = []
 let withFlags = false
