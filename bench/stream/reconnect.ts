@@ -1,9 +1,9 @@
-// What clients of the stream that connect again cost checks: once at the service, and by turns at a bare server on the same
+// Clients of the stream connect again: their cost for checks, once at the service, and by turns at a bare server on the same
 // machine, which shows how much of the delay comes from the cores that they share.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuTimes, usedBetween } from '../cpu.js'
-import { startListening } from '../http/scenarios.js'
 import { Pacer } from '../http/pacer.js'
+import { startListening } from '../http/scenarios.js'
 import { median } from '../median.js'
 import { stop } from '../product.js'
 import { companies, slugOf } from './data.js'
