@@ -35,6 +35,9 @@ export interface ProjectorTask {
 /** Flag checks gathered before they are sent. */
 const checksMs = 1_000
 
+/** So many shards may write their chunks as often as one does; more take turns. */
+const shardsAtEase = 4
+
 /** Chunks for ClickHouse in memory at once, over all shards. */
 const chunksAtOnce = 2
 
@@ -205,8 +208,7 @@ class Projectors {
     const { store, shard } = projection
     const stream = new Stream(projection, {
       positions: this.#positions,
-      gatherMs:
-        store === 'postgres' ? (this.#options.postgresMs ?? 200) : (this.#options.clickhouseMs ?? 1_000),
+      gatherMs: () => this.#gatherMs(store),
       gatherMax: this.#options.rowsMax ?? 100_000,
       retryMinMs: 100,
       retryMaxMs: 2_000,
@@ -221,6 +223,13 @@ class Projectors {
         : undefined,
     })
     this.#streams.set(`${store} ${shard}`, stream)
+  }
+
+  /** Records of many shards gather longer: a chunk costs a store about as much whatever it holds. */
+  #gatherMs(store: ProjectedStore): number {
+    const { postgresMs = 200, clickhouseMs = 1_000 } = this.#options
+    const ofOne = store === 'postgres' ? postgresMs : clickhouseMs
+    return (ofOne * Math.max(shardsAtEase, this.#readers.size)) / shardsAtEase
   }
 
   #take(request: ProjectorRequest): void {

@@ -27,7 +27,10 @@ export interface ProjectorOptions {
   /** Bounds of one chunk for ClickHouse; defaults 100 000 rows, 48 MiB. */
   readonly rowsMax?: number
   readonly bytesMax?: number
-  /** Longest time that records gather before they are projected, when no caller waits; defaults 200 ms and 1 s. */
+  /**
+   * Longest time that records gather before they are projected, when no caller waits; defaults 200 ms and 1 s. It grows with
+   * the number of shards beyond four.
+   */
   readonly postgresMs?: number
   readonly clickhouseMs?: number
   /** Stores into which nothing is written until `begin`: they lack their schema. */

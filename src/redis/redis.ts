@@ -39,6 +39,8 @@ export class RedisClient {
   #reconnectedMs = Number.NEGATIVE_INFINITY
   /** This connection was given up, and has not closed yet. */
   #leaving = false
+  /** The commands of this turn are being gathered. */
+  #gathering = false
 
   /** Somebody is asked who is the primary now. */
   #following = false
@@ -68,7 +70,6 @@ export class RedisClient {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      enableAutoPipelining: true,
       commandTimeout: answerMs,
       connectTimeout: connectMs,
       retryStrategy: times => Math.min(20 * times, retryMsMax),
@@ -119,6 +120,7 @@ export class RedisClient {
    */
   run<Answer>(name: ScriptName, ...given: readonly Argument[]): Promise<Answer> {
     const commands = this.#redis as unknown as Record<string, (...all: Argument[]) => Promise<Answer>>
+    this.#gather()
     return this.#told(commands[name]!(this.address.prefix, ...given))
   }
 
@@ -217,6 +219,21 @@ export class RedisClient {
 
   async close(): Promise<void> {
     this.#redis.disconnect()
+  }
+
+  /**
+   * Commands of this turn leave in one write. The driver's own pipelines cost a shard a sixth of its time where most turns have
+   * one command (bench/notes/2026-11-24-cost-of-several-nodes.md).
+   */
+  #gather(): void {
+    const { stream } = this.#redis
+    if (this.#gathering || stream === undefined) return
+    this.#gathering = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#gathering = false
+      stream.uncork()
+    })
   }
 
   async #told<T>(answer: Promise<T>): Promise<T> {

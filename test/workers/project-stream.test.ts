@@ -43,7 +43,7 @@ function begin(more: Partial<StreamOptions> = {}) {
   const told: string[] = []
   const stream = new Stream(projection, {
     positions,
-    gatherMs: 0,
+    gatherMs: () => 0,
     gatherMax: 1_000,
     retryMinMs: 1,
     retryMaxMs: 5,
@@ -110,7 +110,7 @@ t.test(
 )
 
 t.test('records gather until time or number is up, or somebody waits', async t => {
-  const { positions, projection, stream } = begin({ gatherMs: 600_000, gatherMax: 100 })
+  const { positions, projection, stream } = begin({ gatherMs: () => 600_000, gatherMax: 100 })
   await until(() => projection.attempts === 1) // reads the stored position
   positions.set(0, 'committed', 5)
   // a stream that begins later and does not gather comes to its end first

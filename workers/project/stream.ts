@@ -26,7 +26,7 @@ export interface Projection {
 export interface StreamOptions {
   readonly positions: Positions
   /** Longest time that records gather before they are projected, when no caller waits, ms. */
-  readonly gatherMs: number
+  readonly gatherMs: () => number
   /** Records at which gathering ends early. */
   readonly gatherMax: number
   readonly retryMinMs: number
@@ -126,7 +126,7 @@ export class Stream {
     this.#firstNewMs ??= this.#options.now()
     if (this.#stopping || this.#wanted > position || !this.#started) return true
     if (committed - position >= this.#options.gatherMax) return true
-    return this.#options.now() - this.#firstNewMs >= this.#options.gatherMs
+    return this.#options.now() - this.#firstNewMs >= this.#options.gatherMs()
   }
 
   async #attempt(committed: Sequence): Promise<void> {
@@ -172,7 +172,7 @@ export class Stream {
 
   #waitMs(committed: Sequence): number {
     if (committed <= this.#projection.position || this.#firstNewMs === null) return idleMs
-    return Math.max(1, Math.min(idleMs, this.#firstNewMs + this.#options.gatherMs - this.#options.now()))
+    return Math.max(1, Math.min(idleMs, this.#firstNewMs + this.#options.gatherMs() - this.#options.now()))
   }
 
   /** `fixed`: wanted records do not end it, or callers would hammer a store that is away. */
