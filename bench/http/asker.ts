@@ -47,7 +47,8 @@ export class Asker {
   }
 
   ask(begunMs: number): void {
-    const connection = this.idle.pop()
+    // the one that was idle longest: none is so idle that the server closes it
+    const connection = this.idle.shift()
     if (connection) this.send(connection, begunMs)
     else this.waiting.push(begunMs)
   }
