@@ -193,7 +193,7 @@ class Projectors {
     const { generation, rowsMax = 100_000, bytesMax = 48 << 20 } = this.#options
     return {
       generation,
-      postgres: { factsMax: 2_000, recordsMax: 500_000, seenMs: 1_000 },
+      postgres: { factsMax: 2_000, recordsMax: 500_000, seenMs: 1_000, manySeenMs: 10_000 },
       clickhouse: { recordsMax: rowsMax, bytesMax },
     }
   }
@@ -243,6 +243,10 @@ class Projectors {
         this.#streams.get(key)?.want(request.sequence)
         return
       }
+      case 'want_seen':
+        if (this.#isFree(request.shard, request))
+          this.#streams.get(`postgres ${request.shard}`)?.wantSeen(request.sequence)
+        return
       case 'checks':
         this.#checks.add(request.counts, request.rows)
         return

@@ -47,6 +47,8 @@ export type ProjectorRequest =
       readonly shard: number
       readonly sequence: Sequence
     }
+  /** Somebody waits until every last-seen time up to this sequence is in Postgres. */
+  | { readonly type: 'want_seen'; readonly shard: number; readonly sequence: Sequence }
   /** Flag checks: JSONEachRow lines of tables flag_checks and events, not journaled. */
   | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
   /** Project this journal too. */

@@ -148,6 +148,7 @@ t.test('projections with real stores', async t => {
       factsMax: 40,
       recordsMax: 300,
       seenMs: 100,
+      manySeenMs: 100,
       now: () => {
         now += 30
         return now

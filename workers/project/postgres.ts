@@ -22,8 +22,9 @@ export interface PostgresProjectionOptions {
   readonly factsMax: number
   /** Records looked at for one transaction, most of which write nothing. */
   readonly recordsMax: number
-  /** Longest wait of a last_seen_at before it is written, ms. */
+  /** Longest wait of a last_seen_at before it is written, ms: where few wait, and where many do. */
   readonly seenMs: number
+  readonly manySeenMs: number
   readonly now: () => number
   /** Rows are in the outbox of webhooks. */
   readonly announced?: () => void
@@ -31,6 +32,8 @@ export interface PostgresProjectionOptions {
   readonly step?: (name: string) => void
 }
 
+/** Entities whose times are not many yet. More are written less often: those seen again meanwhile are written once. */
+const fewSeen = 1_000
 /** Entities whose times are written before their time is up. */
 const seenMax = 20_000
 
@@ -58,6 +61,8 @@ export class PostgresProjection implements Projection {
   #seenSequence: Sequence = 0
   #seen = new SeenTimes()
   #seenWrittenMs = 0
+  /** Somebody waits for the times up to here. */
+  #seenWanted: Sequence = 0
   /** Up to here one record at a time: one of them is refused. */
   #carefulUpTo: Sequence = 0
 
@@ -87,7 +92,15 @@ export class PostgresProjection implements Projection {
 
   /** Whether there is something to write though every record was read. */
   get owes(): boolean {
-    return this.#seen.times.size > 0 && this.#options.now() - this.#seenWrittenMs >= this.#options.seenMs
+    const { size } = this.#seen.times
+    if (size === 0) return false
+    const { now, seenMs, manySeenMs } = this.#options
+    const waitMs = size < fewSeen ? seenMs : manySeenMs
+    return this.#seenWanted > this.#seenSequence || now() - this.#seenWrittenMs >= waitMs
+  }
+
+  wantSeen(sequence: Sequence): void {
+    this.#seenWanted = Math.max(this.#seenWanted, sequence)
   }
 
   /** Write everything gathered; before a stop. */

@@ -21,6 +21,8 @@ export interface Projection {
   finish(): Promise<void>
   /** No chunk is begun from now on, not even one that waits for its turn. */
   abandon?(): void
+  /** Write last-seen times up to this sequence as soon as they are gathered. */
+  wantSeen?(sequence: Sequence): void
 }
 
 export interface StreamOptions {
@@ -77,6 +79,12 @@ export class Stream {
   want(sequence: Sequence): void {
     this.#wanted = Math.max(this.#wanted, sequence)
     this.poke()
+  }
+
+  /** Somebody waits for the last-seen times up to this sequence. */
+  wantSeen(sequence: Sequence): void {
+    this.#projection.wantSeen?.(sequence)
+    this.want(sequence)
   }
 
   /** Look again. */

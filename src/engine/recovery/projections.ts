@@ -158,13 +158,15 @@ export class Projections {
   }
 
   /**
-   * Wait until every last_seen_at committed so far is in Postgres; they are gathered and written about once a second.
-   * Errors as `reached`.
+   * Wait until every last_seen_at committed so far is in Postgres; they are gathered, and written at once where somebody
+   * waits. Errors as `reached`.
    */
   async seenBarrier(timeoutMs = waitMs): Promise<void> {
     const shards = Array.from({ length: this.#positions.shards }, (_, shard) => shard)
     const wanted = shards.map(shard => this.#positions.get(shard, 'committed'))
     const untilMs = performance.now() + timeoutMs
+    for (const [shard, sequence] of wanted.entries())
+      if (this.#positions.get(shard, 'seen') < sequence) this.#post({ type: 'want_seen', shard, sequence })
     while (shards.some(shard => this.#positions.get(shard, 'seen') < wanted[shard]!)) {
       const away = shards.some(shard => this.#away.has(`postgres ${shard}`))
       if (away || performance.now() >= untilMs) throw lateError('postgres')

@@ -1,0 +1,104 @@
+// When last-seen times reach Postgres (FE-103): within a second where few entities wait, within ten where many do, and at once
+// where somebody waits for them.
+import t, { type Test } from 'tap'
+import { encodeId } from '../../src/core/id.js'
+import { type FileJournal, openFileJournal } from '../../src/journal/file-journal.js'
+import { FileJournalReader } from '../../src/journal/reader.js'
+import { Positions } from '../../src/protocol/positions.js'
+import { PostgresProjection } from '../../workers/project/postgres.js'
+import type { RowStore } from '../../workers/project/rows.js'
+import { temporaryDirectory } from '../stores.js'
+
+const seenMs = 1_000
+const manySeenMs = 10_000
+
+/** A projection over a journal; `written` are the numbers of times that were written together. */
+async function world(t: Test) {
+  const directory = await temporaryDirectory(t)
+  const positions = Positions.make(1)
+  const { journal } = await openFileJournal({
+    directory,
+    committed: sequence => positions.set(0, 'committed', sequence),
+  })
+  t.teardown(() => journal.close())
+  const written: number[] = []
+  const store: RowStore = {
+    start: async () => ({ sequence: 0, seenSequence: 0 }),
+    write: async () => {},
+    putAside: async () => {},
+    writeSeen: async (_place, _upTo, times) => {
+      written.push(times.size)
+    },
+  }
+  const clock = { ms: 1_000_000 }
+  const projection = new PostgresProjection({
+    store,
+    reader: new FileJournalReader({ directory }),
+    positions,
+    generation: 'g',
+    shard: 0,
+    factsMax: 2_000,
+    recordsMax: 500_000,
+    seenMs,
+    manySeenMs,
+    now: () => clock.ms,
+  })
+  const project = () => projection.project(positions.get(0, 'committed'))
+  await see(journal, 1)
+  await project()
+  t.strictSame(written.splice(0), [1], 'the first at once')
+  return { journal, positions, projection, project, clock, written }
+}
+
+async function see(journal: FileJournal, companies: number): Promise<void> {
+  const records = Array.from({ length: companies }, (_, i) => {
+    const fact = {
+      k: 'c',
+      id: encodeId('comp_', 1, i),
+      env: encodeId('env_', 1, 1),
+      at: 5,
+      fx: [{ t: 'seen', atMs: 5 }],
+    }
+    return { flags: 0, month: 0, row: '', fact: JSON.stringify(fact) }
+  })
+  await journal.append(records)
+}
+
+t.test('FE-103 few times are written within a second, many within ten', async t => {
+  const { journal, projection, project, clock, written } = await world(t)
+  await see(journal, 999)
+  await project()
+  clock.ms += seenMs - 1
+  t.notOk(projection.owes)
+  clock.ms++
+  t.ok(projection.owes)
+  await project()
+  t.strictSame(written.splice(0), [999])
+  for (let second = 0; second < 10; second++) {
+    await see(journal, 1_000)
+    await project()
+    t.notOk(projection.owes, `second ${second}`)
+    clock.ms += seenMs
+  }
+  t.ok(projection.owes)
+  await project()
+  t.strictSame(written, [1_000], 'each company once')
+})
+
+t.test('FE-103 times that somebody waits for are written as soon as they are read', async t => {
+  const { journal, positions, projection, project, written } = await world(t)
+  await see(journal, 2_000)
+  const wanted = positions.get(0, 'committed')
+  projection.wantSeen(wanted)
+  await project()
+  t.strictSame(written.splice(0), [2_000])
+  t.equal(positions.get(0, 'seen'), wanted)
+  t.notOk(projection.owes)
+  await see(journal, 2_000)
+  await project()
+  t.notOk(projection.owes, 'a wish of before wants no more')
+  projection.wantSeen(positions.get(0, 'committed'))
+  t.ok(projection.owes)
+  await project()
+  t.equal(positions.get(0, 'seen'), positions.get(0, 'committed'))
+})
