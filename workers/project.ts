@@ -193,7 +193,13 @@ class Projectors {
     const { generation, rowsMax = 100_000, bytesMax = 48 << 20 } = this.#options
     return {
       generation,
-      postgres: { factsMax: 2_000, recordsMax: 500_000, seenMs: 1_000, manySeenMs: 10_000 },
+      postgres: {
+        factsMax: 2_000,
+        recordsMax: 500_000,
+        seenMs: 1_000,
+        manySeenMs: 10_000,
+        seenAtOnce: 1_000,
+      },
       clickhouse: { recordsMax: rowsMax, bytesMax },
     }
   }

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { encodeId } from '../../src/core/id.js'
 import { type FileJournal, openFileJournal } from '../../src/journal/file-journal.js'
+import { RecordFlag } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { PostgresProjection } from '../../workers/project/postgres.js'
@@ -13,7 +14,7 @@ const seenMs = 1_000
 const manySeenMs = 10_000
 
 /** A projection over a journal; `written` are the numbers of times that were written together. */
-async function world(t: Test) {
+async function world(t: Test, seenAtOnce = 10_000) {
   const directory = await temporaryDirectory(t)
   const positions = Positions.make(1)
   const { journal } = await openFileJournal({
@@ -22,12 +23,16 @@ async function world(t: Test) {
   })
   t.teardown(() => journal.close())
   const written: number[] = []
+  const rows = new Map<string, number>()
+  const stored = { upTo: 0 }
   const store: RowStore = {
     start: async () => ({ sequence: 0, seenSequence: 0 }),
     write: async () => {},
     putAside: async () => {},
-    writeSeen: async (_place, _upTo, times) => {
+    writeSeen: async (_place, upTo, times) => {
       written.push(times.size)
+      for (const [id, { atMs }] of times) rows.set(id, atMs)
+      stored.upTo = upTo
     },
   }
   const clock = { ms: 1_000_000 }
@@ -41,25 +46,34 @@ async function world(t: Test) {
     recordsMax: 500_000,
     seenMs,
     manySeenMs,
+    seenAtOnce,
     now: () => clock.ms,
   })
   const project = () => projection.project(positions.get(0, 'committed'))
   await see(journal, 1)
   await project()
   t.strictSame(written.splice(0), [1], 'the first at once')
-  return { journal, positions, projection, project, clock, written }
+  return { journal, positions, projection, project, clock, written, rows, stored }
 }
 
-async function see(journal: FileJournal, companies: number): Promise<void> {
+const idOf = (company: number) => encodeId('comp_', 1, company)
+
+/** A journal's companies 0, 1, 2 … are seen, or are given this time. */
+async function see(journal: FileJournal, companies: number, explicitMs: number | null = null): Promise<void> {
   const records = Array.from({ length: companies }, (_, i) => {
     const fact = {
       k: 'c',
-      id: encodeId('comp_', 1, i),
+      id: idOf(i),
       env: encodeId('env_', 1, 1),
       at: 5,
-      fx: [{ t: 'seen', atMs: 5 }],
+      fx: [explicitMs === null ? { t: 'seen', atMs: 5 } : { t: 'seen_set', atMs: explicitMs }],
     }
-    return { flags: 0, month: 0, row: '', fact: JSON.stringify(fact) }
+    return {
+      flags: explicitMs === null ? 0 : RecordFlag.identity,
+      month: 0,
+      row: '',
+      fact: JSON.stringify(fact),
+    }
   })
   await journal.append(records)
 }
@@ -102,3 +116,29 @@ t.test('FE-103 times that somebody waits for are written as soon as they are rea
   await project()
   t.equal(positions.get(0, 'seen'), positions.get(0, 'committed'))
 })
+
+t.test(
+  'FE-103, CU-46 many times are written in parts: facts come between two, and explicit times stay',
+  async t => {
+    const { journal, positions, projection, project, written, rows, stored } = await world(t, 1_000)
+    const before = stored.upTo
+    await see(journal, 2_500)
+    const first = positions.get(0, 'committed')
+    projection.wantSeen(first)
+    await project()
+    t.strictSame([written.splice(0), stored.upTo, positions.get(0, 'seen')], [[1_000], before, before])
+    t.ok(projection.owes)
+    // of the first part the row was written, of the others it was not
+    await see(journal, 2_000, 3)
+    await project()
+    t.strictSame(
+      [written.splice(0), stored.upTo],
+      [[500], first],
+      'those with an explicit time are written with it, later',
+    )
+    projection.wantSeen(positions.get(0, 'committed'))
+    await projection.finish()
+    t.strictSame([positions.get(0, 'seen'), stored.upTo], Array(2).fill(positions.get(0, 'committed')))
+    t.strictSame([rows.get(idOf(0)), rows.get(idOf(1_999)), rows.get(idOf(2_400))], [3, 3, 5])
+  },
+)

@@ -149,6 +149,7 @@ t.test('projections with real stores', async t => {
       recordsMax: 300,
       seenMs: 100,
       manySeenMs: 100,
+      seenAtOnce: 7,
       now: () => {
         now += 30
         return now

@@ -9,7 +9,7 @@ import type { FileJournalReader } from '../../src/journal/reader.js'
 import type { Positions } from '../../src/protocol/positions.js'
 import { Fold } from './fold.js'
 import type { RowStore } from './rows.js'
-import { SeenTimes } from './seen.js'
+import { type Seen, SeenTimes } from './seen.js'
 import type { Projection } from './stream.js'
 
 export interface PostgresProjectionOptions {
@@ -25,6 +25,8 @@ export interface PostgresProjectionOptions {
   /** Longest wait of a last_seen_at before it is written, ms: where few wait, and where many do. */
   readonly seenMs: number
   readonly manySeenMs: number
+  /** Times written by one transaction; facts are written between two. */
+  readonly seenAtOnce: number
   readonly now: () => number
   /** Rows are in the outbox of webhooks. */
   readonly announced?: () => void
@@ -61,6 +63,8 @@ export class PostgresProjection implements Projection {
   #seenSequence: Sequence = 0
   #seen = new SeenTimes()
   #seenWrittenMs = 0
+  /** Times that are being written, and up to where all are theirs; null: none. Later ones are gathered meanwhile. */
+  #leaving: { readonly times: Map<string, Seen>; readonly upTo: Sequence } | null = null
   /** Somebody waits for the times up to here. */
   #seenWanted: Sequence = 0
   /** Up to here one record at a time: one of them is refused. */
@@ -92,6 +96,7 @@ export class PostgresProjection implements Projection {
 
   /** Whether there is something to write though every record was read. */
   get owes(): boolean {
+    if (this.#leaving !== null) return true
     const { size } = this.#seen.times
     if (size === 0) return false
     const { now, seenMs, manySeenMs } = this.#options
@@ -105,7 +110,7 @@ export class PostgresProjection implements Projection {
 
   /** Write everything gathered; before a stop. */
   async finish(): Promise<void> {
-    if (this.#sequence !== null) await this.writeSeen()
+    while (this.#sequence !== null && this.#gathered) await this.writeSeen()
   }
 
   async #start(): Promise<Sequence> {
@@ -113,6 +118,7 @@ export class PostgresProjection implements Projection {
     const { sequence, seenSequence } = await store.start(this.#options)
     this.#seenSequence = seenSequence
     this.#seen = new SeenTimes()
+    this.#leaving = null
     for await (const records of reader.read(this.#seenSequence, sequence))
       for (const record of records) this.#seen.addAgain(record)
     this.#moved(sequence)
@@ -188,7 +194,7 @@ export class PostgresProjection implements Projection {
 
   async #write(from: Sequence, { upTo, fold }: Chunk): Promise<void> {
     this.#step('gathered')
-    const seenToo = this.#seen.times.size === 0 && this.#pending.times.size === 0
+    const seenToo = !this.#gathered && this.#pending.times.size === 0
     await this.#options.store.write(this.#options, { from, upTo, seenToo, fold }, () => this.#step('written'))
     if (fold.notices.rows.size > 0) this.#options.announced?.()
     this.#step('committed')
@@ -196,10 +202,14 @@ export class PostgresProjection implements Projection {
 
   #moved(sequence: Sequence): void {
     const { positions, shard } = this.#options
-    for (const [id, seen] of this.#pending.times) mergeSeen(this.#seen, id, seen)
+    for (const [id, seen] of this.#pending.times) {
+      // an explicit time is in the row already, and no earlier one may come over it
+      if (seen.absolute) this.#leaving?.times.delete(id)
+      mergeSeen(this.#seen, id, seen)
+    }
     this.#pending = new SeenTimes()
     this.#sequence = sequence
-    if (this.#seen.times.size === 0) this.#seenSequence = sequence
+    if (!this.#gathered) this.#seenSequence = sequence
     positions.set(shard, 'postgres', sequence)
     positions.set(shard, 'seen', this.#seenSequence)
   }
@@ -224,17 +234,30 @@ export class PostgresProjection implements Projection {
     return this.owes || this.#seen.times.size >= seenMax
   }
 
-  /** Write the gathered last_seen_at, with the position up to which they are complete. */
+  /** Whether there are times that are not written. */
+  get #gathered(): boolean {
+    return this.#leaving !== null || this.#seen.times.size > 0
+  }
+
+  /** Write some of the gathered last_seen_at; with the last of them the position up to which they are complete. */
   async writeSeen(): Promise<void> {
-    const { store, shard, positions, now } = this.#options
-    const sequence = this.#sequence ?? 0
+    const { store, shard, positions, now, seenAtOnce } = this.#options
     this.#step('seen gathered')
-    if (this.#seen.times.size > 0) await store.writeSeen(this.#options, sequence, this.#seen.times)
+    if (this.#leaving === null) {
+      this.#leaving = { times: new Map(this.#seen.times), upTo: this.#sequence ?? 0 }
+      this.#seen = new SeenTimes()
+    }
+    const { times, upTo } = this.#leaving
+    const some = new Map([...times].slice(0, seenAtOnce))
+    const isLast = some.size === times.size
+    await store.writeSeen(this.#options, isLast ? upTo : this.#seenSequence, some)
     this.#step('seen committed')
-    this.#seen = new SeenTimes()
-    this.#seenSequence = sequence
+    for (const id of some.keys()) times.delete(id)
+    if (!isLast) return
+    this.#leaving = null
+    this.#seenSequence = upTo
     this.#seenWrittenMs = now()
-    positions.set(shard, 'seen', sequence)
+    positions.set(shard, 'seen', upTo)
   }
 
   #step(name: string): void {
