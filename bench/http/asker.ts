@@ -47,7 +47,7 @@ export class Asker {
   }
 
   ask(begunMs: number): void {
-    // the one that was idle longest: none is so idle that the server closes it
+    // the one that was idle longest: at all but low rates none is idle until the server closes it
     const connection = this.idle.shift()
     if (connection) this.send(connection, begunMs)
     else this.waiting.push(begunMs)

@@ -2,17 +2,15 @@
 // machine, which shows how much of the delay comes from the cores that they share.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuTimes, usedBetween } from '../cpu.js'
-import { Pacer } from '../http/pacer.js'
 import { startListening } from '../http/scenarios.js'
 import { median } from '../median.js'
 import { stop } from '../product.js'
+import { checkedWhile } from './checks.js'
 import { companies, slugOf } from './data.js'
 import { StreamSocket } from './socket.js'
 import { Subscribers } from './subscriber-thread.js'
 
 const clients = 2_000
-const checksPerSecond = 500
-const checking = 16
 const rounds = 7
 /** Spans in which clients connect again: as the protocol's clients do, 0.5 to 1.5 s after their connection ended, and none. */
 const spans = [
@@ -32,16 +30,9 @@ export async function measureReconnects(
     { where: 'at a bare server', subscribers: new Subscribers(bare.port) },
   ]
   const p99s = new Map<string, number[]>()
-  const checkedWhile = async (name: string, done: () => Promise<unknown>): Promise<void> => {
-    const checks = new Pacer('/flags/flag1/check', JSON.stringify({ company: { slug: slugOf(7) } }))
-    await checks.open(port, checking)
-    checks.start(checksPerSecond)
-    await done()
-    checks.stop()
-    await sleep(100)
-    if (checks.wrong.size > 0) throw new Error(`checks failed: ${JSON.stringify([...checks.wrong])}`)
-    checks.close()
-    p99s.set(name, [...(p99s.get(name) ?? []), checks.times.quantile(0.99)])
+  const checked = async (name: string, done: () => Promise<unknown>): Promise<void> => {
+    const { times } = await checkedWhile(port, done)
+    p99s.set(name, [...(p99s.get(name) ?? []), times.quantile(0.99)])
   }
   try {
     const numbers = Array.from({ length: clients }, (_, i) => i % companies)
@@ -49,15 +40,15 @@ export async function measureReconnects(
       for (const { where, subscribers } of servers) {
         const firstMs = await subscribers.ask<number>({ do: 'open', companies: numbers, withFlags: true })
         if (round === 0) add(`${clients} clients connect ${where}, a hundred at a time`, firstMs, 'ms')
-        await checkedWhile(`${clients} clients connected ${where}`, () => sleep(1_000))
+        await checked(`${clients} clients connected ${where}`, () => sleep(1_000))
         for (const { how, mostMs } of spans) {
-          await checkedWhile(`${clients} clients drop at once ${where}`, async () => {
+          await checked(`${clients} clients drop at once ${where}`, async () => {
             await subscribers.ask({ do: 'close' })
             await sleep(1_000)
           })
           const name = `${clients} clients reconnect ${how} ${where}`
           const before = cpuTimes(pid)
-          await checkedWhile(name, async () => {
+          await checked(name, async () => {
             const ms = await subscribers.ask<number>({ do: 'reopen', mostMs })
             if (round === 0) add(`${name}: until all are told`, ms, 'ms')
           })

@@ -4,10 +4,10 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuTimes, usedBetween } from '../cpu.js'
-import { Pacer } from '../http/pacer.js'
 import { startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
-import { fill, slugOf } from './data.js'
+import { checkedWhile } from './checks.js'
+import { fill } from './data.js'
 import { measureHeld } from './held.js'
 import { measureReconnects } from './reconnect.js'
 import { Subscribers } from './subscriber-thread.js'
@@ -15,7 +15,6 @@ import type { Changed } from './subscribers.js'
 
 const work = join(root, 'data', `bench-stream-${process.pid}`)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
-const checksPerSecond = 500
 const changesPerSecond = 1_000
 const toldMs = 50
 /** Parts that can be run by themselves. */
@@ -43,17 +42,10 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
     const used = usedBetween(before, cpuTimes(child.pid!))
     return { result, http: used.get('HTTP') ?? 0, shard: used.get('shard') ?? 0 }
   }
-  const checkedWhile = async <T>(name: string, done: () => Promise<T>, goal = ''): Promise<T> => {
-    const checks = new Pacer('/flags/flag1/check', JSON.stringify({ company: { slug: slugOf(7) } }))
-    await checks.open(port, 16)
-    checks.start(checksPerSecond)
-    const result = await done()
-    checks.stop()
-    await sleep(100)
-    if (checks.wrong.size > 0) throw new Error(`checks failed: ${JSON.stringify([...checks.wrong])}`)
-    checks.close()
-    add(`${name}: p50 of checks`, checks.times.quantile(0.5), 'ms')
-    add(`${name}: p99 of checks`, checks.times.quantile(0.99), 'ms', goal)
+  const checked = async <T>(name: string, done: () => Promise<T>, goal = ''): Promise<T> => {
+    const { result, times } = await checkedWhile(port, done)
+    add(`${name}: p50 of checks`, times.quantile(0.5), 'ms')
+    add(`${name}: p99 of checks`, times.quantile(0.99), 'ms', goal)
     return result
   }
   try {
@@ -89,11 +81,11 @@ export async function benchStream(only: readonly string[] = []): Promise<void> {
             ms,
           }),
         )
-      await checkedWhile('nothing else', () => sleep(ms))
-      const alone = await checkedWhile('1,000 changes a second, nobody subscribed', changing)
+      await checked('nothing else', () => sleep(ms))
+      const alone = await checked('1,000 changes a second, nobody subscribed', changing)
       const numbers = Array.from({ length: 1_000 }, (_, i) => i)
       await subscribers.ask({ do: 'open', companies: numbers, withFlags: false })
-      const told = await checkedWhile('1,000 changes a second, 1,000 subscribers', changing)
+      const told = await checked('1,000 changes a second, 1,000 subscribers', changing)
       await subscribers.ask({ do: 'close' })
       add('changes a second meanwhile', told.result.changes / seconds, '/s')
       add('messages told meanwhile', told.result.messages, '')
