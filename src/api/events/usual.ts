@@ -458,53 +458,89 @@ class PlainBatch {
 
   /** RawEvents as JSON, joined by commas; at least one was taken. */
   acknowledgements(report: boolean): string {
-    if (this.times !== null || (report && this.failures !== null)) return this.oneByOne(report)
     return this.written(report, noBytes, noBytes).toString()
   }
 
   /** The whole answer to a request without parameters. */
   answer(): Answer {
-    if (this.times !== null) return acknowledged([this.oneByOne(false)])
     return { bytes: this.written(false, answerStart, answerEnd) }
   }
 
-  /** The same where some are duplicates, which say so, or failures are told of. */
-  private oneByOne(report: boolean): string {
-    const { ids, times, failures, sender } = this
-    const end = `"${callerJson(sender)}`
-    const acks: string[] = []
-    for (let i = 0; i < ids.length >> 1; i++) {
-      const time = isoTime(times?.get(i) ?? sender.nowMs)
-      const id = encodeId('evt_', ids[2 * i]!, ids[2 * i + 1]!)
-      const error = report ? `,"error":${JSON.stringify(failures?.get(id) ?? null)}` : ''
-      const repeats = this.others.has(i) ? otherJson : times?.has(i) ? repeatJson : ''
-      acks.push(`{"captured_at":"${time}","event_id":"${id}${end}${error}${repeats}}`)
-    }
-    return acks.join(',')
-  }
-
-  /** Acknowledgements between these bytes. All are of one length: one is written, copied, and then given each its id. */
+  /**
+   * Acknowledgements between these bytes. Most differ in the id alone: one is written and copied, then each copy gets its
+   * id. Repeats, and failures that are told of, are written by themselves.
+   */
   private written(report: boolean, before: Buffer, after: Buffer): Buffer {
     const { ids, sender } = this
     const count = ids.length >> 1
     const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
-    const one = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
-    const { length } = one
-    const from = before.length
-    const end = from + length * count
-    const bytes = Buffer.allocUnsafe(end + after.length)
+    const usual = Buffer.from(
+      `${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`,
+    )
+    const others = this.unusual(report)
+    const usualBytes = usual.length * (count - others.length)
+    const otherBytes = others.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    const bytes = Buffer.allocUnsafe(before.length + usualBytes + otherBytes + after.length)
     before.copy(bytes)
-    one.copy(bytes, from)
-    for (let filled = length; from + filled < end; filled *= 2)
-      bytes.copyWithin(from + filled, from, from + Math.min(filled, end - from - filled))
-    for (let i = 0, at = from + start.length; i < count; i++, at += length)
-      writeId(bytes, at, ids[2 * i]!, ids[2 * i + 1]!)
+    let at = before.length
+    let from = 0
+    for (const { place, bytes: other } of others) {
+      at = this.writeUsual(bytes, at, usual, start.length, from, place)
+      at += other.copy(bytes, at)
+      from = place + 1
+    }
+    at = this.writeUsual(bytes, at, usual, start.length, from, count)
     // over the last one's comma
-    after.copy(bytes, end - 1)
-    return bytes.subarray(0, end - 1 + after.length)
+    after.copy(bytes, at - 1)
+    return bytes.subarray(0, at - 1 + after.length)
+  }
+
+  /** Copies of an acknowledgement for the events from `from` until before `to`, each with its id; returns their end. */
+  private writeUsual(
+    bytes: Buffer,
+    at: number,
+    usual: Buffer,
+    idAt: number,
+    from: number,
+    to: number,
+  ): number {
+    if (from === to) return at
+    const { ids } = this
+    const { length } = usual
+    const end = at + length * (to - from)
+    usual.copy(bytes, at)
+    for (let filled = length; at + filled < end; filled *= 2)
+      bytes.copyWithin(at + filled, at, at + Math.min(filled, end - at - filled))
+    for (let i = from, one = at + idAt; i < to; i++, one += length)
+      writeId(bytes, one, ids[2 * i]!, ids[2 * i + 1]!)
+    return end
+  }
+
+  /** Acknowledgements that differ in more than their ids, with their places, in order. */
+  private unusual(report: boolean): readonly { readonly place: number; readonly bytes: Buffer }[] {
+    const { times } = this
+    const failures = report ? this.failures : null
+    if (times === null && failures === null) return none
+    const places =
+      failures === null
+        ? [...times!.keys()].sort((a, b) => a - b)
+        : Array.from({ length: this.ids.length >> 1 }, (_, place) => place)
+    return places.map(place => ({ place, bytes: this.oneBytes(place, report) }))
+  }
+
+  private oneBytes(place: number, report: boolean): Buffer {
+    const { ids, times, failures, sender } = this
+    const time = isoTime(times?.get(place) ?? sender.nowMs)
+    const id = encodeId('evt_', ids[2 * place]!, ids[2 * place + 1]!)
+    const error = report ? `,"error":${JSON.stringify(failures?.get(id) ?? null)}` : ''
+    const repeats = this.others.has(place) ? otherJson : times?.has(place) ? repeatJson : ''
+    return Buffer.from(
+      `{"captured_at":"${time}","event_id":"${id}"${callerJson(sender)}${error}${repeats}},`,
+    )
   }
 }
 
+const none: readonly never[] = []
 const noBytes = Buffer.alloc(0)
 const answerStart = Buffer.from('{"data":{"events":[')
 const answerEnd = Buffer.from(`]}${tail}`)
