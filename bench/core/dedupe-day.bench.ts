@@ -14,6 +14,7 @@ const beginsMs = Date.UTC(2026, 5, 1)
 const stepMs = 600_000
 const steps = windowMs / stepMs
 const perStep = Math.ceil(keys / steps)
+const stepsPerLine = 6
 const directory = join(root, 'data', `bench-dedupe-${process.pid}`)
 const wholeRoom = 2 ** 31
 
@@ -29,10 +30,14 @@ function claim(window: Dedupe, from: number, count: number, nowMs: number): numb
   const before = process.cpuUsage()
   let firsts = 0
   for (let n = from; n < from + count; n++)
-    if (window.claimFor(environmentId, `key-${n}`, n >>> 0, 7, nowMs, null, nowMs) === null) firsts++
+    if (window.claimFor(environmentId, `key-${n}`, n >>> 0, 7, nowMs, 0, nowMs) === null) firsts++
   const { user, system } = process.cpuUsage(before)
   if (firsts !== count) throw new Error(`${count - firsts} new keys were taken for old ones`)
   return (user + system) / count
+}
+
+function filesIn(): readonly string[] {
+  return readdirSync(directory).filter(name => name.endsWith('.keys'))
 }
 
 mkdirSync(directory, { recursive: true })
@@ -43,6 +48,7 @@ try {
   for (let step = 0; step < steps; step++) {
     cost = claim(window, step * perStep, perStep, nowMs)
     nowMs += stepMs
+    const beforeUs = cpuUs
     const before = process.cpuUsage()
     const rotating = archive.rotate(window, nowMs)
     let isOver = false
@@ -58,8 +64,14 @@ try {
     await rotating
     const { user, system } = process.cpuUsage(before)
     cpuUs += user + system
+    // one line an hour: what grows with the number of keys shows here
+    if ((step + 1) % stepsPerLine === 0)
+      console.log(
+        `hour ${(step + 1) / stepsPerLine}: ${filesIn().length} files, a claim ${cost.toFixed(2)} µs, ` +
+          `the last move ${((cpuUs - beforeUs) / perStep).toFixed(2)} µs a key`,
+      )
   }
-  const files = readdirSync(directory).filter(name => name.endsWith('.keys'))
+  const files = filesIn()
   const disk = files.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
   tell('keys', window.size)
   tell('of them in memory', window.inMemory)

@@ -14,7 +14,6 @@ const before = process.memoryUsage()
 const event = (n: number) => ({
   eventId: encodeId('evt_', n, n ^ 0x5bd1_e995),
   capturedAtMs: start + n,
-  durable: null,
 })
 
 let keys = 0

@@ -23,7 +23,19 @@ export class SharedWindow extends Dedupe {
     return Number.MAX_SAFE_INTEGER
   }
 
+  override begin(): number {
+    return 0
+  }
+
+  override end(): void {}
+
+  override prepare(): void {}
+
   override claimFor(): Claim | null {
+    return null
+  }
+
+  override claimPrepared(): Claim | null {
     return null
   }
 
@@ -31,15 +43,17 @@ export class SharedWindow extends Dedupe {
     return null
   }
 
-  override isConfirmed(): boolean {
+  override isConfirmedAt(): boolean {
     return true
   }
 
   override confirm(): void {}
 
-  override markDurable(): void {}
+  override confirmAt(): void {}
 
   override release(): void {}
+
+  override releaseAt(): void {}
 
   override print(): void {}
 }

@@ -3,7 +3,7 @@
 import type { FailedEvent } from '../../core/company/message.js'
 import { encodeId } from '../../core/id.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
-import { type Claim, publishableMark } from '../../engine/idempotency/dedupe.js'
+import { type Claim, type KeyPlace, publishableMark } from '../../engine/idempotency/dedupe.js'
 import { Lost, type Undelivered, type Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Deferred, KeyRecord } from '../kit/call.js'
@@ -49,19 +49,33 @@ export function windowFull({ lacksSome }: Pick<Services['dedupe'], 'lacksSome'>)
   return new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
 }
 
+// Words of a claim: its key's place, and the 64 bits of its event's id.
+const [tagWord, middleWord, segmentAndPart, highWord, lowWord, claimWords] = [0, 1, 2, 3, 4, 5]
+const partShift = 16
+
+/**
+ * Keys that were first claimed here. They are kept by their places, in numbers: a text would hold the whole body that it
+ * is a part of, until the journal has written.
+ */
 export class Claims {
-  // One entry per key that was first claimed here. Parallel arrays, to save an object per event.
-  private readonly keys: string[] = []
-  /** The 64 bits of each event's id. */
-  private readonly ids: number[] = []
-  /** The actor that stores the event's record; null until known. */
+  private words: Uint32Array
+  private count = 0
+  /** The actor that stores the event's record of each; null until known. */
   private readonly owners: (string | null)[] = []
   /** Promises of first events still in flight, for duplicates in this batch. */
   private readonly awaited: Promise<void>[] = []
   private outcome!: { resolve: () => void; reject: (error: unknown) => void }
   private durable: Promise<void> | null = null
+  /** Of `Dedupe.begin`; 0 before the first claim. */
+  private ticket = 0
 
-  constructor(private readonly sender: Sender) {}
+  /** expected: claims that will probably be made. */
+  constructor(
+    private readonly sender: Sender,
+    expected = 1,
+  ) {
+    this.words = new Uint32Array(expected * claimWords)
+  }
 
   /** Whether a duplicate here must wait for its first event. */
   get waits(): boolean {
@@ -75,44 +89,88 @@ export class Claims {
    * high, low  the 64 bits of the event's id.
    * print      hash of the event's content.
    */
-  claim(
-    key: string,
-    high: number,
-    low: number,
-    capturedAtMs: number,
-    print: number,
-    owner: string | null = null,
-  ): Claim | null {
+  claim(key: string, high: number, low: number, capturedAtMs: number, print: number): Claim | null {
     const { dedupe, metrics } = this.sender.services
     const { environmentId, nowMs } = this.sender
     if (dedupe.isFull(environmentId, key) && !dedupe.find(environmentId, key, nowMs)) {
       metrics.events.windowFull.count++
       throw windowFull(dedupe)
     }
-    this.durable ??= this.newOutcome()
-    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.durable, nowMs, print)
-    if (first === null) {
-      this.keys.push(key)
-      this.ids.push(high, low)
-      this.owners.push(owner)
-    } else if (first.durable && first.durable !== this.durable) this.awaited.push(first.durable)
-    return first
+    this.begin()
+    const first = dedupe.claimFor(
+      environmentId,
+      key,
+      high,
+      low,
+      capturedAtMs,
+      this.ticket,
+      nowMs,
+      print,
+    )
+    return this.note(first, high, low, null)
+  }
+
+  /**
+   * The same of a key that was prepared under a number (`Dedupe.prepare`), for an event of this moment. The window has
+   * room for it.
+   *
+   * owner  the actor that will store the event's record.
+   */
+  claimPrepared(n: number, high: number, low: number, print: number, owner: string): Claim | null {
+    this.begin()
+    const { nowMs, services } = this.sender
+    const first = services.dedupe.claimPrepared(n, high, low, nowMs, this.ticket, nowMs, print)
+    return this.note(first, high, low, owner)
+  }
+
+  private begin(): void {
+    if (this.durable !== null) return
+    this.durable = this.newOutcome()
+    this.ticket = this.sender.services.dedupe.begin(this.durable)
+  }
+
+  private end(): void {
+    this.sender.services.dedupe.end(this.ticket)
+    this.durable = null
+  }
+
+  private note(first: Claim | null, high: number, low: number, owner: string | null): Claim | null {
+    if (first !== null) {
+      if (first.durable && first.durable !== this.durable) this.awaited.push(first.durable)
+      // a ticket without claims has nobody who ends it
+      if (this.count === 0) this.end()
+      return first
+    }
+    const at = this.count * claimWords
+    if (at === this.words.length) this.grow()
+    const { words } = this
+    const { segment, tag, middle, part } = this.sender.services.dedupe.place
+    words[at + tagWord] = tag
+    words[at + middleWord] = middle
+    words[at + segmentAndPart] = segment | (part << partShift)
+    words[at + highWord] = high
+    words[at + lowWord] = low
+    this.owners.push(owner)
+    this.count++
+    return null
+  }
+
+  private grow(): void {
+    const { words } = this
+    this.words = new Uint32Array(Math.max(4 * claimWords, 2 * words.length))
+    this.words.set(words)
   }
 
   /** Set the actor that stores an event's record, if the event made the last claim. */
   ownedBy(eventId: string, owner: string): void {
-    const last = this.keys.length - 1
+    const last = this.count - 1
     if (last >= 0 && this.eventId(last) === eventId) this.owners[last] = owner
   }
 
   /** Release the key of an event that failed (EV-28). */
   unclaim(key: string, eventId: string): void {
-    const place = this.keys.findIndex((_, i) => this.eventId(i) === eventId)
-    if (place >= 0) {
-      this.keys.splice(place, 1)
-      this.ids.splice(2 * place, 2)
-      this.owners.splice(place, 1)
-    }
+    const drop = (i: number) => this.eventId(i) === eventId
+    this.keepBut(drop)
     this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
   }
 
@@ -121,38 +179,39 @@ export class Claims {
    * Returns them without those that repeat a key which another node knows.
    */
   failed(failures: readonly FailedEvent[]): readonly FailedEvent[] {
-    const { metrics, dedupe } = this.sender.services
+    const { metrics } = this.sender.services
     const events = failures.filter(([, , repeats]) => repeats === undefined)
     const repeats = failures.flatMap(([, , first]) => first ?? [])
     metrics.events.duplicate.count += repeats.length
     metrics.events.differing.count += repeats.filter(({ other }) => other).length
     metrics.events.failed.count += events.length
     const ids = new Set(events.map(([eventId]) => eventId))
+    this.keepBut(i => {
+      if (!ids.has(this.eventId(i))) return false
+      this.release(i)
+      return true
+    })
+    return events
+  }
+
+  /** Keep no claims for which `drop` is true. */
+  private keepBut(drop: (i: number) => boolean): void {
     let kept = 0
-    for (let i = 0; i < this.keys.length; i++) {
-      const eventId = this.eventId(i)
-      if (ids.has(eventId)) {
-        dedupe.release(this.sender.environmentId, this.keys[i]!, eventId)
-        continue
-      }
-      this.keys[kept] = this.keys[i]!
-      this.ids[2 * kept] = this.ids[2 * i]!
-      this.ids[2 * kept + 1] = this.ids[2 * i + 1]!
+    for (let i = 0; i < this.count; i++) {
+      if (drop(i)) continue
+      this.words.copyWithin(kept * claimWords, i * claimWords, (i + 1) * claimWords)
       this.owners[kept] = this.owners[i]!
       kept++
     }
-    this.keys.length = kept
-    this.ids.length = 2 * kept
+    this.count = kept
     this.owners.length = kept
-    return events
   }
 
   /** All events are durable. */
   confirm(): void {
-    const { dedupe } = this.sender.services
-    const { ids } = this
-    for (let i = 0; i < ids.length; i += 2) dedupe.markDurable(ids[i]!, ids[i + 1]!)
-    this.outcome?.resolve()
+    if (this.durable === null) return
+    this.end()
+    this.outcome.resolve()
   }
 
   /** Resolves when the first events of all duplicates here are durable. */
@@ -162,9 +221,10 @@ export class Claims {
 
   /** Release all claims; no event was sent. */
   abandon(): void {
-    for (const [i, key] of this.keys.entries())
-      this.sender.services.dedupe.release(this.sender.environmentId, key, this.eventId(i))
-    this.outcome?.reject(new ServiceError('overloaded'))
+    for (let i = 0; i < this.count; i++) this.release(i)
+    if (this.durable === null) return
+    this.end()
+    this.outcome.reject(new ServiceError('overloaded'))
   }
 
   /** A caller that waits at the shard for its single event: its keys are given back before it gets the failure. */
@@ -186,38 +246,70 @@ export class Claims {
 
   /** Confirm the keys of durable events, release the others, then throw the first failure. */
   giveUp({ whole, shards, identifies }: Undone): never {
-    for (const [i, key] of this.keys.entries()) {
+    const unknown: Promise<void>[] = []
+    for (let i = 0; i < this.count; i++) {
       const owner = this.owners[i]!
-      const eventId = this.eventId(i)
       const shard = shards.find(({ owns }) => owner !== null && owns(owner))
-      this.confirmClaim(key, eventId, owner, whole ?? identifies.get(eventId) ?? shard, whole !== null)
+      const failure = whole ?? identifies.get(this.eventId(i)) ?? shard
+      const waiting = this.confirmClaim(i, owner, failure, whole !== null)
+      if (waiting !== null) unknown.push(waiting)
     }
     const [identify] = identifies.values()
     const { error } = (whole ?? shards[0] ?? identify)!
-    this.outcome?.reject(error)
+    if (this.durable !== null) {
+      if (unknown.length === 0) this.end()
+      else void Promise.all(unknown).then(() => this.end())
+      this.outcome.reject(error)
+    }
     throw error
   }
 
-  /** Confirm a durable event's key, release that of a lost one, and wait if the outcome is unknown. */
+  /**
+   * Confirm a durable event's key, or release that of a lost one. Where the outcome is unknown, the claim stays under way
+   * until it is known; resolves then.
+   */
   private confirmClaim(
-    key: string,
-    eventId: string,
+    i: number,
     owner: string | null,
     failure: Failure | undefined,
     neverSent: boolean,
-  ): void {
+  ): Promise<void> | null {
     const { dedupe, shards } = this.sender.services
-    const { environmentId } = this.sender
-    if (failure === undefined) return dedupe.confirm(environmentId, key)
-    if (!(failure.error instanceof Lost) || neverSent || owner === null)
-      return dedupe.release(environmentId, key, eventId)
-    void shards.restarted(owner).then(() => {
-      if (!dedupe.isConfirmed(environmentId, key, eventId)) dedupe.release(environmentId, key, eventId)
-    })
+    if (failure === undefined) dedupe.confirmAt(this.placeOf(i))
+    else if (!(failure.error instanceof Lost) || neverSent || owner === null) this.release(i)
+    else
+      return shards.restarted(owner).then(() => {
+        if (!dedupe.isConfirmedAt(this.placeOf(i), this.high(i), this.low(i))) this.release(i)
+      })
+    return null
   }
 
-  private eventId(place: number): string {
-    return encodeId('evt_', this.ids[2 * place]!, this.ids[2 * place + 1]!)
+  private release(i: number): void {
+    this.sender.services.dedupe.releaseAt(this.placeOf(i), this.high(i), this.low(i))
+  }
+
+  private placeOf(i: number): KeyPlace {
+    const { words } = this
+    const at = i * claimWords
+    const both = words[at + segmentAndPart]!
+    return {
+      segment: both & (2 ** partShift - 1),
+      tag: words[at + tagWord]!,
+      middle: words[at + middleWord]!,
+      part: both >>> partShift,
+    }
+  }
+
+  private high(i: number): number {
+    return this.words[i * claimWords + highWord]!
+  }
+
+  private low(i: number): number {
+    return this.words[i * claimWords + lowWord]!
+  }
+
+  private eventId(i: number): string {
+    return encodeId('evt_', this.high(i), this.low(i))
   }
 
   private newOutcome(): Promise<void> {

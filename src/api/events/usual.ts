@@ -53,8 +53,8 @@ export async function ingestText(
     return acknowledged(await ingestMany(sender, events, report))
   }
   sender.services.backlog.admit()
-  const batch = new PlainBatch(sender)
-  const taken = batch.takeAll(usual.count)
+  const batch = new PlainBatch(sender, usual.count)
+  const taken = batch.takeAll()
   const sent = batch.commit()
   if (taken === usual.count && usual.whole) {
     await sent
@@ -88,8 +88,8 @@ export function ingestOneBytes(sender: Sender, body: Buffer): Deferred | null {
   }
   sender.services.backlog.admit()
   if (one.keyEnd === one.keyAt) return ingestKeyless(sender, one)
-  const batch = new PlainBatch(sender)
-  if (batch.takeAll(1) === 1) return batch.commitOne()
+  const batch = new PlainBatch(sender, 1)
+  if (batch.takeAll() === 1) return batch.commitOne()
   scan.end()
   return null
 }
@@ -297,7 +297,9 @@ function scanList(sender: Sender, text: string, byteLength: number): UsualList {
 class PlainBatch {
   private readonly claims: Claims
   /** The 64 bits of the id that each event is acknowledged with. */
-  private readonly ids: number[] = []
+  private readonly ids: Uint32Array
+  /** Events that were taken. */
+  private count = 0
   /** When a duplicate's first event was, by its place. */
   private times: Map<number, number> | null = null
   /** Duplicates that say something else than their first. */
@@ -306,20 +308,36 @@ class PlainBatch {
   /** Why events became durable as failed, by their ids; null: none did. */
   private failures: Map<string, string> | null = null
 
-  constructor(private readonly sender: Sender) {
-    this.claims = new Claims(sender)
+  /** found: events that were found, at most so many are taken. */
+  constructor(
+    private readonly sender: Sender,
+    private readonly found: number,
+  ) {
+    this.claims = new Claims(sender, found)
+    this.ids = new Uint32Array(2 * found)
     this.text = scan.text
   }
 
-  /** Take the first `count` events found; returns how many were. */
-  takeAll(count: number): number {
+  /** Take the events found, for whose keys the window has room; returns how many were taken. */
+  takeAll(): number {
     try {
-      for (let i = 0; i < count; i++) if (!this.take(found[i]!)) return i
-      return count
+      this.prepareKeys()
+      while (this.count < this.found) if (!this.take(found[this.count]!)) break
+      return this.count
     } catch (error) {
       for (const list of rows) list.clear()
       this.claims.abandon()
       throw error
+    }
+  }
+
+  private prepareKeys(): void {
+    const { sender } = this
+    const { dedupe } = sender.services
+    for (let i = 0; i < this.found; i++) {
+      const { keyAt, keyEnd } = found[i]!
+      if (keyEnd > keyAt)
+        dedupe.prepare(i, sender.environmentId, nameOf(sender, scan.text.slice(keyAt, keyEnd)))
     }
   }
 
@@ -331,9 +349,8 @@ class PlainBatch {
     nextRandom()
     const { high, low } = random
     if (one.keyEnd > one.keyAt) {
-      const key = nameOf(sender, scan.text.slice(one.keyAt, one.keyEnd))
       const print = printOf('track', scan.text, one.nameAt, one.nameEnd, one.quantity, companyId)
-      const first = this.claims.claim(key, high, low, sender.nowMs, print, companyId)
+      const first = this.claims.claimPrepared(this.count, high, low, print, companyId)
       if (first !== null && !differ(first.print, print)) return this.repeat(first)
       if (first !== null) {
         // one of other content is told of: that is more than is done here
@@ -341,7 +358,7 @@ class PlainBatch {
         return false
       }
     }
-    this.ids.push(high, low)
+    this.acknowledge(high, low)
     this.text = fill(one, this.text)
     if (one.keyEnd > one.keyAt && sender.key.kind === 'publishable') this.text = mark(one, this.text)
     const shard = sender.services.shards.indexOf(companyId)
@@ -442,7 +459,7 @@ class PlainBatch {
   private committed(applied: number): void {
     const { metrics } = this.sender.services
     this.claims.confirm()
-    metrics.events.accepted.count += this.ids.length >> 1
+    metrics.events.accepted.count += this.count
     metrics.events.applied.count += applied
   }
 
@@ -450,10 +467,16 @@ class PlainBatch {
   private repeat(first: Claim): true {
     this.sender.services.metrics.events.duplicate.count++
     this.times ??= new Map()
-    this.times.set(this.ids.length >> 1, first.capturedAtMs)
+    this.times.set(this.count, first.capturedAtMs)
     const [high, low] = decodeId('evt_', first.eventId)!
-    this.ids.push(high, low)
+    this.acknowledge(high, low)
     return true
+  }
+
+  private acknowledge(high: number, low: number): void {
+    this.ids[2 * this.count] = high
+    this.ids[2 * this.count + 1] = low
+    this.count++
   }
 
   /** RawEvents as JSON, joined by commas; at least one was taken. */
@@ -471,8 +494,7 @@ class PlainBatch {
    * id. Repeats, and failures that are told of, are written by themselves.
    */
   private written(report: boolean, before: Buffer, after: Buffer): Buffer {
-    const { ids, sender } = this
-    const count = ids.length >> 1
+    const { count, sender } = this
     const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
     const usual = Buffer.from(
       `${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`,
@@ -524,7 +546,7 @@ class PlainBatch {
     const places =
       failures === null
         ? [...times!.keys()].sort((a, b) => a - b)
-        : Array.from({ length: this.ids.length >> 1 }, (_, place) => place)
+        : Array.from({ length: this.count }, (_, place) => place)
     return places.map(place => ({ place, bytes: this.oneBytes(place, report) }))
   }
 

@@ -2,12 +2,9 @@
 // The key rides in its event's journal record, so "seen" and "counted" cannot disagree; this window is the
 // memory of it, claimed before an event leaves and given back when its record was not made durable.
 //
-//   name ─ sha256 ─▶ 12 bits choose the segment │ tag: 32 bits, scanned │ 7 words: 32 more bits of the hash, whose it is
-//                                               │ and the print of what it said (16 bits each), event id,
-//                                               │ captured_at, received_at
+//   name ─ sha256 ─▶ 12 bits choose the segment │ 32 bits: the tag │ 32 more bits
 //
-// A segment is one open-addressed table with linear probing. It grows by an eighth and alone, so growth is never
-// a long pause and never doubles the memory; 76 bits of the hash tell the names of one environment apart.
+// The table is key-table.ts; 76 bits of the hash tell the names of one environment apart.
 //
 // Keys of publishable API keys are a namespace of their own (decision 23): their names carry a mark that no caller
 // can send, here, in the journal and in ClickHouse alike. Records without a mark, from before it existed, count as
@@ -29,9 +26,10 @@ import {
   receivedAt,
 } from '../../protocol/packed-claim.js'
 import { InFlightClaims } from './in-flight.js'
-import type { KeyArchive, KeySource } from './key-archive.js'
+import type { Archived, KeyArchive, KeySource } from './key-archive.js'
 import { sortedRecords } from './key-archive.js'
-import { receivedIn, recordWords, segmentCount } from './key-file.js'
+import { segmentCount } from './key-file.js'
+import { KeyTable } from './key-table.js'
 import { environmentCode, type Part, WindowShares } from './window-shares.js'
 
 /** In front of a key that a publishable API key sent: U+0000, which is refused in every body (decision 23). */
@@ -58,43 +56,40 @@ export interface Claim {
   readonly durable: Promise<void> | null
 }
 
-/** Memory of a key in the window, at most. */
-export const keyBytes = 40
-
 /** Segments looked at by one turn of a sweep: a turn a second comes round once a minute. */
 export const segmentsPerTurn = 69
 
-const wordsPerEntry = 7
-const slotsMin = 8
-/** Load factor of a segment; scanning tags is cheap enough for a high one. */
-const loadMax = 0.92
-const growth = 1.125
-
 /**
- * The window: at most `keysMax` keys in less than 40 bytes each from some hundred thousand on
+ * The window: at most `keysMax` keys in less than 44 bytes each from some hundred thousand on
  * (bench/core/dedupe.bench.ts), divided among environments as WindowShares says. Each environment's keys age by that
  * environment's clock, so nothing depends on the order they came in. Names of one environment and class are told
  * apart by 76 bits of SHA-256: with 10 000 000 keys remembered, an event is taken for another's duplicate once in
  * 7·10¹⁵; no caller can cause it for another environment's name.
  */
 export class Dedupe implements KeySource {
-  private readonly segments: (Segment | undefined)[] = new Array(segmentCount)
+  private readonly table: KeyTable
   /** First events that are not durable yet. */
   private readonly underWay = new InFlightClaims()
   private count = 0
   private turn = 0
   private reserved = 0
   private readonly ids = new IdReader()
+  /** The environment of the name sought last, and the beginning of its names. */
+  private environmentId = ''
+  private namesBegin = '\0'
+  /** Names that are about to be claimed. */
+  private readonly prepared = new PreparedNames()
+  /** Sum of the tags that were read ahead; it keeps those reads. */
+  private ahead = 0
 
   readonly shares: WindowShares
   /** Where old keys are. */
   private archive: KeyArchive | null = null
-  /** The segment that was located last. */
-  private located = 0
 
   /** keysMax  a full window refuses new keys rather than forgetting old ones. */
-  constructor(private readonly keysMax: number) {
+  constructor(keysMax: number) {
     this.shares = new WindowShares(keysMax)
+    this.table = new KeyTable(keysMax)
   }
 
   /** Keys remembered now, those that are old and not swept yet among them. */
@@ -135,16 +130,30 @@ export class Dedupe implements KeySource {
     return this.shares.full()
   }
 
-  /** Bytes of the tables. */
+  /** Bytes of the table and of the archive's filters. */
   get bytes(): number {
-    const tables = this.segments.reduce((sum, segment) => sum + (segment?.bytes ?? 0), 0)
-    return tables + (this.archive?.memory ?? 0)
+    return this.table.bytes + (this.archive?.memory ?? 0)
+  }
+
+  /**
+   * Open a ticket for claims whose events become durable, or are lost, together.
+   *
+   * outcome  resolves when they are durable, rejects when they were lost.
+   * returns  the ticket, to be closed with `end`.
+   */
+  begin(outcome: Promise<void>): number {
+    return this.underWay.open(outcome)
+  }
+
+  /** All claims with this ticket are final or given back. */
+  end(ticket: number): void {
+    this.underWay.close(ticket)
   }
 
   /**
    * Claim a key for an event, or find the event that has it.
    *
-   * event    its id as `newId('evt_')` makes them; throws for any other.
+   * event    its id as `newId('evt_')` makes them; throws for any other. ticket: of `begin`; 0: it is durable.
    * nowMs    server receipt of this event by its environment's clock, epoch ms.
    * returns  null when the key is now this event's; else the claim of the first one.
    * source   EV-25, EV-26, EV-27.
@@ -155,14 +164,14 @@ export class Dedupe implements KeySource {
     event: {
       readonly eventId: string
       readonly capturedAtMs: number
-      readonly durable: Promise<void> | null
+      readonly ticket?: number
       readonly print?: number
     },
     nowMs: number,
   ): Claim | null {
     const [high, low] = wordsOf(event.eventId)
-    const { capturedAtMs, durable, print = unknownPrint } = event
-    return this.claimFor(environmentId, key, high, low, capturedAtMs, durable, nowMs, print)
+    const { capturedAtMs, ticket = 0, print = unknownPrint } = event
+    return this.claimFor(environmentId, key, high, low, capturedAtMs, ticket, nowMs, print)
   }
 
   /** The same for an event whose id is given as its 64 bits. */
@@ -172,77 +181,133 @@ export class Dedupe implements KeySource {
     high: number,
     low: number,
     capturedAtMs: number,
-    durable: Promise<void> | null,
+    ticket: number,
     nowMs: number,
     print = unknownPrint,
   ): Claim | null {
-    const segment = this.locate(environmentId, key)
-    const at = segment.find()
-    const first = this.alive(segment, at, nowMs)
+    this.seek(environmentId, key)
+    return this.claimSought(high, low, capturedAtMs, ticket, nowMs, print)
+  }
+
+  /**
+   * Hash the name of a key that is about to be claimed. All names of a batch are prepared before the first is claimed: so
+   * the processor waits for their places in memory together, not for one after the other.
+   *
+   * n  its number; from 0 on.
+   */
+  prepare(n: number, environmentId: string, key: string): void {
+    const { table, prepared } = this
+    this.seek(environmentId, key)
+    prepared.put(n, table.segment, table.tag, table.middle, table.part)
+    this.ahead = (this.ahead + table.touch(table.segment, table.tag)) | 0
+  }
+
+  /** As `claimFor`, of a prepared name. */
+  claimPrepared(
+    n: number,
+    high: number,
+    low: number,
+    capturedAtMs: number,
+    ticket: number,
+    nowMs: number,
+    print: number,
+  ): Claim | null {
+    const { segments, tags, middles, parts } = this.prepared
+    this.table.seek(segments[n]!, tags[n]!, middles[n]!, parts[n]!)
+    return this.claimSought(high, low, capturedAtMs, ticket, nowMs, print)
+  }
+
+  private claimSought(
+    high: number,
+    low: number,
+    capturedAtMs: number,
+    ticket: number,
+    nowMs: number,
+    print: number,
+  ): Claim | null {
+    const { table } = this
+    const slot = table.find()
+    const first = this.alive(slot, nowMs)
     if (first !== null) return first
-    this.archive?.claimed(this.shares.at(segment.partSought).code, nowMs)
-    this.write(segment, at, high, low, capturedAtMs, nowMs, print)
-    if (durable !== null) this.underWay.put(high, low, durable)
+    this.archive?.claimed(this.shares.at(table.part).code, nowMs)
+    this.write(slot, high, low, capturedAtMs, nowMs, print, ticket)
     return null
+  }
+
+  /** The place of the name that was claimed last, for `releaseAt` and its kind. */
+  get place(): KeyPlace {
+    return this.table
   }
 
   /** The event that has a key now, or null. Arguments as `claim`. */
   find(environmentId: string, key: string, nowMs: number): Claim | null {
-    const segment = this.locate(environmentId, key)
-    return this.alive(segment, segment.find(), nowMs)
+    this.seek(environmentId, key)
+    return this.alive(this.table.find(), nowMs)
   }
 
-  /** Whether this event holds the key and is known to be durable. */
-  isConfirmed(environmentId: string, key: string, eventId: string): boolean {
-    const segment = this.locate(environmentId, key)
-    const at = segment.find()
-    if (at < 0) return this.archived(segment)?.eventId === eventId
-    return segment.eventId(at) === eventId && this.inFlight(segment, at) === null
+  /** Whether the event with these 64 bits holds the key at a place and is known to be durable. */
+  isConfirmedAt({ segment, tag, middle, part }: KeyPlace, high: number, low: number): boolean {
+    const { table } = this
+    table.seek(segment, tag, middle, part)
+    const slot = table.find()
+    if (slot < 0) {
+      const old = this.inArchive()
+      return old !== null && old.idHigh === high && old.idLow === low
+    }
+    return table.idHigh(slot) === high && table.idLow(slot) === low && this.inFlight(slot) === null
   }
 
   /** The event that holds a key is durable. */
   confirm(environmentId: string, key: string): void {
     if (this.underWay.size === 0) return
-    const segment = this.locate(environmentId, key)
-    const at = segment.find()
-    if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
+    this.seek(environmentId, key)
+    this.confirmSought()
   }
 
-  /** The event with this id is durable: its claim is final, and its duplicates may be answered. */
-  markDurable(high: number, low: number): void {
-    this.underWay.delete(high, low)
+  /** The same by the key's place. */
+  confirmAt({ segment, tag, middle, part }: KeyPlace): void {
+    this.table.seek(segment, tag, middle, part)
+    this.confirmSought()
+  }
+
+  private confirmSought(): void {
+    const slot = this.table.find()
+    if (slot >= 0) this.table.putTicket(slot, 0)
   }
 
   /** The event was not made durable: its key is free. */
   release(environmentId: string, key: string, eventId: string): void {
-    const segment = this.locate(environmentId, key)
-    const at = segment.find()
-    if (at < 0 || segment.eventId(at) !== eventId) return
-    this.underWay.delete(segment.idHigh(at), segment.idLow(at))
-    this.shares.removed(this.shares.at(segment.partOf(at)))
-    segment.remove(at)
+    const [high, low] = wordsOf(eventId)
+    this.seek(environmentId, key)
+    this.releaseSought(high, low)
+  }
+
+  /** The same by the key's place and the event's 64 bits. */
+  releaseAt({ segment, tag, middle, part }: KeyPlace, high: number, low: number): void {
+    this.table.seek(segment, tag, middle, part)
+    this.releaseSought(high, low)
+  }
+
+  private releaseSought(high: number, low: number): void {
+    const { table } = this
+    const slot = table.find()
+    if (slot < 0 || table.idHigh(slot) !== high || table.idLow(slot) !== low) return
+    this.shares.removed(this.shares.at(table.partOf(slot)))
+    table.remove(slot)
     this.count--
   }
 
   /** Store the fingerprint of an event that holds a key, now that its content is known. */
   print(environmentId: string, key: string, eventId: string, print: number): void {
-    const segment = this.locate(environmentId, key)
-    const at = segment.find()
-    if (at >= 0 && segment.eventId(at) === eventId) segment.putPrint(at, print)
+    this.seek(environmentId, key)
+    const slot = this.table.find()
+    if (slot >= 0 && this.eventId(slot) === eventId) this.table.putPrint(slot, print)
   }
 
-  /** Make room for keys that are about to be loaded, further ones each time: to grow by eighths would move each many times. */
+  /** Make room for keys that are about to be loaded, further ones each time: growing step by step would move each many times. */
   reserve(further: number): void {
     this.reserved += further
-    const each = Math.min(this.reserved, this.keysMax) / segmentCount
-    // chance gives a segment more than its share: most have room for it
-    const slots = Math.ceil((each + Math.sqrt(each)) / loadMax)
-    if (slots <= slotsMin) return
-    for (let index = 0; index < segmentCount; index++) {
-      const segment = this.segments[index] ?? new Segment()
-      this.segments[index] = segment
-      segment.reserve(slots)
-    }
+    this.table.reserve(this.reserved)
   }
 
   /** Load one claim from storage, at start, in any order: among two with one key the later receipt counts. */
@@ -268,10 +333,10 @@ export class Dedupe implements KeySource {
     receivedAtMs: number,
     print = unknownPrint,
   ): void {
-    const segment = this.locate(environmentId, key)
-    const at = segment.find()
-    if (at >= 0 && segment.receivedAtMs(at) >= receivedAtMs) return
-    this.write(segment, at, high, low, capturedAtMs, receivedAtMs, print)
+    this.seek(environmentId, key)
+    const slot = this.table.find()
+    if (slot >= 0 && this.table.receivedAtMs(slot) >= receivedAtMs) return
+    this.write(slot, high, low, capturedAtMs, receivedAtMs, print, 0)
   }
 
   /**
@@ -281,16 +346,17 @@ export class Dedupe implements KeySource {
    * errors  Error when its event's id is none.
    */
   loadPacked(bytes: Uint8Array, at: number): void {
-    const segment = this.segment((bytes[at]! << 4) | (bytes[at + 1]! & 15))
+    const { table } = this
     const part = this.shares.ofCode(wordIn(bytes, at + codeAt), bytes[at + markAt] === 1)
-    segment.seek(wordIn(bytes, at + 2), wordIn(bytes, at + 6), part.index)
-    const slot = segment.find()
+    const segment = (bytes[at]! << 4) | (bytes[at + 1]! & 15)
+    table.seek(segment, wordIn(bytes, at + 2), wordIn(bytes, at + 6), part.index)
+    const slot = table.find()
     const receivedAtMs = longIn(bytes, at + receivedAt)
-    if (slot >= 0 && segment.receivedAtMs(slot) >= receivedAtMs) return
+    if (slot >= 0 && table.receivedAtMs(slot) >= receivedAtMs) return
     if (!this.ids.read(bytes, at + idAt + eventPrefix.length)) throw new Error('a claim names no event')
     const print = bytes[at + printAt]! | (bytes[at + printAt + 1]! << 8)
     const capturedAtMs = longIn(bytes, at + capturedAt)
-    this.write(segment, slot, this.ids.high, this.ids.low, capturedAtMs, receivedAtMs, print)
+    this.write(slot, this.ids.high, this.ids.low, capturedAtMs, receivedAtMs, print, 0)
   }
 
   /**
@@ -302,50 +368,46 @@ export class Dedupe implements KeySource {
    */
   sweep(nowMs: number, segments = segmentCount): void {
     for (let i = 0; i < segments; i++) {
-      this.count -= this.segments[this.turn]?.sweep(nowMs - windowMs, this.shares) ?? 0
+      this.count -= this.table.sweep(this.turn, nowMs - windowMs, this.shares)
       this.turn = (this.turn + 1) % segmentCount
     }
   }
 
-  /** The segment of a name, made to look for it. */
-  private locate(environmentId: string, key: string): Segment {
-    const digest = hash('sha256', nameOf(environmentId, key), 'binary')
-    this.located = (digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15)
-    const segment = this.segment(this.located)
-    segment.seek(word(digest, 2), word(digest, 6), this.shares.of(environmentId, isMarked(key)).index)
-    return segment
-  }
-
-  private segment(index: number): Segment {
-    let segment = this.segments[index]
-    if (segment === undefined) {
-      segment = new Segment()
-      this.segments[index] = segment
+  /** Have the table look for a name. */
+  private seek(environmentId: string, key: string): void {
+    if (environmentId !== this.environmentId) {
+      this.environmentId = environmentId
+      this.namesBegin = nameOf(environmentId, '')
     }
-    return segment
+    const digest = hash('sha256', this.namesBegin + key, 'binary')
+    this.table.seek(
+      (digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15),
+      word(digest, 2),
+      word(digest, 6),
+      this.shares.of(environmentId, isMarked(key)).index,
+    )
   }
 
-  private alive(segment: Segment, at: number, nowMs: number): Claim | null {
-    if (at < 0) {
-      const archived = this.archived(segment)
+  private alive(slot: number, nowMs: number): Claim | null {
+    if (slot < 0) {
+      const archived = this.archived()
       return archived !== null && nowMs - archived.receivedAtMs < windowMs ? archived : null
     }
-    const receivedAtMs = segment.receivedAtMs(at)
+    const { table } = this
+    const receivedAtMs = table.receivedAtMs(slot)
     if (nowMs - receivedAtMs >= windowMs) return null
-    const eventId = segment.eventId(at)
     return {
-      eventId,
-      capturedAtMs: segment.capturedAtMs(at),
+      eventId: this.eventId(slot),
+      capturedAtMs: table.capturedAtMs(slot),
       receivedAtMs,
-      print: segment.printOf(at),
-      durable: this.inFlight(segment, at),
+      print: table.printOf(slot),
+      durable: this.inFlight(slot),
     }
   }
 
-  /** The archived claim of the name that was located. */
-  private archived(segment: Segment): Claim | null {
-    if (this.archive === null) return null
-    const found = this.archive.find(this.located, segment.tagSought, segment.middleSought, segment.partSought)
+  /** The archived claim of the name that is sought. */
+  private archived(): Claim | null {
+    const found = this.inArchive()
     if (found === null) return null
     const { idHigh, idLow, capturedAtMs, receivedAtMs, print } = found
     return {
@@ -357,52 +419,87 @@ export class Dedupe implements KeySource {
     }
   }
 
+  private inArchive(): Archived | null {
+    if (this.archive === null) return null
+    const { segment, tag, middle, part } = this.table
+    return this.archive.find(segment, tag, middle, part)
+  }
+
   recordsBefore(segment: number, untilMs: number, numberOf: (part: number) => number): Uint32Array | null {
-    const records = this.segments[segment]?.recordsBefore(untilMs, numberOf) ?? new Uint32Array(0)
-    for (let at = 0; at < records.length; at += recordWords)
-      if (this.underWay.get(records[at + 3]!, records[at + 4]!) !== null) return null
-    return sortedRecords([records])
+    const isOpen = (ticket: number): boolean => this.underWay.get(ticket) !== null
+    const records = this.table.recordsBefore(segment, untilMs, numberOf, isOpen)
+    return records === null ? null : sortedRecords([records])
   }
 
   forget(segment: number, records: Uint32Array, partOf: (number: number) => number): void {
-    const table = this.segments[segment]
-    if (table === undefined) return
-    for (let at = 0; at < records.length; at += recordWords) {
-      table.seek(records[at]!, records[at + 1]!, partOf(records[at + 2]! >>> 16))
-      const slot = table.find()
-      // a claim made anew since then belongs to another event
-      if (slot < 0 || table.idHigh(slot) !== records[at + 3] || table.idLow(slot) !== records[at + 4])
-        continue
-      if (table.receivedAtMs(slot) !== receivedIn(records, at)) continue
-      this.shares.removed(this.shares.at(table.partOf(slot)))
-      table.remove(slot)
+    for (const part of this.table.forget(segment, records, partOf)) {
+      this.shares.removed(this.shares.at(part))
       this.count--
     }
-    table.shrink()
   }
 
-  private inFlight(segment: Segment, at: number): Promise<void> | null {
-    return this.underWay.get(segment.idHigh(at), segment.idLow(at))
+  private inFlight(slot: number): Promise<void> | null {
+    return this.underWay.get(this.table.ticketOf(slot))
   }
 
-  /** Write the claim of the name the segment was made to look for: over the one at `at`, or anew when it is < 0. */
+  private eventId(slot: number): string {
+    return encodeId(eventPrefix, this.table.idHigh(slot), this.table.idLow(slot))
+  }
+
+  /** Write the claim of the name that is sought: over the one in a slot, or anew when that is < 0. */
   private write(
-    segment: Segment,
-    at: number,
+    slot: number,
     high: number,
     low: number,
     capturedAtMs: number,
     receivedAtMs: number,
     print: number,
+    ticket: number,
   ): void {
-    let slot = at
-    if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
-    else {
+    const { table } = this
+    let into = slot
+    if (slot < 0) {
       this.count++
-      slot = segment.insert()
-      this.shares.added(this.shares.at(segment.partOf(slot)))
+      into = table.insert()
+      this.shares.added(this.shares.at(table.part))
     }
-    segment.put(slot, high, low, capturedAtMs, receivedAtMs, print)
+    table.put(into, high, low, capturedAtMs, receivedAtMs, print, ticket)
+  }
+}
+
+/** Where a key's claim is looked for. */
+export interface KeyPlace {
+  readonly segment: number
+  readonly tag: number
+  readonly middle: number
+  readonly part: number
+}
+
+/** Places of names by their numbers; used again for each batch. */
+class PreparedNames {
+  segments = new Uint16Array(0)
+  tags = new Uint32Array(0)
+  middles = new Uint32Array(0)
+  parts = new Uint16Array(0)
+
+  put(n: number, segment: number, tag: number, middle: number, part: number): void {
+    if (n >= this.tags.length) this.grow(2 * n + 64)
+    this.segments[n] = segment
+    this.tags[n] = tag
+    this.middles[n] = middle
+    this.parts[n] = part
+  }
+
+  private grow(places: number): void {
+    const { segments, tags, middles, parts } = this
+    this.segments = new Uint16Array(places)
+    this.tags = new Uint32Array(places)
+    this.middles = new Uint32Array(places)
+    this.parts = new Uint16Array(places)
+    this.segments.set(segments)
+    this.tags.set(tags)
+    this.middles.set(middles)
+    this.parts.set(parts)
   }
 }
 
@@ -429,192 +526,8 @@ function wordsOf(eventId: string): readonly [high: number, low: number] {
   return id
 }
 
-/** One table. Between `seek` and what follows it, it looks for one name. */
-class Segment {
-  /** First 32 bits of the hash, never 0; 0 marks a free slot. */
-  private tags = new Uint32Array(slotsMin)
-  /**
-   * One word of the hash, one with the part it is of and its print, two of the event id, low words of captured and
-   * received, and one with both their highs.
-   */
-  private words = new Uint32Array(slotsMin * wordsPerEntry)
-  private count = 0
-  tagSought = 0
-  middleSought = 0
-  partSought = 0
-
-  get bytes(): number {
-    return this.tags.byteLength + this.words.byteLength
-  }
-
-  reserve(slots: number): void {
-    if (slots > this.tags.length) this.resize(slots)
-  }
-
-  /** index of the name's part of the window (WindowShares). */
-  seek(tag: number, middle: number, part: number): void {
-    this.tagSought = tag || 1
-    this.middleSought = middle
-    this.partSought = part
-  }
-
-  /** Slot of the name, or -1. */
-  find(): number {
-    const { tags, words, tagSought: tag } = this
-    for (let slot = home(tag, tags.length); ; slot = slot + 1 === tags.length ? 0 : slot + 1) {
-      const held = tags[slot]!
-      if (held === 0) return -1
-      if (held !== tag) continue
-      const at = slot * wordsPerEntry
-      if (words[at] === this.middleSought && words[at + 1]! >>> 16 === this.partSought) return slot
-    }
-  }
-
-  /** A slot for the name, which is not in the table. */
-  insert(): number {
-    if (this.count + 1 > this.tags.length * loadMax) this.resize(Math.ceil(this.tags.length * growth))
-    this.count++
-    const slot = this.free(this.tagSought)
-    this.tags[slot] = this.tagSought
-    this.words[slot * wordsPerEntry] = this.middleSought
-    this.words[slot * wordsPerEntry + 1] = this.partSought << 16
-    return slot
-  }
-
-  put(
-    slot: number,
-    idHigh: number,
-    idLow: number,
-    capturedAtMs: number,
-    receivedAtMs: number,
-    print: number,
-  ): void {
-    const { words } = this
-    const at = slot * wordsPerEntry
-    words[at + 1] = (words[at + 1]! & 0xffff_0000) | print
-    words[at + 2] = idHigh
-    words[at + 3] = idLow
-    words[at + 4] = capturedAtMs // its low 32 bits
-    words[at + 5] = receivedAtMs
-    words[at + 6] = (high16(capturedAtMs) << 16) | high16(receivedAtMs)
-  }
-
-  putPrint(slot: number, print: number): void {
-    const at = slot * wordsPerEntry + 1
-    this.words[at] = (this.words[at]! & 0xffff_0000) | print
-  }
-
-  printOf(slot: number): number {
-    return this.words[slot * wordsPerEntry + 1]! & 0xffff
-  }
-
-  partOf(slot: number): number {
-    return this.words[slot * wordsPerEntry + 1]! >>> 16
-  }
-
-  eventId(slot: number): string {
-    return encodeId(eventPrefix, this.idHigh(slot), this.idLow(slot))
-  }
-
-  idHigh(slot: number): number {
-    return this.words[slot * wordsPerEntry + 2]!
-  }
-
-  idLow(slot: number): number {
-    return this.words[slot * wordsPerEntry + 3]!
-  }
-
-  capturedAtMs(slot: number): number {
-    const at = slot * wordsPerEntry
-    return (this.words[at + 6]! >>> 16) * 0x1_0000_0000 + this.words[at + 4]!
-  }
-
-  receivedAtMs(slot: number): number {
-    const at = slot * wordsPerEntry
-    return (this.words[at + 6]! & 0xffff) * 0x1_0000_0000 + this.words[at + 5]!
-  }
-
-  /** Empty a slot; slots behind it move up where a lookup would otherwise miss them. */
-  remove(slot: number): void {
-    const { tags, words } = this
-    const size = tags.length
-    let hole = slot
-    for (let next = (hole + 1) % size; tags[next] !== 0; next = (next + 1) % size) {
-      const way = (next - home(tags[next]!, size) + size) % size
-      if (way < (next - hole + size) % size) continue
-      tags[hole] = tags[next]!
-      words.copyWithin(hole * wordsPerEntry, next * wordsPerEntry, (next + 1) * wordsPerEntry)
-      hole = next
-    }
-    tags[hole] = 0
-    this.count--
-  }
-
-  /** Remove claims received at or before an instant; returns how many. */
-  sweep(untilMs: number, shares: WindowShares): number {
-    const before = this.count
-    for (let slot = 0; slot < this.tags.length; slot++)
-      // a slot that moved up is swept too; one that moved round the end, in the next call
-      while (this.tags[slot] !== 0 && this.receivedAtMs(slot) <= untilMs) {
-        shares.removed(shares.at(this.partOf(slot)))
-        this.remove(slot)
-      }
-    this.shrink()
-    return before - this.count
-  }
-
-  /** Give back the memory of slots that are free. */
-  shrink(): void {
-    if (this.tags.length > slotsMin && this.count < (this.tags.length * loadMax) / 2)
-      this.resize(Math.max(slotsMin, Math.ceil((this.count / loadMax) * growth)))
-  }
-
-  /** Records of claims received before an instant (key-file.ts), in any order. */
-  recordsBefore(untilMs: number, numberOf: (part: number) => number): Uint32Array {
-    const { tags, words } = this
-    const records = new Uint32Array(this.count * recordWords)
-    let into = 0
-    for (let slot = 0; slot < tags.length; slot++) {
-      if (tags[slot] === 0 || this.receivedAtMs(slot) >= untilMs) continue
-      records[into] = tags[slot]!
-      const at = slot * wordsPerEntry
-      for (let i = 0; i < wordsPerEntry; i++) records[into + 1 + i] = words[at + i]!
-      records[into + 2] = ((numberOf(this.partOf(slot)) << 16) | this.printOf(slot)) >>> 0
-      into += recordWords
-    }
-    return records.slice(0, into)
-  }
-
-  private resize(slots: number): void {
-    const { tags, words } = this
-    this.tags = new Uint32Array(slots)
-    this.words = new Uint32Array(slots * wordsPerEntry)
-    for (let from = 0; from < tags.length; from++) {
-      if (tags[from] === 0) continue
-      const slot = this.free(tags[from]!)
-      this.tags[slot] = tags[from]!
-      const at = from * wordsPerEntry
-      // seven words: a loop is quicker than a view
-      for (let i = 0; i < wordsPerEntry; i++) this.words[slot * wordsPerEntry + i] = words[at + i]!
-    }
-  }
-
-  private free(tag: number): number {
-    const { tags } = this
-    let slot = home(tag, tags.length)
-    while (tags[slot] !== 0) slot = slot + 1 === tags.length ? 0 : slot + 1
-    return slot
-  }
-}
-
 /** A key's name among those of all environments. */
 const nameOf = (environmentId: string, key: string): string => `${environmentId}\0${key}`
-
-/** Where a tag's probing begins: its share of the table, whose size is no power of two. */
-const home = (tag: number, slots: number): number => Math.floor((tag / 0x1_0000_0000) * slots)
-
-/** Bits 32…47 of an instant. */
-const high16 = (epochMs: number): number => Math.floor(epochMs / 0x1_0000_0000) & 0xffff
 
 const wordIn = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0

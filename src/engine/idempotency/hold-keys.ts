@@ -72,7 +72,7 @@ export class HoldKeys {
     if (this.claims.isFull(environmentId, name) && !this.claims.find(environmentId, name, nowMs))
       throw new ServiceError('overloaded', 'No other idempotency key is remembered now')
     const owner = ownerOf(companyId)
-    const claim = { eventId: owner, capturedAtMs: nowMs, durable: null }
+    const claim = { eventId: owner, capturedAtMs: nowMs }
     const first = this.claims.claim(environmentId, name, claim, nowMs)
     if (first !== null && first.eventId !== owner) throw new ServiceError('idempotency_reused')
     const id = `${environmentId} ${name}`

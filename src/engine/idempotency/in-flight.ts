@@ -1,68 +1,63 @@
-// In-flight claims: first events that are not durable yet, by the 64 bits of their ids; their duplicates wait for
-// them. An open-addressed table, because a Map with thousands of entries per second is rehashed again and again.
+// Claims under way: first events that are not durable yet. Events that are acknowledged together share one ticket, which
+// each of their claims holds in the window; their duplicates wait for its promise. So a batch costs one entry here.
 
-const slotsMin = 256
+const placesMin = 256
+/** The next ticket after this one is 1. */
+const ticketMax = 0xffff_ffff
 
-/** Promises by id; an open table with linear probing, at most half full. */
+/** Promises by their tickets, which are drawn one after the other; at least half of the places are free. */
 export class InFlightClaims {
-  private highs = new Uint32Array(slotsMin)
-  private lows = new Uint32Array(slotsMin)
-  private promises: (Promise<void> | null)[] = new Array<null>(slotsMin).fill(null)
+  private promises: (Promise<void> | null)[] = new Array<null>(placesMin).fill(null)
+  private tickets = new Uint32Array(placesMin)
+  private last = 0
   private count = 0
 
   get size(): number {
     return this.count
   }
 
-  get(high: number, low: number): Promise<void> | null {
-    return this.count === 0 ? null : this.promises[this.find(high, low)]!
-  }
-
-  put(high: number, low: number, promise: Promise<void>): void {
+  /** A ticket for claims whose outcome is this promise; never 0. */
+  open(outcome: Promise<void>): number {
     if (2 * this.count >= this.promises.length) this.resize(2 * this.promises.length)
-    const slot = this.find(high, low)
-    if (this.promises[slot] === null) this.count++
-    this.highs[slot] = high
-    this.lows[slot] = low
-    this.promises[slot] = promise
+    do this.last = this.last === ticketMax ? 1 : this.last + 1
+    while (this.promises[this.placeOf(this.last)] !== null)
+    this.put(this.last, outcome)
+    return this.last
   }
 
-  delete(high: number, low: number): void {
-    if (this.count === 0) return
-    const { highs, lows, promises } = this
-    const mask = promises.length - 1
-    let hole = this.find(high, low)
-    if (promises[hole] === null) return
-    // slots behind it move up where a lookup would otherwise miss them
-    for (let next = (hole + 1) & mask; promises[next] !== null; next = (next + 1) & mask) {
-      const way = (next - (lows[next]! & mask)) & mask
-      if (way < ((next - hole) & mask)) continue
-      highs[hole] = highs[next]!
-      lows[hole] = lows[next]!
-      promises[hole] = promises[next]!
-      hole = next
-    }
-    promises[hole] = null
+  /** The outcome that claims with a ticket wait for; null when it is closed, or 0. */
+  get(ticket: number): Promise<void> | null {
+    if (ticket === 0 || this.count === 0) return null
+    const place = this.placeOf(ticket)
+    return this.tickets[place] === ticket ? this.promises[place]! : null
+  }
+
+  /** All claims with a ticket are durable, or given back. */
+  close(ticket: number): void {
+    const place = this.placeOf(ticket)
+    if (this.tickets[place] !== ticket || this.promises[place] === null) return
+    this.promises[place] = null
+    this.tickets[place] = 0
     this.count--
-    if (this.count === 0 && promises.length > 1 << 16) this.resize(slotsMin)
+    if (this.count === 0 && this.promises.length > 1 << 16) this.resize(placesMin)
   }
 
-  /** The slot of an id, or the free one where it would be. Ids are random: their low bits say where to look. */
-  private find(high: number, low: number): number {
-    const { highs, lows, promises } = this
-    const mask = promises.length - 1
-    let slot = low & mask
-    while (promises[slot] !== null && (lows[slot] !== low || highs[slot] !== high)) slot = (slot + 1) & mask
-    return slot
+  private placeOf(ticket: number): number {
+    return ticket & (this.promises.length - 1)
   }
 
-  private resize(slots: number): void {
-    const { highs, lows, promises } = this
-    this.highs = new Uint32Array(slots)
-    this.lows = new Uint32Array(slots)
-    this.promises = new Array<null>(slots).fill(null)
+  private put(ticket: number, outcome: Promise<void>): void {
+    const place = this.placeOf(ticket)
+    this.promises[place] = outcome
+    this.tickets[place] = ticket
+    this.count++
+  }
+
+  private resize(places: number): void {
+    const { promises, tickets } = this
+    this.promises = new Array<null>(places).fill(null)
+    this.tickets = new Uint32Array(places)
     this.count = 0
-    for (const [slot, promise] of promises.entries())
-      if (promise !== null) this.put(highs[slot]!, lows[slot]!, promise)
+    for (const [place, outcome] of promises.entries()) if (outcome !== null) this.put(tickets[place]!, outcome)
   }
 }

@@ -10,12 +10,13 @@ import {
   publishableMark,
   windowMs,
 } from '../../../src/engine/idempotency/dedupe.js'
+import { keyBytes } from '../../../src/engine/idempotency/key-table.js'
 import { unpackClaim } from '../../../src/protocol/packed-claim.js'
-import { seed } from '../../random.js'
+import { Random, seed } from '../../random.js'
 
 /** The n-th event's id. */
 const id = (n: number) => encodeId('evt_', n, 0xffff_ffff - n)
-const event = (n: number, capturedAtMs = 1) => ({ eventId: id(n), capturedAtMs, durable: null })
+const event = (n: number, capturedAtMs = 1) => ({ eventId: id(n), capturedAtMs })
 
 t.test('EV-25 a second event with the key of one environment finds the first', async t => {
   const window = new Dedupe(100)
@@ -56,11 +57,17 @@ t.test(
   async t => {
     const window = new Dedupe(10)
     const durable = Promise.resolve()
-    window.claim('env_1', 'k', { ...event(1), durable }, 0)
+    const ticket = window.begin(durable)
+    window.claim('env_1', 'k', { ...event(1), ticket }, 0)
+    window.claim('env_1', 'other', { ...event(6), ticket }, 0)
     t.equal(window.claim('env_1', 'k', event(2), 1)?.durable, durable)
     window.confirm('env_1', 'k')
     t.equal(window.claim('env_1', 'k', event(2), 2)?.durable, null)
-    window.claim('env_1', 'k', { ...event(3), durable }, windowMs)
+    t.equal(window.find('env_1', 'other', 2)?.durable, durable, 'one confirmed by itself leaves the others')
+    window.end(ticket)
+    t.equal(window.find('env_1', 'other', 2)?.durable, null, 'all of them are durable')
+    const next = window.begin(durable)
+    window.claim('env_1', 'k', { ...event(3), ticket: next }, windowMs)
     window.release('env_1', 'k', id(3))
     t.equal(window.claim('env_1', 'k', event(4), windowMs + 1), null, 'a lost event leaves nothing behind')
     t.equal(window.claim('env_1', 'k', event(5), windowMs + 2)?.durable, null)
@@ -262,13 +269,46 @@ t.test('security 5 parts are the same for claims that storage tells', async t =>
   t.match(window.find('env_1', `${publishableMark}3`, 2), { capturedAtMs: 1 })
 })
 
-t.test('a hundred thousand keys take less than 48 bytes each and shrink again', async t => {
+t.test('EV-25 keys that are prepared together are claimed as those that come alone', async t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  const [together, alone] = [new Dedupe(1e6), new Dedupe(1e6)]
+  let wrong = 0
+  for (let batch = 0, n = 0; batch < 200; batch++) {
+    const names = Array.from({ length: 1 + random.below(600) }, () => ({
+      environment: `env_${random.below(3)}`,
+      // some twice in one batch
+      key: `${random.chance(0.2) ? publishableMark : ''}k${random.below(20_000)}`,
+    }))
+    for (const [i, { environment, key }] of names.entries()) together.prepare(i, environment, key)
+    for (const [i, { environment, key }] of names.entries()) {
+      const ofTwo = [together.claimPrepared(i, n, 7, 5, 0, 9, 3), alone.claimFor(environment, key, n, 7, 5, 0, 9, 3)]
+      if (JSON.stringify(ofTwo[0]) !== JSON.stringify(ofTwo[1])) wrong++
+      n++
+    }
+  }
+  t.equal(wrong, 0)
+  t.equal(together.size, alone.size)
+})
+
+t.test('a window at its bound takes no more than the bytes it was given', async t => {
+  const keysMax = 300_000
+  const window = new Dedupe(keysMax)
+  let most = 0
+  for (let n = 0; n < keysMax; n++) {
+    window.claimFor('env_1', `key-${n}`, n, 1, n, 0, n)
+    if (n % 10_000 === 0 || n === keysMax - 1) most = Math.max(most, window.bytes)
+  }
+  t.ok(most <= keysMax * keyBytes, `${(most / keysMax).toFixed(1)} bytes a key`)
+})
+
+t.test('a hundred thousand keys take less than 50 bytes each and shrink again', async t => {
   const window = new Dedupe(1e6)
   for (let n = 0; n < 100_000; n++) window.claim('env_1', `key-${n}`, event(n), n)
   t.equal(window.size, 100_000)
-  t.ok(window.bytes / window.size < 48, `${(window.bytes / window.size).toFixed(1)} bytes per key`)
+  t.ok(window.bytes / window.size < 50, `${(window.bytes / window.size).toFixed(1)} bytes per key`)
   window.sweep(windowMs + 100_000)
   window.sweep(windowMs + 100_000)
   t.equal(window.size, 0)
-  t.ok(window.bytes < 4_096 * 16 * 32, `${window.bytes} bytes when empty`)
+  t.ok(window.bytes < 4_096 * 16 * 36, `${window.bytes} bytes when empty`)
 })

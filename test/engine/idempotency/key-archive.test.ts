@@ -51,7 +51,7 @@ class World {
     const first = this.window.claim(
       env,
       key,
-      { eventId: encodeId('evt_', n, 1), capturedAtMs: nowMs, durable: null },
+      { eventId: encodeId('evt_', n, 1), capturedAtMs: nowMs },
       nowMs,
     )
     if (first === null) {
@@ -168,8 +168,8 @@ t.test(
 t.test('a claim under way keeps the hour in memory', async t => {
   const world = new World(t.testdir())
   world.start(dayBegins)
-  const durable = Promise.resolve()
-  world.window.claim('env', 'slow', { eventId: encodeId('evt_', 1, 1), capturedAtMs: 1, durable }, dayBegins)
+  const ticket = world.window.begin(Promise.resolve())
+  world.window.claim('env', 'slow', { eventId: encodeId('evt_', 1, 1), capturedAtMs: 1, ticket }, dayBegins)
   await world.archive.rotate(world.window, dayBegins + 30 * minute)
   t.same(readdirSync(world.directory), [])
   t.equal(world.window.inMemory, 1)
