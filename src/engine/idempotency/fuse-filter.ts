@@ -4,7 +4,7 @@
 // Construction: Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters" (2022), 3-wise.
 
 /** Sizes that follow from the number of keys. */
-interface Shape {
+export interface Shape {
   readonly segmentLength: number
   /** Positions of a key's first cell. */
   readonly firsts: number
@@ -13,7 +13,8 @@ interface Shape {
 
 const shapes = new Map<number, Shape>()
 
-function shapeOf(keys: number): Shape {
+/** The sizes of the filter of so many different keys. */
+export function shapeOf(keys: number): Shape {
   let shape = shapes.get(keys)
   if (shape !== undefined) return shape
   const segmentLength = keys < 2 ? 4 : 2 ** Math.min(15, Math.floor(Math.log(keys) / Math.log(3.33) + 2.25))
@@ -36,7 +37,7 @@ let second = 0
 let third = 0
 let print = 0
 
-function place(high: number, low: number, seed: number, { segmentLength, firsts }: Shape): void {
+function place(high: number, low: number, seed: number, segmentLength: number, firsts: number): void {
   const a = mix(high ^ Math.imul(seed, 0x9e3779b1))
   const b = mix(low ^ a)
   first = Math.floor((a >>> 0) * (firsts / 0x1_0000_0000))
@@ -53,11 +54,23 @@ function mix(value: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-/** Whether the filter of `keys` keys may hold a key. */
-export function mayHold(filter: Uint8Array, keys: number, seed: number, high: number, low: number): boolean {
-  if (keys === 0) return false
-  place(high, low, seed, shapeOf(keys))
-  return (filter[first]! ^ filter[second]! ^ filter[third]!) === print
+/**
+ * Whether a filter may hold a key.
+ *
+ * filters                where its bytes are, from `at` on.
+ * segmentLength, firsts  of its shape; it has a key at least.
+ */
+export function mayHold(
+  filters: Uint8Array,
+  at: number,
+  segmentLength: number,
+  firsts: number,
+  seed: number,
+  high: number,
+  low: number,
+): boolean {
+  place(high, low, seed, segmentLength, firsts)
+  return (filters[at + first]! ^ filters[at + second]! ^ filters[at + third]!) === print
 }
 
 /**
@@ -71,6 +84,7 @@ export function mayHold(filter: Uint8Array, keys: number, seed: number, high: nu
 export function buildFilter(highs: Uint32Array, lows: Uint32Array, count: number, into: Uint8Array): number {
   if (count === 0) return 0
   const shape = shapeOf(count)
+  const { segmentLength, firsts } = shape
   const counts = new Uint16Array(shape.cells)
   const keys = new Int32Array(shape.cells)
   const alone = new Int32Array(shape.cells)
@@ -80,7 +94,7 @@ export function buildFilter(highs: Uint32Array, lows: Uint32Array, count: number
     counts.fill(0)
     keys.fill(0)
     for (let i = 0; i < count; i++) {
-      place(highs[i]!, lows[i]!, seed, shape)
+      place(highs[i]!, lows[i]!, seed, segmentLength, firsts)
       counts[first]!++
       counts[second]!++
       counts[third]!++
@@ -97,7 +111,7 @@ export function buildFilter(highs: Uint32Array, lows: Uint32Array, count: number
       const key = keys[cell]!
       order[peeled] = key
       found[peeled++] = cell
-      place(highs[key]!, lows[key]!, seed, shape)
+      place(highs[key]!, lows[key]!, seed, segmentLength, firsts)
       for (const other of [first, second, third]) {
         counts[other]!--
         keys[other]! ^= key
@@ -108,7 +122,7 @@ export function buildFilter(highs: Uint32Array, lows: Uint32Array, count: number
     for (let i = count - 1; i >= 0; i--) {
       const key = order[i]!
       const cell = found[i]!
-      place(highs[key]!, lows[key]!, seed, shape)
+      place(highs[key]!, lows[key]!, seed, segmentLength, firsts)
       // the cell itself is still zero
       into[cell] = print ^ into[first]! ^ into[second]! ^ into[third]!
     }

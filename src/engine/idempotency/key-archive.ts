@@ -109,7 +109,8 @@ export class KeyArchive {
 
   /** The key as a file has it, until the next call; null for one that none has. */
   find(segment: number, tag: number, middle: number, part: number): Archived | null {
-    for (const { file, numbers } of this.files)
+    for (const { file, numbers } of this.files) {
+      if (!file.mayHold(segment, tag, middle)) continue
       for (const number of numbers.get(part) ?? none) {
         const at = file.find(segment, tag, middle, number)
         if (at < 0) continue
@@ -122,6 +123,7 @@ export class KeyArchive {
         hit.receivedAtMs = receivedIn(record, at)
         return hit
       }
+    }
     return null
   }
 

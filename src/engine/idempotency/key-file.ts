@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { buildFilter, filterBytes, mayHold } from './fuse-filter.js'
+import { buildFilter, filterBytes, mayHold, shapeOf } from './fuse-filter.js'
 
 /** Tables of the window, and of each file: the first 12 bits of a key's hash. */
 export const segmentCount = 4_096
@@ -20,6 +20,8 @@ export const recordWords = 8
 const recordBytes = recordWords * 4
 const indexWords = 3
 const footerBytes = 36
+// Words of a segment in memory: where its filter and its records begin, and the filter's sizes and seed.
+const [filterAt, recordAt, lengthAt, firstsAt, seedAt, placeWords] = [0, 1, 2, 3, 4, 8]
 /** Records read at once where one is looked for. */
 const readRecords = 512
 
@@ -107,7 +109,13 @@ export class KeyFileWriter {
     })
     await rename(`${path}.new`, path)
     await inFile(dirname(path), 'r', folder => folder.sync())
-    return new KeyFile(path, openSync(path, 'r'), whole, filters, index)
+    const all = new Uint8Array(filters.reduce((sum, filter) => sum + filter.length, 0))
+    let into = 0
+    for (const filter of filters) {
+      all.set(filter, into)
+      into += filter.length
+    }
+    return new KeyFile(path, openSync(path, 'r'), whole, all, index)
   }
 
   /** Leave nothing behind. */
@@ -130,8 +138,8 @@ async function inFile(path: string, flags: string, work: (file: FileHandle) => P
 export class KeyFile {
   private readonly block = new Uint32Array(readRecords * recordWords)
   private readonly bytes = new Uint8Array(this.block.buffer)
-  /** First record of each segment. */
-  private readonly firsts = new Float64Array(segmentCount + 1)
+  /** All that a look-up needs of a segment lies together: a file is asked of each new key. */
+  private readonly places = new Uint32Array((segmentCount + 1) * placeWords)
   /** Bytes in memory. */
   readonly memory: number
 
@@ -139,13 +147,26 @@ export class KeyFile {
     readonly path: string,
     private readonly fd: number,
     readonly header: KeyFileHeader,
-    private readonly filters: readonly Uint8Array[],
-    private readonly index: Uint32Array,
+    private readonly filters: Uint8Array,
+    index: Uint32Array,
   ) {
-    for (let segment = 0; segment < segmentCount; segment++)
-      this.firsts[segment + 1] = this.firsts[segment]! + index[segment * indexWords]!
-    this.memory =
-      filters.reduce((sum, filter) => sum + filter.length, 0) + index.byteLength + this.firsts.byteLength
+    const { places } = this
+    let filter = 0
+    let record = 0
+    for (let segment = 0; segment <= segmentCount; segment++) {
+      const at = segment * placeWords
+      places[at + filterAt] = filter
+      places[at + recordAt] = record
+      if (segment === segmentCount) break
+      const keys = index[segment * indexWords + 1]!
+      const shape = shapeOf(keys)
+      places[at + lengthAt] = keys === 0 ? 0 : shape.segmentLength
+      places[at + firstsAt] = shape.firsts
+      places[at + seedAt] = index[segment * indexWords + 2]!
+      filter += filterBytes(keys)
+      record += index[segment * indexWords]!
+    }
+    this.memory = filters.length + places.byteLength
   }
 
   /** Open a file; null when it is not whole. */
@@ -179,37 +200,38 @@ export class KeyFile {
     read(fd, all, records * recordBytes)
     const sum = createHash('sha256').update(all).update(rest).digest()
     if (!sum.equals(footer.subarray(4))) return null
-    const filters: Uint8Array[] = []
-    let from = 0
-    for (let segment = 0; segment < segmentCount; segment++) {
-      const bytes = filterBytes(index[segment * indexWords + 1]!)
-      filters.push(all.subarray(from, from + bytes))
-      from += bytes
-    }
     const header = JSON.parse(Buffer.from(rest.buffer, indexBytes).toString()) as KeyFileHeader
-    return new KeyFile(path, fd, header, filters, index)
+    return new KeyFile(path, fd, header, all, index)
   }
 
   get count(): number {
-    return this.firsts[segmentCount]!
+    return this.firstOf(segmentCount)
+  }
+
+  /** Whether the file may hold a key; once in 256 times it does not. */
+  mayHold(segment: number, tag: number, middle: number): boolean {
+    const { places } = this
+    const at = segment * placeWords
+    const length = places[at + lengthAt]!
+    if (length === 0) return false
+    const filter = places[at + filterAt]!
+    return mayHold(this.filters, filter, length, places[at + firstsAt]!, places[at + seedAt]!, tag, middle)
   }
 
   /**
-   * Look for a key.
+   * Look on disk for a key that the file may hold.
    *
    * part     its part's number in the header.
    * returns  where its record begins in `record`, or -1.
    */
   find(segment: number, tag: number, middle: number, part: number): number {
-    const at = segment * indexWords
-    const { index } = this
-    if (!mayHold(this.filters[segment]!, index[at + 1]!, index[at + 2]!, tag, middle)) return -1
-    const count = index[at]!
+    const first = this.firstOf(segment)
+    const count = this.firstOf(segment + 1) - first
     // tags are spread evenly: the record is near its share of the segment
     let from = Math.max(0, Math.floor((tag / 0x1_0000_0000) * count) - readRecords / 2)
     for (;;) {
       const length = Math.min(readRecords, count - from)
-      this.load(this.firsts[segment]! + from, length)
+      this.load(first + from, length)
       const { block } = this
       if (block[0]! > tag || (block[0] === tag && from > 0)) {
         // it begins before the records read so far
@@ -241,8 +263,8 @@ export class KeyFile {
 
   /** All records of a segment, by tag. */
   recordsOf(segment: number): Uint32Array {
-    const from = this.firsts[segment]!
-    const words = new Uint32Array((this.firsts[segment + 1]! - from) * recordWords)
+    const from = this.firstOf(segment)
+    const words = new Uint32Array((this.firstOf(segment + 1) - from) * recordWords)
     read(this.fd, new Uint8Array(words.buffer), from * recordBytes)
     return words
   }
@@ -254,6 +276,11 @@ export class KeyFile {
   remove(): void {
     this.close()
     unlinkSync(this.path)
+  }
+
+  /** The number of a segment's first record. */
+  private firstOf(segment: number): number {
+    return this.places[segment * placeWords + recordAt]!
   }
 
   private load(record: number, count: number): void {
