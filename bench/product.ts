@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { endedWithUs } from './interrupted.js'
 import { root } from './record.js'
 
 /** The key every benchmark uses. */
@@ -44,18 +45,20 @@ export async function startProduct(
   const plenty = [1e9, 1e9]
   const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
   const begunMs = performance.now()
-  const child = spawn(node, [...flags, join(from, 'dist/src/main.js')], {
-    env: {
-      ...process.env,
-      TOLLGATE_PORT: String(port),
-      TOLLGATE_DATA_DIR: dataDir,
-      TOLLGATE_BOOTSTRAP_KEY: secret,
-      TOLLGATE_LIMITS: JSON.stringify(limits),
-      TOLLGATE_LOG_LEVEL: 'error',
-      ...settings,
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const child = endedWithUs(
+    spawn(node, [...flags, join(from, 'dist/src/main.js')], {
+      env: {
+        ...process.env,
+        TOLLGATE_PORT: String(port),
+        TOLLGATE_DATA_DIR: dataDir,
+        TOLLGATE_BOOTSTRAP_KEY: secret,
+        TOLLGATE_LIMITS: JSON.stringify(limits),
+        TOLLGATE_LOG_LEVEL: 'error',
+        ...settings,
+      },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    }),
+  )
   const deadline = Date.now() + 600_000
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`The service left with ${child.exitCode}`)
@@ -136,9 +139,12 @@ export function cpuOf(pid: number): { readonly httpUs: number; readonly othersUs
   return { httpUs, othersUs }
 }
 
-/** Resolves once both stores have everything acknowledged, so that one measurement leaves no work for the next. */
-export async function caughtUp(port: number): Promise<void> {
-  const deadline = Date.now() + 120_000
+/**
+ * Resolves once both stores have everything acknowledged, so that one measurement leaves no work for the next; or when
+ * the time is over.
+ */
+export async function caughtUp(port: number, msMax = 120_000): Promise<void> {
+  const deadline = Date.now() + msMax
   // the figures are taken every two seconds: the first may be an old one
   for (let zeros = 0; zeros < 2 && Date.now() < deadline; ) {
     await new Promise(resolve => setTimeout(resolve, 2_100))

@@ -1,5 +1,5 @@
 // npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes]
-// [long [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
+// [long [minutes]] [ingest [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { benchRefused } from './http/unauthorized.js'
 import { benchNodes } from './nodes/run.js'
 import { type Size, sizes } from './population/data.js'
+import { benchIngest } from './population/ingest.js'
 import { benchLong } from './population/long.js'
 import { benchPopulation, benchServers, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
@@ -29,6 +30,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   refused: benchRefused,
   nodes: benchNodes,
   long: () => benchLong(Number(numbers[0] ?? 30)),
+  ingest: () => benchIngest(Number(numbers[0] ?? 30)),
   stream: () => benchStream(parts),
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
@@ -79,7 +81,7 @@ if (unknown !== undefined) {
 try {
   // a start is one of the shards' benchmarks, mixed one of http's, other sizes than the town are long: when asked for
   const all = Object.keys(areas).filter(
-    area => !['start', 'mixed', 'village', 'city', 'servers', 'nodes', 'long'].includes(area),
+    area => !['start', 'mixed', 'village', 'city', 'servers', 'nodes', 'long', 'ingest'].includes(area),
   )
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {

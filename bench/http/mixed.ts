@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { endedWithUs } from '../interrupted.js'
 import { median } from '../median.js'
 import { writePrepared } from '../population/prepared.js'
 import { caughtUp, stop } from '../product.js'
@@ -109,7 +110,7 @@ export async function pacedLoad({
   mayRefuse = false,
 }: PacedLoad): Promise<Paced> {
   const args = [port, file, perSecond, seconds, connections].map(String)
-  const child = spawn(process.execPath, [join(root, 'dist/bench/http/paced.js'), ...args])
+  const child = endedWithUs(spawn(process.execPath, [join(root, 'dist/bench/http/paced.js'), ...args]))
   child.stderr.pipe(process.stderr)
   let text = ''
   for await (const chunk of child.stdout) text += chunk

@@ -1,6 +1,7 @@
 // The load generator: sends as fast as it gets answers, and hardly uses a core.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { endedWithUs } from '../interrupted.js'
 
 const run = promisify(execFile)
 
@@ -13,11 +14,17 @@ export interface Load {
   readonly seconds: number
   /** Environment of the script. */
   readonly env?: Readonly<Record<string, string>>
+  /** Whether requests may be refused; else the load throws. */
+  readonly mayRefuse?: boolean
+  /** Ends the load before its time. */
+  readonly until?: AbortSignal
 }
 
 /** Result of a run. */
 export interface Answered {
   readonly requests: number
+  /** Those of them that were refused, and connections that failed. */
+  readonly refused: number
   /** How long it really took. */
   readonly seconds: number
   readonly perSecond: number
@@ -44,22 +51,34 @@ export async function putLoad({
   connections,
   seconds,
   env = {},
+  mayRefuse = false,
+  until,
 }: Load): Promise<Answered> {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '20s', '-s', script]
-  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${port}${path}`], {
+  const running = run('wrk', [...args, `http://127.0.0.1:${port}${path}`], {
     env: { ...process.env, ...env },
   })
+  endedWithUs(running.child)
+  // it stops at this signal, and prints its report
+  until?.addEventListener('abort', () => running.child.kill('SIGINT'))
+  const { stdout } = await running
   const refused = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout)
-  if (refused !== null) throw new Error(`${path} on port ${port}: ${refused[0]}`)
+  if (refused !== null && !mayRefuse) throw new Error(`${path} on port ${port}: ${refused[0]}`)
   const [, requests, took] = /(\d+) requests in ([\d.]+)s/.exec(stdout) ?? []
   if (requests === '0') throw new Error(`${path} on port ${port}: no answer within ${seconds} s`)
   return {
     requests: Number(requests),
+    refused: refusedIn(stdout),
     seconds: Number(took),
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
     p50Ms: latencyMs(stdout, '50%'),
     p99Ms: latencyMs(stdout, '99%'),
   }
+}
+
+function refusedIn(report: string): number {
+  const counts = [...report.matchAll(/(?:Non-2xx or 3xx responses:|connect|read|write|timeout) (\d+)/g)]
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
 function latencyMs(report: string, percentile: string): number {

@@ -1,11 +1,11 @@
 // npm run bench -- long [MINUTES]: everything at once for half an hour. Each row is sent at an equal part of its top rate. A
 // line a minute: p99, memory, and how far the stores are behind.
-import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryOf } from '../cpu.js'
 import { pacedLoad } from '../http/mixed.js'
 import type { Paced } from '../http/paced.js'
 import { assertWrk } from '../http/wrk.js'
+import { inWork } from '../interrupted.js'
 import { median } from '../median.js'
 import { caughtUp, differencesOf, stop } from '../product.js'
 import { record, root } from '../record.js'
@@ -38,9 +38,8 @@ interface Minute {
 export async function benchLong(minutes: number): Promise<void> {
   await assertWrk()
   const work = join(root, 'data', `bench-${process.pid}`)
-  mkdirSync(work, { recursive: true })
-  const { child, port, population } = await startPopulated('town', work)
-  try {
+  await inWork(work, async () => {
+    const { child, port, population } = await startPopulated('town', work)
     const service: Service = { port, pid: child.pid!, population }
     const loads = []
     for (const row of together) {
@@ -72,10 +71,8 @@ export async function benchLong(minutes: number): Promise<void> {
       `both stores had all ${(completeMs / 1_000).toFixed(1)} s after the last; ${differences} differences`,
     )
     record('long', resultsOf(heard, completeMs, differences))
-  } finally {
     await stop(child)
-    rmSync(work, { recursive: true, force: true })
-  }
+  })
 }
 
 function resultsOf(heard: readonly Minute[], completeMs: number, differences: number) {

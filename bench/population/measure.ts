@@ -107,12 +107,27 @@ let passes = 0
 
 /** Prepared requests as quickly as they are answered. */
 export function send(file: string, port: number, connections: number, forSeconds: number): Promise<Answered> {
-  const env = {
+  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env: scriptOf(file) })
+}
+
+/** The same until a signal, for `forSeconds` at most; requests may be refused. */
+export function sendUntil(
+  file: string,
+  port: number,
+  connections: number,
+  forSeconds: number,
+  until: AbortSignal,
+): Promise<Answered> {
+  const env = scriptOf(file)
+  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env, mayRefuse: true, until })
+}
+
+function scriptOf(file: string): Readonly<Record<string, string>> {
+  return {
     BENCH_REQUESTS: file,
     BENCH_HEADER: `X-Service-Api-Key: ${secret}`,
     BENCH_TAG: tagOf(0).slice(0, 8),
   }
-  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env })
 }
 
 function middle(samples: readonly Sample[]): Sample {
