@@ -97,16 +97,7 @@ export class Claims {
       throw windowFull(dedupe)
     }
     this.begin()
-    const first = dedupe.claimFor(
-      environmentId,
-      key,
-      high,
-      low,
-      capturedAtMs,
-      this.ticket,
-      nowMs,
-      print,
-    )
+    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.ticket, nowMs, print)
     return this.note(first, high, low, null)
   }
 

@@ -496,9 +496,7 @@ class PlainBatch {
   private written(report: boolean, before: Buffer, after: Buffer): Buffer {
     const { count, sender } = this
     const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
-    const usual = Buffer.from(
-      `${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`,
-    )
+    const usual = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
     const others = this.unusual(report)
     const usualBytes = usual.length * (count - others.length)
     const otherBytes = others.reduce((sum, { bytes }) => sum + bytes.length, 0)
@@ -556,9 +554,7 @@ class PlainBatch {
     const id = encodeId('evt_', ids[2 * place]!, ids[2 * place + 1]!)
     const error = report ? `,"error":${JSON.stringify(failures?.get(id) ?? null)}` : ''
     const repeats = this.others.has(place) ? otherJson : times?.has(place) ? repeatJson : ''
-    return Buffer.from(
-      `{"captured_at":"${time}","event_id":"${id}"${callerJson(sender)}${error}${repeats}},`,
-    )
+    return Buffer.from(`{"captured_at":"${time}","event_id":"${id}"${callerJson(sender)}${error}${repeats}},`)
   }
 }
 

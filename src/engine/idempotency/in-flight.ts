@@ -58,6 +58,7 @@ export class InFlightClaims {
     this.promises = new Array<null>(places).fill(null)
     this.tickets = new Uint32Array(places)
     this.count = 0
-    for (const [place, outcome] of promises.entries()) if (outcome !== null) this.put(tickets[place]!, outcome)
+    for (const [place, outcome] of promises.entries())
+      if (outcome !== null) this.put(tickets[place]!, outcome)
   }
 }

@@ -282,7 +282,10 @@ t.test('EV-25 keys that are prepared together are claimed as those that come alo
     }))
     for (const [i, { environment, key }] of names.entries()) together.prepare(i, environment, key)
     for (const [i, { environment, key }] of names.entries()) {
-      const ofTwo = [together.claimPrepared(i, n, 7, 5, 0, 9, 3), alone.claimFor(environment, key, n, 7, 5, 0, 9, 3)]
+      const ofTwo = [
+        together.claimPrepared(i, n, 7, 5, 0, 9, 3),
+        alone.claimFor(environment, key, n, 7, 5, 0, 9, 3),
+      ]
       if (JSON.stringify(ofTwo[0]) !== JSON.stringify(ofTwo[1])) wrong++
       n++
     }

@@ -23,8 +23,7 @@ t.test('every key of a set is found, one in some hundred others, in ten bits a k
     for (let i = 0; i < count; i++) if (!holds(highs[i]!, lows[i]!)) missed++
     t.equal(missed, 0, `${count} keys`)
     let wrong = 0
-    for (let i = 0; i < 20_000; i++)
-      if (holds(random.below(2 ** 32), count + i)) wrong++
+    for (let i = 0; i < 20_000; i++) if (holds(random.below(2 ** 32), count + i)) wrong++
     t.ok(wrong < 200, `${wrong} of 20,000 others among ${count}`)
     if (count >= 9_000) t.ok(filter.length < 1.35 * count, `${filter.length} bytes for ${count} keys`)
   }

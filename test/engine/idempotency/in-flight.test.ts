@@ -25,7 +25,8 @@ t.test('EV-27: tickets of what is under way answer as a Map does', async t => {
       map.delete(gone)
       closed.push(gone)
     }
-    const asked = random.chance(0.5) && closed.length > 0 ? random.pick(closed) : ([...map.keys()].at(-1) ?? 0)
+    const asked =
+      random.chance(0.5) && closed.length > 0 ? random.pick(closed) : ([...map.keys()].at(-1) ?? 0)
     if (claims.get(asked) !== (map.get(asked) ?? null) || claims.size !== map.size) wrong++
     if (claims.get(0) !== null) wrong++
   }

@@ -48,12 +48,7 @@ class World {
   /** Claim a key; the number of the first event, or of this one when it is the first. */
   claim(env: string, key: string, nowMs: number): { n: number; isFirst: boolean } {
     const n = ++this.n
-    const first = this.window.claim(
-      env,
-      key,
-      { eventId: encodeId('evt_', n, 1), capturedAtMs: nowMs },
-      nowMs,
-    )
+    const first = this.window.claim(env, key, { eventId: encodeId('evt_', n, 1), capturedAtMs: nowMs }, nowMs)
     if (first === null) {
       this.stored.set(`${env} ${key}`, { env, key, n, receivedAtMs: nowMs })
       return { n, isFirst: true }

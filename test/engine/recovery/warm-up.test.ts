@@ -112,8 +112,7 @@ t.test('EV-26 the window is exact after a restart', async t => {
     now,
     new Phases(),
   )
-  const holder = (key: string) =>
-    dedupe.claim(environmentId, key, { eventId: id(99), capturedAtMs: 0 }, now)
+  const holder = (key: string) => dedupe.claim(environmentId, key, { eventId: id(99), capturedAtMs: 0 }, now)
 
   t.match(holder('stored'), {
     eventId: id(1),
