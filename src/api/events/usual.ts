@@ -40,31 +40,63 @@ export async function ingestText(
   report: boolean,
   bare: boolean,
 ): Promise<Answer> {
+  // nothing is awaited here: a function that waits would keep the text until the journal has written
+  return taken(sender, text, byteLength, report, bare)
+}
+
+function taken(
+  sender: Sender,
+  text: string,
+  byteLength: number,
+  report: boolean,
+  bare: boolean,
+): Promise<Answer> {
   const usual = takesUsual(sender) ? scanList(sender, text, byteLength) : nothingUsual
   const room = roomOf(sender)
   if (usual.count === 0 || room < usual.count) {
     scan.end()
-    return acknowledged(await ingestMany(sender, readEvents(text), report))
+    return acknowledgedAll(ingestMany(sender, readEvents(text), report))
   }
   // what is wrong with the whole body is told before anything is taken
   const events = usual.whole ? null : readEvents(text)
   if (events !== null && room < events.length) {
     scan.end()
-    return acknowledged(await ingestMany(sender, events, report))
+    return acknowledgedAll(ingestMany(sender, events, report))
   }
   sender.services.backlog.admit()
   const batch = new PlainBatch(sender, usual.count)
-  const taken = batch.takeAll()
+  const count = batch.takeAll()
   const sent = batch.commit()
-  if (taken === usual.count && usual.whole) {
-    await sent
-    return bare ? batch.answer() : acknowledged([batch.acknowledgements(report)])
-  }
-  const others = ingestMany(sender, (events ?? readEvents(text)).slice(taken), report)
+  if (count === usual.count && usual.whole) return answerOf(batch, sent, report, bare)
+  const others = ingestMany(sender, (events ?? readEvents(text)).slice(count), report)
+  return answerWith(batch, sent, others, report)
+}
+
+async function acknowledgedAll(acks: Promise<readonly string[]>): Promise<Answer> {
+  return acknowledged(await acks)
+}
+
+async function answerOf(
+  batch: PlainBatch,
+  sent: Promise<void>,
+  report: boolean,
+  bare: boolean,
+): Promise<Answer> {
+  await sent
+  return bare ? batch.answer() : acknowledged([batch.acknowledgements(report)])
+}
+
+/** The answer to a batch whose later events go the way of any event. */
+async function answerWith(
+  batch: PlainBatch,
+  sent: Promise<void>,
+  others: Promise<readonly string[]>,
+  report: boolean,
+): Promise<Answer> {
   const [first, rest] = await Promise.allSettled([sent, others])
   if (first.status === 'rejected') throw first.reason
   if (rest.status === 'rejected') throw rest.reason
-  return acknowledged(taken === 0 ? rest.value : [batch.acknowledgements(report), ...rest.value])
+  return acknowledged(batch.isEmpty ? rest.value : [batch.acknowledgements(report), ...rest.value])
 }
 
 /**
@@ -329,6 +361,11 @@ class PlainBatch {
       this.claims.abandon()
       throw error
     }
+  }
+
+  /** No event was taken. */
+  get isEmpty(): boolean {
+    return this.count === 0
   }
 
   private prepareKeys(): void {
