@@ -547,17 +547,25 @@ async function* claimPages(
   sinceMs: number,
   limit: number,
 ): AsyncGenerator<Buffer> {
-  let last = { after_ms: sinceMs, after_id: '' }
-  for (;;) {
+  const sql = `${statement('event_claims')} FORMAT RowBinary`
+  const read = async (last: { readonly after_ms: number; readonly after_id: string }): Promise<Buffer> => {
     // raw bytes: there may be millions of keys
     const pieces: Buffer[] = []
-    const sql = `${statement('event_claims')} FORMAT RowBinary`
     for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
-    const page = Buffer.concat(pieces)
+    return Buffer.concat(pieces)
+  }
+  // ClickHouse reads the next page while this one is put into memory
+  let reading = read({ after_ms: sinceMs, after_id: '' })
+  for (;;) {
+    const page = await reading
+    const isLast = page.length < limit * packedClaimBytes
+    if (!isLast) {
+      const end = unpackClaim(page, page.length - packedClaimBytes)
+      reading = read({ after_ms: end.receivedAtMs, after_id: end.eventId })
+      reading.catch(() => {}) // heard where it is awaited, if it still is
+    }
     yield page
-    if (page.length < limit * packedClaimBytes) return
-    const end = unpackClaim(page, page.length - packedClaimBytes)
-    last = { after_ms: end.receivedAtMs, after_id: end.eventId }
+    if (isLast) return
   }
 }
 

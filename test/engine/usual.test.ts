@@ -105,7 +105,8 @@ async function world(seed: number, keysMax = 10_000) {
         thread.reply()
       }
     }
-    return { told: await told, asked, counts: structuredClone(counts), seen: [...seen] }
+    const { ticketsOpen } = services.dedupe
+    return { told: await told, asked, counts: structuredClone(counts), seen: [...seen], ticketsOpen }
   }
   return { sender, settled }
 }
@@ -138,6 +139,7 @@ t.test('EV-7, EV-25…33: batches leave and tell the same on both ways', async t
           ? ingestText(sender(secret), text, Buffer.byteLength(text), report, bare).then(acksIn)
           : (async () => ingestMany(sender(secret), readEvents(text), report))()
         const { told, asked, ...rest } = await settled(work)
+        if (rest.ticketsOpen !== 0) t.fail('EV-27: a claim stays under way')
         const acks = 'value' in told ? JSON.parse(`[${told.value.join()}]`) : told
         outcome.push({ acks, asked, ...rest })
       }
@@ -183,7 +185,9 @@ t.test('EV-1, EV-25: single events too', async t => {
         })
       }
       // twice at once: the second may be a duplicate of one that is under way
-      outcomes.push(await settled(Promise.allSettled([send(), send()])))
+      const outcome = await settled(Promise.allSettled([send(), send()]))
+      if (outcome.ticketsOpen !== 0) t.fail('EV-27: a claim stays under way')
+      outcomes.push(outcome)
     }
     const [first, second] = outcomes
     if (JSON.stringify(first) !== JSON.stringify(second)) {

@@ -145,6 +145,11 @@ export class Dedupe implements KeySource {
     return this.underWay.open(outcome)
   }
 
+  /** Tickets that were not ended. */
+  get ticketsOpen(): number {
+    return this.underWay.size
+  }
+
   /** All claims with this ticket are final or given back. */
   end(ticket: number): void {
     this.underWay.close(ticket)

@@ -1,7 +1,7 @@
 // Events of the usual kind across threads and into the journal: the same as one by one.
 import t from 'tap'
 import { encodeId, writeId } from '../../../src/core/id.js'
-import { itemsOf, UsageBatchWriter } from '../../../src/core/usage/batch.js'
+import { itemsOf, UsageBatch, UsageBatchWriter } from '../../../src/core/usage/batch.js'
 import { Group } from '../../../src/journal/frame.js'
 import { RecordFlag } from '../../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
@@ -148,3 +148,39 @@ t.test(
     }
   },
 )
+
+t.test('a company id is read back exactly, however many companies come and go', t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  let wrong = 0
+  for (let post = 0; post < 40; post++) {
+    const ids = Array.from({ length: 2_000 }, () =>
+      // few low words and few high ones: ids that differ in a letter or two
+      encodeId(
+        'comp_',
+        random.chance(0.5) ? random.below(4) : random.below(2 ** 32),
+        random.chance(0.5) ? random.below(2_000) : random.below(2 ** 32),
+      ),
+    )
+    const rows = new UsageBatchWriter()
+    for (const companyId of ids)
+      rows.add({
+        bodyAt: 0,
+        bodyLength: 0,
+        nameAt: 0,
+        nameLength: 0,
+        keyAt: 0,
+        keyLength: 0,
+        quantity: 1,
+        idHigh: 0,
+        idLow: 0,
+        sentAtMs: null,
+        companyId,
+        userId: null,
+      })
+    const uses = new UsageBatch('', rows.take())
+    for (const [i, id] of ids.entries()) if (uses.companyId(i) !== id) wrong++
+  }
+  t.equal(wrong, 0)
+  t.end()
+})
