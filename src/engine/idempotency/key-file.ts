@@ -22,6 +22,8 @@ const indexWords = 3
 const footerBytes = 36
 // Words of a segment in memory: where its filter and its records begin, and the filter's sizes and seed.
 const [filterAt, recordAt, lengthAt, firstsAt, seedAt, placeWords] = [0, 1, 2, 3, 4, 8]
+/** Filters put into one array in a turn of the loop. */
+const segmentsPerTurn = 128
 /** Records read at once where one is looked for. */
 const readRecords = 512
 
@@ -111,9 +113,11 @@ export class KeyFileWriter {
     await inFile(dirname(path), 'r', folder => folder.sync())
     const all = new Uint8Array(filters.reduce((sum, filter) => sum + filter.length, 0))
     let into = 0
-    for (const filter of filters) {
+    for (const [segment, filter] of filters.entries()) {
       all.set(filter, into)
       into += filter.length
+      // a file of hours has a hundred megabytes of them: not in one turn
+      if (segment % segmentsPerTurn === 0) await new Promise(resolve => setImmediate(resolve))
     }
     return new KeyFile(path, openSync(path, 'r'), whole, all, index)
   }

@@ -287,6 +287,9 @@ t.test('EV-25 keys that are prepared together are claimed as those that come alo
         alone.claimFor(environment, key, n, 7, 5, 0, 9, 3),
       ]
       if (JSON.stringify(ofTwo[0]) !== JSON.stringify(ofTwo[1])) wrong++
+      // by its name, too
+      const found = [together, alone].map(window => window.find(environment, key, 9)?.eventId)
+      if (found[0] === undefined || found[0] !== found[1]) wrong++
       n++
     }
   }
