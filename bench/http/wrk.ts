@@ -23,7 +23,7 @@ export interface Load {
 /** Result of a run. */
 export interface Answered {
   readonly requests: number
-  /** Those of them that were refused, and connections that failed. */
+  /** Requests among them that were refused, and connections that failed. */
   readonly refused: number
   /** How long it really took. */
   readonly seconds: number

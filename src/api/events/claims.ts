@@ -66,7 +66,7 @@ export class Claims {
   private readonly awaited: Promise<void>[] = []
   private outcome!: { resolve: () => void; reject: (error: unknown) => void }
   private durable: Promise<void> | null = null
-  /** Of `Dedupe.begin`; 0 before the first claim. */
+  /** Ticket of `Dedupe.begin`; 0 before the first claim. */
   private ticket = 0
 
   /** expected: claims that will probably be made. */
