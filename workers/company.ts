@@ -33,6 +33,7 @@ import type { FramedRecords, NewRecord } from '../src/journal/journal.js'
 import { allFailed, type Packet, Replies, unpack } from '../src/protocol/message-codec.js'
 import { closed } from '../src/protocol/port.js'
 import { Positions } from '../src/protocol/positions.js'
+import { ReplyRing } from '../src/protocol/reply-ring.js'
 import { Changes } from '../src/protocol/version-counters.js'
 import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
@@ -101,7 +102,7 @@ class Shard {
   private records: (NewRecord | FramedRecords)[] = []
   readonly plainUses: PlainUses
   private readonly writes = new Replies()
-  private readonly reads = new Replies()
+  private readonly reads: Replies
   private readonly failedEvents = new FailedEvents()
   private broken = false
   /** Actors asked of storage since the thread started. */
@@ -141,6 +142,7 @@ class Shard {
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
     this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
+    this.reads = new Replies(task.ring && new ReplyRing(task.ring))
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
     this.keys = new HeldKeys(storage.shared ?? null)
@@ -462,6 +464,7 @@ class Shard {
   private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
     const reply = answerOf(this.checks, this.catalog(env), actor, question, at)
     const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
+    if (question.type === 'check_all' && question.whole) return this.reads.whole(n, reply as string)
     if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
     this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
   }

@@ -3,8 +3,10 @@
 import { performance } from 'node:perf_hooks'
 import { FlagdCore } from '@openfeature/flagd-core'
 import { compileCatalog } from '../../src/core/catalog.js'
+import { tellAll } from '../../src/core/flags/all-flags.js'
 import { checkAll, checkFlag, writeAllChecks } from '../../src/core/flags/check.js'
 import { writeCheck } from '../../src/core/flags/flag.js'
+import type { Outcome } from '../../src/core/flags/rule.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
 import {
   catalogData,
@@ -194,7 +196,14 @@ const large = company({
 })
 const asked = { companyGiven: true, userGiven: false }
 bench('check all of 50 flags', 30, () => checkAll(broad, large, null, asked, nowMs))
-bench('the same, serialised', 60, () => writeAllChecks(checkAll(broad, large, null, asked, nowMs)))
+const outcomes: Outcome[] = []
+const sent = Buffer.alloc(65_536)
+bench('the same, serialised', 60, () =>
+  sent.write(writeAllChecks(checkAll(broad, large, null, asked, nowMs)), 'latin1'),
+)
+bench('the same, as text at once', 20, () =>
+  sent.write(tellAll(broad, large, null, asked, nowMs, outcomes), 'latin1'),
+)
 
 // A large catalog: 500 features and flags, 40 plans of 5 versions, 100 entitlements each.
 const wide = Array.from({ length: 500 }, (_, i) => `f${i}`)

@@ -272,6 +272,11 @@ export class ClusterShards extends Shards {
     return true
   }
 
+  /** Replies may be another node's. */
+  protected override newRing(): null {
+    return null
+  }
+
   protected override revives(shard: Shard): boolean {
     return this.owned.has(shard.index)
   }

@@ -7,6 +7,7 @@ import type { AcceptedEvent, CheckContext, Refusal } from '../core/company/reque
 import type { ShardRequest } from '../core/company/shard-request.js'
 import { type OutgoingUses, UsageBatch, UsageBatchWriter, type UsesRequest } from '../core/usage/batch.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
+import type { ReplyRing } from './reply-ring.js'
 
 /**
  * Content of one packet: requests one after the other, or replies; with the text and rows of a usage batch where
@@ -40,6 +41,7 @@ const hasThings = 1 << 6
 const otherEnv = 1 << 7
 const otherKey = 1 << 8
 const ofEnv = 1 << 9
+const isWhole = 1 << 10
 
 // Bits of an event's first number, above its actor's kind and its type.
 const typeShift = 2
@@ -203,7 +205,8 @@ export class Encoder extends Writing {
         (context.userGiven ? userGiven : 0) +
         (things ? hasThings : 0) +
         (newEnv ? otherEnv : 0) +
-        (id === env ? ofEnv : 0),
+        (id === env ? ofEnv : 0) +
+        (m.type === 'check_all' && m.whole ? isWhole : 0),
       n,
       at,
       userId === null ? 0 : userId.length,
@@ -448,7 +451,7 @@ class Decoder extends Reading {
             preflight: preflight as Extract<Question, { readonly type: 'check' }>['preflight'],
             context,
           }
-        : { type: 'check_all', context }
+        : { type: 'check_all', whole: (head & isWhole) !== 0, context }
     return { n, k: kinds[(head >> 2) & 3]!, id, env: this.env, at, fresh: false, m }
   }
 }
@@ -461,7 +464,7 @@ export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
 
 /** Callbacks for each reply of a packet. */
 export interface ReplyHandler {
-  /** `sequence`: where it became durable, 0 for reads. */
+  /** `sequence`: where it became durable, 0 for reads. A reply in bytes is valid until this returns. */
   answered(n: number, reply: unknown, sequence: number): void
   /**
    * A cacheable text, valid until `untilMs` (epoch ms) if nothing happens.
@@ -483,6 +486,7 @@ const cacheable = 5
 const cacheableFigures = 6
 const longCacheable = 7
 const longCacheableFigures = 8
+const placed = 9
 /**
  * Longer replies are texts of their own. Ten answers of 20 kB in one text cost both threads four times as much: such a
  * text has pages of its own, which are mapped and zeroed each time.
@@ -491,6 +495,11 @@ const joinedMax = 2_048
 
 /** Replies that leave together. */
 export class Replies extends Writing implements ReplyHandler {
+  /** ring: takes whole bodies of responses (reply-ring.ts); null: they cross as texts. */
+  constructor(private readonly ring: ReplyRing | null = null) {
+    super()
+  }
+
   answered(n: number, reply: unknown, sequence: number): void {
     if (reply === null) this.numbers.push(n, empty, sequence)
     else if (typeof reply === 'string' && reply.length <= joinedMax) {
@@ -512,6 +521,14 @@ export class Replies extends Writing implements ReplyHandler {
     this.text += reply
   }
 
+  /** The data of a read, as the whole body of its response: bytes in the ring where there is room for it. */
+  whole(n: number, data: string): void {
+    const body = `{"data":${data},"params":{}}`
+    const place = this.ring === null ? null : this.ring.write(body)
+    if (place === null) this.answered(n, body, 0)
+    else this.numbers.push(n, placed, place.from, place.length)
+  }
+
   refused(n: number, reason: Refusal, detail?: string): void {
     this.numbers.push(n, refusal, 0)
     this.things.push(reason, detail)
@@ -523,18 +540,22 @@ export class Replies extends Writing implements ReplyHandler {
   }
 }
 
-/** Hand over every reply of one post, in order. */
-export function decodeReplies(cells: Packet, hearing: ReplyHandler): void {
-  new Heard(cells).tell(hearing)
+/** Hand over every reply of one post, in order. `ring`: the shard's, where it has one. */
+export function decodeReplies(cells: Packet, hearing: ReplyHandler, ring: ReplyRing | null = null): void {
+  new Heard(cells).tell(hearing, ring)
 }
 
 class Heard extends Reading {
-  tell(hearing: ReplyHandler): void {
+  tell(hearing: ReplyHandler, ring: ReplyRing | null): void {
     while (this.at < this.numbers.length) {
       const n = this.number()
       const how = this.number()
       const sequence = this.number()
-      if (how === empty) hearing.answered(n, null, sequence)
+      if (how === placed) {
+        const place = { from: sequence, length: this.number() }
+        hearing.answered(n, ring!.view(place), 0)
+        ring!.release(place)
+      } else if (how === empty) hearing.answered(n, null, sequence)
       else if (how === text) hearing.answered(n, this.pieceOf(), sequence)
       else if (how === cacheable || how === cacheableFigures)
         hearing.cacheable(n, this.pieceOf(), sequence, how === cacheableFigures)

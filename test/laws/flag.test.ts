@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { comparableOperators, type TraitType } from '../../schemas/enums.js'
-import { compileCatalog } from '../../src/core/catalog.js'
+import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
 import type {
   Company,
   OverrideState,
@@ -33,8 +33,10 @@ import {
   PreparedFlag,
   PreparedUser,
 } from '../../src/core/evaluator/evaluate.js'
-import { checkAll, checkFlag } from '../../src/core/flags/check.js'
+import { tellAll } from '../../src/core/flags/all-flags.js'
+import { checkAll, checkFlag, writeAllChecks } from '../../src/core/flags/check.js'
 import { type CheckResult, writeCheck } from '../../src/core/flags/flag.js'
+import type { Outcome, UserFacts } from '../../src/core/flags/rule.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
 import { dayMs, metricWindow } from '../../src/core/usage/period.js'
@@ -523,6 +525,7 @@ t.test('compiled checks agree with the interpreter over 10 000 flag and company 
                 `${flag.key} at ${new Date(nowMs).toISOString()}\n is ${sorted(wireOf(checked))}\nnot ${sorted(expected)}`,
               )
           }
+          alikeAsText(catalog, company, facts, nowMs)
         }
       },
     ),
@@ -533,6 +536,25 @@ t.test('compiled checks agree with the interpreter over 10 000 flag and company 
   for (const type of ['plan_entitlement', 'plan_entitlement_usage_exceeded', 'company_override', 'none'])
     t.ok((seen.get(type) ?? 0) > 100, `${type} was met`)
 })
+
+/** FE-90: the text of all checks is that of their results, byte by byte, and so are the outcomes that are counted. */
+function alikeAsText(catalog: Catalog, company: Company | null, user: UserFacts | null, nowMs: number): void {
+  for (const companyGiven of [true, false])
+    for (const userGiven of [true, false]) {
+      const given = { companyGiven, userGiven }
+      const plain = checkAll(catalog, company, user, given, nowMs)
+      const outcomes: Outcome[] = []
+      const text = tellAll(catalog, company, user, given, nowMs, outcomes)
+      if (text !== writeAllChecks(plain)) throw new Error(`as text\n${text}\nnot\n${writeAllChecks(plain)}`)
+      const counted = outcomes.map(({ flag, flagId, value, reason, ruleId, json }) =>
+        jsonText([flag, flagId, value, reason, ruleId, json]),
+      )
+      const expected = plain.flags.map(({ flag, flagId, value, reason, ruleId, json }) =>
+        jsonText([flag, flagId, value, reason, ruleId, json]),
+      )
+      if (counted.join() !== expected.join()) throw new Error(`counted ${counted}\nnot ${expected}`)
+    }
+}
 
 const runs = times(500)
 

@@ -7,9 +7,11 @@ import {
   decodeReplies,
   Encoder,
   type Outgoing,
+  type Packet,
   Replies,
   unpack,
 } from '../../src/protocol/message-codec.js'
+import { ReplyRing } from '../../src/protocol/reply-ring.js'
 
 const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({
   id: 'evt_1',
@@ -64,7 +66,15 @@ const requests: readonly Numbered[] = [
       m: { type: 'event', event: one, write: null, joins: [] },
     })),
   },
-  { n: 2, k: 'c', id: 'comp_1', env: 'env_1', at: 9, fresh: false, m: { type: 'check_all', context } },
+  {
+    n: 2,
+    k: 'c',
+    id: 'comp_1',
+    env: 'env_1',
+    at: 9,
+    fresh: false,
+    m: { type: 'check_all', whole: false, context },
+  },
   {
     n: 3,
     k: 'e',
@@ -139,6 +149,33 @@ t.test('every request is equal and in its place after packing, clone and unpacki
   const again: ShardRequest[] = []
   unpack(structuredClone(packing.take()), request => again.push(request))
   t.strictSame(again, [further[1]], 'a post leans on nothing said in the one before')
+})
+
+t.test('whole bodies arrive as bytes of the ring, as texts where it is full, and in their order', async t => {
+  const memory = ReplyRing.make()
+  const [replies, ring] = [new Replies(new ReplyRing(memory)), new ReplyRing(memory)]
+  const data = JSON.stringify('東'.repeat(9_000))
+  const body = `{"data":${data},"params":{}}`
+  const heard: string[] = []
+  const note = (n: number, reply: unknown) =>
+    heard.push(`${n} ${typeof reply} ${Buffer.from(reply as string).toString() === body}`)
+  const hearing = { answered: note, cacheable: note, refused: note, failed: note }
+  const posts: Packet[] = []
+  for (let n = 0; n < 300; n++) {
+    replies.whole(n, data)
+    posts.push(structuredClone(replies.take()))
+  }
+  for (const cells of posts) decodeReplies(cells, hearing, ring)
+  const inRing = heard.filter(one => one.includes('object true')).length
+  t.ok(inRing > 100 && inRing < 300, `${inRing} of 300 are in the ring`)
+  t.strictSame(
+    heard,
+    Array.from(heard, (_, n) => `${n} ${n < inRing ? 'object' : 'string'} true`),
+  )
+  heard.length = 0
+  replies.whole(7, data)
+  decodeReplies(replies.take(), hearing, ring)
+  t.strictSame(heard, ['7 object true'], 'there is room again')
 })
 
 t.test('every reply arrives as it was given', async t => {

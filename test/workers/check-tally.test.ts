@@ -3,18 +3,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
 import type { SeenUsers } from '../../src/core/company/message.js'
+import type { Outcome } from '../../src/core/flags/rule.js'
 import { minuteMs } from '../../src/core/usage/period.js'
 import { CheckTally } from '../../workers/company/check-tally.js'
 import { countsDueMs, FlagChecks } from '../../workers/company/checks.js'
 import { catalogData, flag } from '../core/make.js'
 import { Random } from '../random.js'
 
-const outcome = (flag: string, value: boolean, reason = 'r') => ({
+let made = 0
+const outcome = (flag: string, value: boolean, reason = 'r'): Outcome => ({
+  of: {},
   flag,
   flagId: `flag_${flag}`,
   value,
   reason,
+  ruleId: null,
   json: JSON.stringify({ flag, value, reason }),
+  serial: ++made,
 })
 
 const keyOf = (row: Record<string, unknown>) =>

@@ -69,6 +69,7 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
     again: false,
     heard: 0,
     catalogs: [],
+    ring: null,
   })
   const replies: (readonly [n: number, how: string, reason?: string])[] = []
   port1.on('message', (message: Packet | ShardNotice) => {

@@ -68,7 +68,8 @@ export function rememberAnswer(
   changes: Changes,
 ): boolean | null {
   const isView = question.type === 'outline'
-  if (!isView && question.type !== 'check' && question.type !== 'check_all') return null
+  if (question.type === 'check_all') tellSeen(actor, changes)
+  if (!isView && question.type !== 'check') return null
   if (actor?.k !== 'c') return isView || figures
   if (isView) {
     actor.answeredFigures = answered.view

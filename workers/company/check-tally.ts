@@ -1,6 +1,7 @@
 // Counts of flag checks by company, minute and outcome (FE-101), in one table of numbers: a count leaves no object
 // for the garbage collector.
 import type { CheckResult } from '../../src/core/flags/flag.js'
+import type { Outcome } from '../../src/core/flags/rule.js'
 import { minuteMs } from '../../src/core/usage/period.js'
 import { CheckOutcome } from '../../src/protocol/check-rows.js'
 
@@ -13,6 +14,17 @@ const takenMax = (places * 3) / 4
 const fullAt = takenMax / 2
 /** Outcomes and lists of outcomes, each at most; reasons hold names that callers choose. */
 const outcomesMax = 1 << 15
+
+/** Lists remembered as they were met, and those of one hash, at most. */
+const metMax = 4_096
+const alikeMax = 4
+
+/** A list of outcomes as it was met, and its number. */
+interface MetList {
+  readonly environmentId: string
+  readonly outcomes: readonly Outcome[]
+  readonly number: number
+}
 
 /** Numbers of one count: company + 1 (0: free), outcome or list of outcomes, minute, checks. */
 const width = 4
@@ -27,6 +39,8 @@ export class CheckTally {
   private readonly numbers = new Map<string, Map<string, number>>()
   private readonly outcomes: CheckOutcome[] = []
   private readonly listNumbers = new Map<string, number>()
+  /** The same by a hash of their outcomes' serials, for lists that were met as they are. */
+  private readonly met = new Map<number, MetList[]>()
   private readonly lists: Uint16Array[] = []
   private taken = 0
   /** Rows that the report will have. */
@@ -56,24 +70,56 @@ export class CheckTally {
     if (outcome >= 0) this.count(companyId, outcome, atMs)
   }
 
-  /** Count a check of every flag, as one: the companies of a plan have few lists of outcomes between them. */
-  addAll(environmentId: string, companyId: string, checks: readonly Checked[], atMs: number): void {
-    if (checks.length === 0) return
-    const list = new Uint16Array(checks.length)
-    for (let i = 0; i < checks.length; i++) {
-      const outcome = this.outcomeOf(environmentId, checks[i]!)
-      if (outcome < 0) return
+  /**
+   * Count a check of every flag, as one: the companies of a plan have few lists of outcomes between them. The list may be
+   * used again.
+   */
+  addAll(environmentId: string, companyId: string, outcomes: readonly Outcome[], atMs: number): void {
+    if (outcomes.length === 0) return
+    let hash = outcomes.length
+    for (let i = 0; i < outcomes.length; i++) hash = Math.imul(hash ^ outcomes[i]!.serial, 0x01000193)
+    let number = this.meet(hash, environmentId, outcomes)
+    if (number < 0) {
+      number = this.listOf(environmentId, outcomes)
+      if (number < 0) return
+      this.remember(hash, { environmentId, outcomes: outcomes.slice(), number })
+    }
+    this.count(companyId, number | isList, atMs)
+  }
+
+  /** The number of a list whose very outcomes were met; -1: none. */
+  private meet(hash: number, environmentId: string, outcomes: readonly Outcome[]): number {
+    const lists = this.met.get(hash)
+    if (lists === undefined) return -1
+    for (const list of lists)
+      if (list.environmentId === environmentId && isSame(list.outcomes, outcomes)) return list.number
+    return -1
+  }
+
+  private remember(hash: number, list: MetList): void {
+    if (this.met.size >= metMax) this.met.clear()
+    const lists = this.met.get(hash)
+    if (lists === undefined) this.met.set(hash, [list])
+    else if (lists.length < alikeMax) lists.push(list)
+  }
+
+  /** The number of a list of outcomes by their texts; -1: there are too many. */
+  private listOf(environmentId: string, outcomes: readonly Checked[]): number {
+    const list = new Uint16Array(outcomes.length)
+    for (let i = 0; i < outcomes.length; i++) {
+      const outcome = this.outcomeOf(environmentId, outcomes[i]!)
+      if (outcome < 0) return -1
       list[i] = outcome
     }
     const text = textOf(list)
     let number = this.listNumbers.get(text)
     if (number === undefined) {
-      if (this.lists.length >= outcomesMax) return
+      if (this.lists.length >= outcomesMax) return -1
       number = this.lists.length
       this.lists.push(list)
       this.listNumbers.set(text, number)
     }
-    this.count(companyId, number | isList, atMs)
+    return number
   }
 
   /** Rows of counts that were not taken yet, `most` of them or a few more, as lines of one text each; empty at the end. */
@@ -151,6 +197,12 @@ export class CheckTally {
       place = (place + 1) & (places - 1)
     }
   }
+}
+
+function isSame(one: readonly Outcome[], other: readonly Outcome[]): boolean {
+  if (one.length !== other.length) return false
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
+  return true
 }
 
 function hashOf(company: number, outcome: number, minute: number): number {

@@ -5,12 +5,13 @@ import type { Company } from '../../src/core/company/company-state.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
 import type { CheckCounts, Question, SeenUsers } from '../../src/core/company/message.js'
 import type { CheckContext, Preflight } from '../../src/core/company/requests.js'
-import { checkAll, writeAllChecks } from '../../src/core/flags/check.js'
+import { tellAll } from '../../src/core/flags/all-flags.js'
 import { type CheckResult, checkWith, inContext, writeCheck } from '../../src/core/flags/flag.js'
 import { ReadSet } from '../../src/core/flags/read-set.js'
 import { userFacts } from '../../src/core/flags/reserve.js'
+import type { Outcome } from '../../src/core/flags/rule.js'
 import { derivedId } from '../../src/core/id.js'
-import { checkRecordRow } from '../../src/protocol/check-rows.js'
+import { type Checked, checkRecordRow } from '../../src/protocol/check-rows.js'
 import { CheckTally } from './check-tally.js'
 
 /** Interval of reports, ms. */
@@ -35,14 +36,18 @@ export class FlagChecks {
   private rows: string[] = []
   /** When a flag was last checked, by environment and key. */
   private flags = new Map<string, Map<string, number>>()
+  /** When all flags of an environment were last checked together. */
+  private readonly wholes = new Map<string, { readonly flags: Catalog['flags']; atMs: number }>()
   private users = new Map<string, Map<string, number>>()
   /** Users seen before the report that is being made. */
   private usersLeft = new Map<string, Map<string, number>>()
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
   private made = 0
-  /** Read set of the last check. */
+  /** Read set of the last check of one flag. */
   readonly reads = new ReadSet()
+  /** Outcomes of the last check of all flags. */
+  private readonly outcomes: Outcome[] = []
 
   constructor(
     /** Names this run of a shard or thread: record ids are derived from it. */
@@ -71,16 +76,36 @@ export class FlagChecks {
 
   /** Every flag by key from one snapshot, as CheckFlags text (FE-90, FE-91). */
   all(catalog: Catalog, company: Company | null, context: CheckContext, atMs: number): string {
-    this.reads.clear()
-    const checks = checkAll(catalog, company, userFacts(context), context, atMs, this.reads)
-    const { flags } = checks
+    const { outcomes } = this
+    const { environmentId } = catalog.data
+    const json = tellAll(catalog, company, userFacts(context), context, atMs, outcomes)
+    const companyId = company?.exists ? company.id : null
     this.see(catalog, company, context.userId, atMs)
-    this.tally.addAll(catalog.data.environmentId, company?.id ?? '', flags, atMs)
-    const latest = this.latestOf(catalog)
-    for (const { flag } of flags) latest.set(flag, atMs)
-    for (let i = 0; i < flags.length && this.rowsLeft > 0; i++)
-      this.record(catalog, context, flags[i]!, null, atMs)
-    return writeAllChecks(checks)
+    this.tally.addAll(environmentId, companyId ?? '', outcomes, atMs)
+    this.sawAll(catalog, atMs)
+    const about = { companyId, userId: context.userId, error: null }
+    for (let i = 0; i < outcomes.length && this.rowsLeft > 0; i++)
+      this.record(catalog, context, { ...outcomes[i]!, ...about }, null, atMs)
+    return json
+  }
+
+  /** Every flag of a catalog was checked. */
+  private sawAll({ data, flags }: Catalog, atMs: number): void {
+    const seen = this.wholes.get(data.environmentId)
+    if (seen?.flags === flags) seen.atMs = atMs
+    else {
+      this.spread(data.environmentId)
+      this.wholes.set(data.environmentId, { flags, atMs })
+    }
+  }
+
+  /** Note for each flag of an environment that all were checked. */
+  private spread(environmentId: string): void {
+    const seen = this.wholes.get(environmentId)
+    if (seen === undefined) return
+    this.wholes.delete(environmentId)
+    const latest = innerOf(this.flags, environmentId)
+    for (const { key } of seen.flags) latest.set(key, Math.max(seen.atMs, latest.get(key) ?? 0))
   }
 
   /**
@@ -122,6 +147,7 @@ export class FlagChecks {
     const counts = this.rest?.take(rowsAtOnce) ?? []
     if (this.rest?.isEmpty) this.rest = null
     const users = this.takeUsers()
+    for (const environmentId of [...this.wholes.keys()]) this.spread(environmentId)
     if (counts.length === 0 && this.rows.length === 0 && this.flags.size === 0 && users.length === 0)
       return null
     const taken: CheckCounts = {
@@ -183,7 +209,7 @@ export class FlagChecks {
   private record(
     catalog: Catalog,
     context: CheckContext,
-    checked: CheckResult,
+    checked: Checked,
     preflight: Preflight | null,
     atMs: number,
   ): void {

@@ -17,6 +17,8 @@ export interface ShardTask {
   /** The highest sequence whose reply arrived: claims of records beyond it are sent again. */
   readonly heard: number
   readonly catalogs: readonly CatalogData[]
+  /** Memory for long replies (src/protocol/reply-ring.ts); null: they cross as texts. */
+  readonly ring: SharedArrayBuffer | null
 }
 
 /** A shard's interfaces outside of its thread; a simulation replaces them. */

@@ -40,11 +40,11 @@ function answerOfFlag(json: string | null): Answer {
 /** POST /flags/check: every flag of the environment from one snapshot of the company (FE-90, FE-91). */
 export function checkFlags(call: Call<Exact<CheckFlagRequestBody>>): Deferred | Promise<Answer> {
   if (call.body.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
-  return answerTo(
-    call,
-    (json: string) => ({ json }),
-    context => ({ type: 'check_all', context }),
-  )
+  return answerTo(call, answerOfAll, context => ({ type: 'check_all', whole: true, context }))
+}
+
+function answerOfAll(body: string | Uint8Array): Answer {
+  return typeof body === 'string' ? { whole: body } : { bytes: body }
 }
 
 /** Longest body that goes to the shard unchanged; from a longer one only company and user are sent. */
@@ -108,7 +108,7 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
     const valid = validateContext(context)
     if (!valid.success) throw new ServiceError('body_invalid', `${valid.errors[0]?.path.slice(7)} is invalid`)
     if (valid.data.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
-    return await ask<string>(call, valid.data, found => ({ type: 'check_all', context: found }))
+    return await ask<string>(call, valid.data, found => ({ type: 'check_all', whole: false, context: found }))
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 400)) throw error
     return JSON.stringify({ flags: [], error: error.message })
@@ -226,7 +226,9 @@ function needsTraits(call: Call<unknown>, { context }: Subject): boolean {
 
 function replyTo<Reply>(call: Call<unknown>, subject: Subject, asked: Question): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    put(call, subject, asked, { resolve: given => resolve(given.reply as Reply), reject })
+    // bytes are valid until this returns
+    const own = (reply: unknown) => (reply instanceof Uint8Array ? Buffer.from(reply) : reply) as Reply
+    put(call, subject, asked, { resolve: ({ reply }) => resolve(own(reply)), reject })
   })
 }
 

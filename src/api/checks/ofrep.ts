@@ -54,7 +54,7 @@ export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
 export function evaluateFlags(call: Call<RawBody>): Promise<Answer> {
   return answering(undefined, async () => {
     const subject = subjectOf(call.body)
-    const json = await ask<string>(call, subject, context => ({ type: 'check_all', context }))
+    const json = await ask<string>(call, subject, context => ({ type: 'check_all', whole: false, context }))
     const { flags } = parseExactly(json, figures) as CheckFlags
     return tagged(call, subject, jsonText({ flags: flags.map(evaluation) }))
   })

@@ -40,6 +40,11 @@ export class LiveCompany implements EntitledFacts {
   /** The credit whose figures were counted last, and these. */
   private countedCredit: string | null = null
   private counted: CreditFigures = noFigures
+  /** The counter read last, and its value. */
+  private readSubtype: string | null = null
+  private readPeriod: MetricPeriod = 'all_time'
+  private readReset: MonthReset = 'first_of_month'
+  private readValue: Quantity = 0
 
   constructor(
     readonly company: Company,
@@ -87,7 +92,18 @@ export class LiveCompany implements EntitledFacts {
     return held
   }
 
+  /** A condition, a rule's figures and a report read the same counter one after the other: it is looked up once. */
   private count(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
+    if (subtype === this.readSubtype && period === this.readPeriod && monthReset === this.readReset)
+      return this.readValue
+    this.readSubtype = subtype
+    this.readPeriod = period
+    this.readReset = monthReset
+    this.readValue = this.look(subtype, period, monthReset)
+    return this.readValue
+  }
+
+  private look(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
     const counter = this.company.counters.get(subtype)
     if (counter === undefined) return 0
     const cycle = monthReset === 'billing_cycle' ? this.cycle() : null

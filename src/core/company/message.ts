@@ -210,8 +210,13 @@ export type Question =
       readonly preflight: Preflight | null
       readonly context: CheckContext
     }
-  /** Every flag; the reply is the serialised CheckFlags. */
-  | { readonly type: 'check_all'; readonly context: CheckContext }
+  /**
+   * Every flag; the reply is the serialised CheckFlags.
+   *
+   * whole  the reply is the whole body of a response without parameters, and may be bytes (protocol/reply-ring.ts): for
+   *        one of the same process, who sends it at once
+   */
+  | { readonly type: 'check_all'; readonly whole: boolean; readonly context: CheckContext }
   /**
    * The whole entity as plain data: CompanyDescription or UserSnapshot; null when it does not exist. A company with
    * more event names than `eventNamesMax` includes only the figures of the most recently used ones.

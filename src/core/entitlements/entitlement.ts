@@ -17,6 +17,7 @@ import type {
   PlanVersionDef,
   RuleDef,
 } from '../definitions.js'
+import type { EntitlementText } from '../flags/all-flags.js'
 import {
   type CompanyFacts,
   type CompiledRule,
@@ -63,6 +64,8 @@ export interface CompiledEntitlement {
   readonly monthReset: MonthReset
   readonly limitTrait: TraitRef | null
   readonly rate: Decimal
+  /** Writes its report; made when first needed (flags/all-flags.ts). */
+  text: EntitlementText | null
 }
 
 /** A plan version, ready to run. */
@@ -354,6 +357,7 @@ export function compileEntitlement(
     monthReset: monthResetOf(def),
     limitTrait: limitTraitId === null ? null : traits(limitTraitId),
     rate: decimalOf(consumptionRateOf(def)),
+    text: null,
   }
 }
 
@@ -496,6 +500,35 @@ export interface EntitlementReport {
   readonly warningTiers: readonly { readonly key: string; readonly value: number }[] | null
 }
 
+/** Whether a report of this value type shows usage (EN-50). */
+export function isMeasured(valueType: EntitlementValueType): boolean {
+  return valueType === 'numeric' || valueType === 'trait' || valueType === 'unlimited'
+}
+
+/** A report that says nothing yet. */
+export const nothingReported: EntitlementReport = {
+  featureId: '',
+  featureKey: '',
+  valueType: 'unknown',
+  allocation: null,
+  usage: null,
+  softLimit: null,
+  eventName: null,
+  eventSubtype: null,
+  metricPeriod: null,
+  monthReset: null,
+  metricResetAtMs: null,
+  creditId: null,
+  consumptionRate: null,
+  quantityRates: null,
+  creditTotal: null,
+  creditUsed: null,
+  creditRemaining: null,
+  creditReserved: null,
+  creditSettled: null,
+  warningTiers: null,
+}
+
 /**
  * The report of an entitlement, with current figures.
  *
@@ -508,7 +541,7 @@ export function reportEntitlement(
 ): EntitlementReport {
   const { def, feature, valueType, subtype, period, monthReset } = entitlement
   const credit = valueType === 'credit' && def.valueCreditId !== null
-  const measured = valueType === 'numeric' || valueType === 'trait' || valueType === 'unlimited'
+  const measured = isMeasured(valueType)
   const metered = measured && subtype !== null && period !== null
   const usage = measured ? usageOf(entitlement, company) : null
   const figures = credit ? shownFigures(company.figures(def.valueCreditId!)) : null
@@ -537,7 +570,7 @@ export function reportEntitlement(
 }
 
 /** Figures of a credit as reports show them. */
-interface ShownFigures {
+export interface ShownFigures {
   readonly total: number
   readonly used: number
   readonly remaining: number
@@ -549,7 +582,8 @@ interface ShownFigures {
 let lastFigures: CreditFigures | null = null
 let lastShown: ShownFigures | null = null
 
-function shownFigures(figures: CreditFigures): ShownFigures {
+/** The figures of a credit as numbers. */
+export function shownFigures(figures: CreditFigures): ShownFigures {
   if (figures === lastFigures && lastShown !== null) return lastShown
   const { total, remaining, reserved, settled } = figures
   lastFigures = figures
@@ -573,7 +607,7 @@ export function usageOf(entitlement: CompiledEntitlement, company: CompanyFacts)
 }
 
 /** EN-31, EN-32: the included amount; for tiers the next boundary above the usage. */
-function softLimitOf(def: EntitlementDef, usage: Quantity): Quantity | null {
+export function softLimitOf(def: EntitlementDef, usage: Quantity): Quantity | null {
   if (def.priceBehavior === 'tier' && def.tiers !== null) return nextTierBoundary(def.tiers, usage)
   return def.softLimit
 }
@@ -584,7 +618,7 @@ export function consumptionRateOf(def: Pick<EntitlementDef, 'consumptionRate' | 
 }
 
 /** Whether quantities beside requests have a price (EN-42). */
-function metersQuantities(def: Pick<EntitlementDef, 'quantityRates'>): boolean {
+export function metersQuantities(def: Pick<EntitlementDef, 'quantityRates'>): boolean {
   return def.quantityRates !== null && Object.keys(def.quantityRates).length > 0
 }
 

@@ -6,9 +6,9 @@ import type { Company } from '../company/company-state.js'
 import { LiveCompany } from '../company/facts.js'
 import type { CheckContext, Preflight } from '../company/requests.js'
 import type { CreditFigures } from '../credits/account-state.js'
-import { amountToNumber } from '../credits/amount.js'
+import { shownFigures } from '../entitlements/entitlement.js'
 import { trialStatus } from '../plans/plan.js'
-import { instantText } from '../quoted.js'
+import { instantText, quotedName } from '../quoted.js'
 import { type CheckResult, checkWith, inContext, quoted, unusedJson, whoJson, writeCheck } from './flag.js'
 import type { ReadSet } from './read-set.js'
 import type { UserFacts } from './rule.js'
@@ -71,10 +71,16 @@ export function checkAll(
   return {
     flags: catalog.flags.map(flag => inContext(checkWith(flag, facts, user, null), context)),
     plan: facts && planOf(facts),
-    credits: facts && [...facts.company.credits.keys()].map(id => [id, facts.figures(id)]),
+    credits: facts && creditsOf(facts),
   }
 }
 
+/** Every credit that a company holds. */
+export function creditsOf(facts: LiveCompany): AllChecks['credits'] {
+  return [...facts.company.credits.keys()].map(id => [id, facts.figures(id)])
+}
+
+/** The base plan as an answer shows it. */
 export function planOf({ inForce, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
   const { plan } = inForce
   if (plan === null) return null
@@ -91,22 +97,28 @@ export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
   let json = '{"flags":['
   if (flags.length > 0) json += writeChecks(flags)
   json += ']'
+  return json + writeContext(plan, credits)
+}
+
+/** The members of an answer beside its flags, and its end. */
+export function writeContext(plan: AllChecks['plan'], credits: AllChecks['credits']): string {
+  let json = ''
   if (plan !== null) {
     const trialEnd = plan.trialEndMs === null ? 'null' : `"${instantText(plan.trialEndMs)}"`
     json += `,"plan":{"id":${quoted(plan.id)},"name":${quoted(plan.name)},"trial_end_date":${trialEnd},"trial_status":${quoted(plan.trialStatus)}}`
   }
   if (credits !== null) {
-    const balances = credits.map(
-      ([id, figures]) =>
-        `${quoted(id)}:{"remaining":${amountToNumber(figures.remaining)},"reserved":${amountToNumber(figures.reserved)},"settled":${amountToNumber(figures.settled)}}`,
-    )
+    const balances = credits.map(([id, figures]) => {
+      const { remaining, reserved, settled } = shownFigures(figures)
+      return `${quotedName(id)}:{"remaining":${remaining},"reserved":${reserved},"settled":${settled}}`
+    })
     json += `,"credit_balances":{${balances.join(',')}}`
   }
   return `${json}}`
 }
 
 // A request may have thousands of results: their common part is written once.
-export function writeChecks(flags: readonly CheckResult[]): string {
+function writeChecks(flags: readonly CheckResult[]): string {
   const who = whoJson(flags[0]!)
   const ending = `${who},"error":null${unusedJson}}`
   let json = ''

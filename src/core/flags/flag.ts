@@ -24,6 +24,7 @@ import {
   hypothesis,
   matches,
   nothingAsked,
+  type Outcome,
   preflightError,
   type RuleGroups,
   type TraitResolver,
@@ -39,8 +40,8 @@ export class CompiledFlag {
   readonly defaultValue: boolean
   /** The members of a result that name the flag, serialised. */
   readonly json: string
-  /** `json`, and the members of a result when no rule matches. */
-  readonly unmatchedJson: string
+  /** What comes of a check in which no rule matches, by its reason: there are few (FE-75, FE-76). */
+  private readonly withoutRule = new Map<string, Outcome>()
   private grouped: RuleGroups | null = null
 
   constructor(
@@ -52,7 +53,16 @@ export class CompiledFlag {
     this.key = def.key
     this.defaultValue = def.defaultValue
     this.json = `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`
-    this.unmatchedJson = `${this.json},${verdictJson(def.defaultValue, noRuleMatched, null, null)}`
+  }
+
+  /** What comes of a check in which no rule matches, made once for each reason. */
+  unmatched(reason: string): Outcome {
+    let outcome = this.withoutRule.get(reason)
+    if (outcome === undefined) {
+      outcome = newOutcome(this, null, reason)
+      this.withoutRule.set(reason, outcome)
+    }
+    return outcome
   }
 
   /**
@@ -89,6 +99,25 @@ export interface CheckResult {
   readonly json: string
 }
 
+let outcomesMade = 0
+
+/** What comes of a check of a flag that this rule decides; null: none matched, for this reason. */
+function newOutcome(flag: CompiledFlag, rule: CompiledRule | null, reason: string): Outcome {
+  const value = rule === null ? flag.defaultValue : rule.value
+  const verdict = rule === null ? verdictJson(value, reason, null, null) : rule.json
+  return {
+    of: flag,
+    flag: flag.key,
+    flagId: flag.id,
+    value,
+    reason,
+    ruleId: rule === null ? null : rule.id,
+    // one flat text, as it is joined again and again
+    json: Buffer.from(`${flag.json},${verdict}`).toString(),
+    serial: ++outcomesMade,
+  }
+}
+
 const noRuleMatched = 'No rules matched; default value for flag'
 
 /** The same with given facts, which several checks of one instant share. */
@@ -123,9 +152,17 @@ export function decide(
   user: UserFacts | null,
   asked: Hypothesis,
 ): CompiledRule | null {
+  return decideIn(flag, company, { company, user, asked })
+}
+
+/** The same for a check that several flags share; `company` is its company. */
+export function decideIn(
+  flag: CompiledFlag,
+  company: EntitledFacts | null,
+  check: Check,
+): CompiledRule | null {
   const { rules, feature } = flag
   if (rules.global_override.length > 0) return rules.global_override[0]! // FE-11
-  const check: Check = { company, user, asked }
   if (company === null || feature === null) return decideByRules(rules, check)
   const override = company.override(feature)
   return (
@@ -234,18 +271,15 @@ export function result(
     featureUsagePeriod: period,
     featureUsageResetAtMs: resetAtMs,
     entitlement,
-    json: rule === null ? flag.unmatchedJson : decidedJson(flag, rule),
+    json: rule === null ? flag.unmatched(noRuleMatched).json : outcomeOf(flag, rule).json,
   }
 }
 
-/** The members of a result that follow from its flag and rule, put together once: nearly every rule is of one flag. */
-function decidedJson(flag: CompiledFlag, rule: CompiledRule): string {
-  if (rule.shown === null || rule.shown.flag !== flag)
-    rule.shown = { flag, json: `${flag.json},${rule.json}` }
-  return rule.shown.json
+/** What a rule brings for a flag. */
+export function outcomeOf(flag: CompiledFlag, rule: CompiledRule): Outcome {
+  if (rule.shown === null || rule.shown.of !== flag) rule.shown = newOutcome(flag, rule, rule.reason)
+  return rule.shown
 }
-
-// A request may have thousands of results: their common part is written once.
 
 /** The reason of a check in which nothing matched, by its context: the API's replacement text (FE-75, FE-76). */
 export function contextReason(

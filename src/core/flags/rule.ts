@@ -11,6 +11,7 @@ import type { CreditFigures } from '../credits/account-state.js'
 import { amountFromNumber, costOf } from '../credits/amount.js'
 import type { ConditionDef, RuleDef } from '../definitions.js'
 import { isQuantity, type Quantity } from '../usage/quantity.js'
+import type { UsageText } from './all-flags.js'
 import { CounterTest } from './read-set.js'
 import {
   compareNumbers,
@@ -139,8 +140,27 @@ export interface CompiledRule {
   readonly usage: UsageSource | null
   /** The members of a result that follow from the rule alone, serialised. */
   readonly json: string
-  /** The same with those of the flag it last decided (flag.ts). */
-  shown: { readonly flag: object; readonly json: string } | null
+  /** What it brought for the flag it last decided (flag.ts): nearly every rule is of one flag. */
+  shown: Outcome | null
+  /** Writes the figures of `usage`; made when first needed (all-flags.ts). */
+  usageText: UsageText | null
+}
+
+/** What definitions alone say of a result: its flag, and the rule that decided it, if any. The figures are the company's. */
+export interface Outcome {
+  /** The compiled flag. */
+  readonly of: object
+  /** Key of the flag. */
+  readonly flag: string
+  readonly flagId: string
+  readonly value: boolean
+  readonly reason: string
+  /** null: none matched. */
+  readonly ruleId: string | null
+  /** flag, flag_id, value, reason, rule_id and rule_type, serialised. */
+  readonly json: string
+  /** For hashes of lists: no other outcome of this thread has it. */
+  readonly serial: number
 }
 
 const never: Condition = () => false
@@ -330,6 +350,7 @@ export function compileRule(def: RuleDef, traits: TraitResolver): CompiledRule {
     usage: isEntitlementRule(def.ruleType) ? usageSource(def.conditions, traits) : null,
     json: verdictJson(def.value, reason, def.id, def.ruleType),
     shown: null,
+    usageText: null,
   }
 }
 

@@ -29,6 +29,7 @@ import {
   type ReplyHandler,
 } from '../../protocol/message-codec.js'
 import type { Port } from '../../protocol/port.js'
+import { ReplyRing } from '../../protocol/reply-ring.js'
 import type { ShardOptions } from '../../protocol/shard-options.js'
 import { Changes } from '../../protocol/version-counters.js'
 import { PendingReplies } from './pending-replies.js'
@@ -110,6 +111,8 @@ export interface Shard {
   thread: Thread | null
   port: Port | null
   readonly outbox: Encoder
+  /** Where its thread writes long replies; null: nowhere. */
+  ring: ReplyRing | null
   /** Set while the thread is dead or replaying; resolved by its next ready, or by a first start that fails. */
   starting: Starting | null
   /** Set while it is not known what of a failed write is on the disk. */
@@ -154,6 +157,7 @@ export class Shards {
       thread: null,
       port: null,
       outbox: new Encoder(),
+      ring: null,
       starting: null,
       mending: null,
       ready: false,
@@ -464,13 +468,16 @@ export class Shards {
   protected launch(shard: Shard): Promise<void> {
     shard.starting ??= newStarting()
     const { startThread: start = startThread, workerFile } = this.options
+    const ring = this.newRing()
     const thread = start(workerFile, port => ({
       port,
       options: this.options.shards[shard.index]!,
       again: this.again(shard),
       heard: shard.heard,
       catalogs: this.options.catalogs(),
+      ring,
     }))
+    shard.ring = ring && new ReplyRing(ring)
     shard.thread = thread
     shard.port = thread.port
     const hearing = hearingOf(shard)
@@ -508,8 +515,13 @@ export class Shards {
   }
 
   /** Replies of a shard's thread. */
-  protected heard(_shard: Shard, replies: Packet, hearing: ReplyHandler): void {
-    decodeReplies(replies, hearing)
+  protected heard(shard: Shard, replies: Packet, hearing: ReplyHandler): void {
+    decodeReplies(replies, hearing, shard.ring)
+  }
+
+  /** Memory for the long replies of a thread that starts; null: they cross as texts. */
+  protected newRing(): SharedArrayBuffer | null {
+    return ReplyRing.make()
   }
 
   /** A group is durable, and other nodes need its entities. */

@@ -287,7 +287,8 @@ class NodeResponse implements AppResponse {
       )
       this.writeHead()
     }
-    this.res.end(body)
+    // Node may send it later, and shared memory is used again
+    this.res.end(isShared(body) ? Buffer.from(body) : body)
   }
 
   endWithoutBody(): void {
@@ -332,6 +333,9 @@ class NodeResponse implements AppResponse {
     )
   }
 }
+
+const isShared = (body: string | Uint8Array): boolean =>
+  typeof body !== 'string' && body.buffer instanceof SharedArrayBuffer
 
 const text = (value: string | Uint8Array): string =>
   typeof value === 'string' ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
