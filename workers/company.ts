@@ -33,7 +33,6 @@ import type { FramedRecords, NewRecord } from '../src/journal/journal.js'
 import { allFailed, type Packet, Replies, unpack } from '../src/protocol/message-codec.js'
 import { closed } from '../src/protocol/port.js'
 import { Positions } from '../src/protocol/positions.js'
-import { ReplyRing } from '../src/protocol/reply-ring.js'
 import { Changes } from '../src/protocol/version-counters.js'
 import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
@@ -142,7 +141,7 @@ class Shard {
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
     this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
-    this.reads = new Replies(task.ring && new ReplyRing(task.ring))
+    this.reads = new Replies(task.ring)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
     this.keys = new HeldKeys(storage.shared ?? null)

@@ -25,6 +25,7 @@ const check = (n: number): Numbered => ({
   fresh: false,
   m: {
     type: 'check',
+    keeps: true,
     flagKey: 'bench-flag',
     preflight: null,
     context: {

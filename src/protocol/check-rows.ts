@@ -17,20 +17,6 @@ export interface CheckQuestion {
   readonly preflight: boolean
 }
 
-/** Key of a row of counts. */
-export interface CheckCount extends Pick<Checked, 'flag' | 'flagId' | 'companyId' | 'value' | 'reason'> {
-  readonly environmentId: string
-  /** Any instant of it, epoch ms. */
-  readonly minuteMs: number
-  readonly checks: number
-}
-
-/** The row, as JSONEachRow text of table flag_checks, whose counts of one key are added up. */
-export function checkCountRow(count: CheckCount): string {
-  const { environmentId, flagId, flag, minuteMs, companyId, value, reason, checks } = count
-  return new CheckOutcome(environmentId, flagId, flag, value, reason).row(companyId ?? '', minuteMs, checks)
-}
-
 /** An outcome of checks of one flag. Its part of a row is written once. */
 export class CheckOutcome {
   private readonly start: string
@@ -40,7 +26,7 @@ export class CheckOutcome {
   }
 
   /**
-   * A row of counts, as `checkCountRow`.
+   * A row of counts, as JSONEachRow text of table flag_checks, whose counts of one key are added up.
    *
    * companyId  '' without company.
    * atMs       any instant of the minute, epoch ms.

@@ -7,7 +7,7 @@ import type { AcceptedEvent, CheckContext, Refusal } from '../core/company/reque
 import type { ShardRequest } from '../core/company/shard-request.js'
 import { type OutgoingUses, UsageBatch, UsageBatchWriter, type UsesRequest } from '../core/usage/batch.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
-import type { ReplyRing } from './reply-ring.js'
+import { ReplyRing } from './reply-ring.js'
 
 /**
  * Content of one packet: requests one after the other, or replies; with the text and rows of a usage batch where
@@ -41,7 +41,8 @@ const hasThings = 1 << 6
 const otherEnv = 1 << 7
 const otherKey = 1 << 8
 const ofEnv = 1 << 9
-const isWhole = 1 << 10
+/** `keeps` of one flag, `whole` of all. */
+const isSpecial = 1 << 10
 
 // Bits of an event's first number, above its actor's kind and its type.
 const typeShift = 2
@@ -206,7 +207,7 @@ export class Encoder extends Writing {
         (things ? hasThings : 0) +
         (newEnv ? otherEnv : 0) +
         (id === env ? ofEnv : 0) +
-        (m.type === 'check_all' && m.whole ? isWhole : 0),
+        ((m.type === 'check' ? m.keeps : m.whole) ? isSpecial : 0),
       n,
       at,
       userId === null ? 0 : userId.length,
@@ -447,11 +448,12 @@ class Decoder extends Reading {
       (head & 3) === check
         ? {
             type: 'check',
+            keeps: (head & isSpecial) !== 0,
             flagKey,
             preflight: preflight as Extract<Question, { readonly type: 'check' }>['preflight'],
             context,
           }
-        : { type: 'check_all', whole: (head & isWhole) !== 0, context }
+        : { type: 'check_all', whole: (head & isSpecial) !== 0, context }
     return { n, k: kinds[(head >> 2) & 3]!, id, env: this.env, at, fresh: false, m }
   }
 }
@@ -495,9 +497,12 @@ const joinedMax = 2_048
 
 /** Replies that leave together. */
 export class Replies extends Writing implements ReplyHandler {
-  /** ring: takes whole bodies of responses (reply-ring.ts); null: they cross as texts. */
-  constructor(private readonly ring: ReplyRing | null = null) {
+  private readonly ring: ReplyRing | null
+
+  /** ring: the memory that takes whole bodies of responses (reply-ring.ts); null: they cross as texts. */
+  constructor(ring: SharedArrayBuffer | null = null) {
     super()
+    this.ring = ring && new ReplyRing(ring)
   }
 
   answered(n: number, reply: unknown, sequence: number): void {

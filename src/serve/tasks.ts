@@ -51,7 +51,7 @@ export function startTasks(
   const flushFlags = () => checkedFlags.flush(sql)
   // Reported in parts, so that requests are served in between.
   const reportSome = (): void => {
-    const counts = answers.takeCounts()
+    const counts = answers.takeCounts(performance.now())
     if (counts === null) return
     noteChecks(counts)
     setImmediate(reportSome)
@@ -95,7 +95,8 @@ export function startTasks(
   })
   opened.add(async () => {
     await schedule.stop()
-    for (let counts = answers.takeCounts(); counts !== null; counts = answers.takeCounts()) noteChecks(counts)
+    const rest = () => answers.takeCounts(performance.now(), true)
+    for (let counts = rest(); counts !== null; counts = rest()) noteChecks(counts)
     await Promise.all([flushUsers(true), flushFlags()])
   })
   const stopCollecting = collectWhenIdle()

@@ -73,7 +73,7 @@ const requests: readonly Numbered[] = [
     env: 'env_1',
     at: 9,
     fresh: false,
-    m: { type: 'check_all', whole: false, context },
+    m: { type: 'check_all', whole: true, context },
   },
   {
     n: 3,
@@ -84,6 +84,7 @@ const requests: readonly Numbered[] = [
     fresh: false,
     m: {
       type: 'check',
+      keeps: true,
       flagKey: 'f',
       preflight: { usage: 1, eventUsage: null, creditCost: { bcrd_1: 0.5 } },
       context,
@@ -124,6 +125,7 @@ const further: readonly Numbered[] = [
     fresh: false,
     m: {
       type: 'check',
+      keeps: false,
       flagKey: 'f',
       preflight: null,
       context: {
@@ -153,7 +155,7 @@ t.test('every request is equal and in its place after packing, clone and unpacki
 
 t.test('whole bodies arrive as bytes of the ring, as texts where it is full, and in their order', async t => {
   const memory = ReplyRing.make()
-  const [replies, ring] = [new Replies(new ReplyRing(memory)), new ReplyRing(memory)]
+  const [replies, ring] = [new Replies(memory), new ReplyRing(memory)]
   const data = JSON.stringify('東'.repeat(9_000))
   const body = `{"data":${data},"params":{}}`
   const heard: string[] = []

@@ -29,7 +29,8 @@ function anyQuestion(random: Random): Question {
   const preflight = random.chance(0.7)
     ? null
     : { usage, eventUsage: null, creditCost: random.chance(0.3) ? { [creditId]: usage } : null }
-  return { type: 'check', flagKey: random.pick(['metered', 'paid', 'on', 'x', 'y', 'z']), preflight, context }
+  const flagKey = random.pick(['metered', 'paid', 'on', 'x', 'y', 'z'])
+  return { type: 'check', keeps: random.chance(0.9), flagKey, preflight, context }
 }
 
 /** An answer as it is kept: what was asked, and the numbers as they were before. */
@@ -90,7 +91,7 @@ t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now',
         const text = answerOf(checks, catalog, actor, question, now)
         const untilMs = answerExpiresAt(actor, now)
         const figures = rememberAnswer(actor, question, checks.reads, now, changes)
-        // of some the shard has heard more than who keeps answers; those to all flags are not kept
+        // of some the shard has heard more than who keeps answers; those that nobody keeps leave no trace
         if (figures !== null && random.chance(0.9))
           kept.push({ question, text, change, uses, figures, sinceMs: now, untilMs })
       } else if (chance === 17) {

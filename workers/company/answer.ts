@@ -68,7 +68,10 @@ export function rememberAnswer(
   changes: Changes,
 ): boolean | null {
   const isView = question.type === 'outline'
-  if (question.type === 'check_all') tellSeen(actor, changes)
+  if (question.type === 'check_all' || (question.type === 'check' && !question.keeps)) {
+    tellSeen(actor, changes)
+    return null
+  }
   if (!isView && question.type !== 'check') return null
   if (actor?.k !== 'c') return isView || figures
   if (isView) {

@@ -12,26 +12,15 @@ import { userFacts } from '../../src/core/flags/reserve.js'
 import type { Outcome } from '../../src/core/flags/rule.js'
 import { derivedId } from '../../src/core/id.js'
 import { type Checked, checkRecordRow } from '../../src/protocol/check-rows.js'
-import { CheckTally } from './check-tally.js'
+import { ReportedCounts } from '../../src/protocol/check-tally.js'
 
 /** Interval of reports, ms. */
 export const reportMs = 1_000
-/** Interval of reports of counts, ms. */
-const countsMs = 10_000
-/** The same where there are many: repeated checks share a row within a minute. */
-const manyCountsMs = 60_000
-/** Rows of one report that are not many. */
-const fewRows = 5_000
-/** Rows of counts in one report: about a millisecond of work. */
-const rowsAtOnce = 2_000
-/** Users in one report, for the same reason. */
+/** Users in one report: about a millisecond of work. */
 const usersAtOnce = 1_000
 
 export class FlagChecks {
-  private tally = new CheckTally()
-  /** The previous tally, as far as it is not reported yet. */
-  private rest: CheckTally | null = null
-  private toldMs = 0
+  private readonly counts = new ReportedCounts()
   private telling: NodeJS.Immediate | null = null
   private rows: string[] = []
   /** When a flag was last checked, by environment and key. */
@@ -44,7 +33,7 @@ export class FlagChecks {
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
   private made = 0
-  /** Read set of the last check of one flag. */
+  /** Read set of the last check of one flag whose answer may be kept. */
   readonly reads = new ReadSet()
   /** Outcomes of the last check of all flags. */
   private readonly outcomes: Outcome[] = []
@@ -66,9 +55,9 @@ export class FlagChecks {
   ): string | null {
     const flag = catalog.flagsByKey.get(question.flagKey)
     if (flag === undefined) return null
-    const { context, preflight } = question
+    const { context, preflight, keeps } = question
     this.reads.clear()
-    const facts = company && new LiveCompany(company, catalog, atMs, this.reads)
+    const facts = company && new LiveCompany(company, catalog, atMs, keeps ? this.reads : null)
     const checked = inContext(checkWith(flag, facts, userFacts(context), preflight), context)
     this.note(catalog, company, context, checked, preflight, atMs)
     return writeCheck(checked)
@@ -81,7 +70,7 @@ export class FlagChecks {
     const json = tellAll(catalog, company, userFacts(context), context, atMs, outcomes)
     const companyId = company?.exists ? company.id : null
     this.see(catalog, company, context.userId, atMs)
-    this.tally.addAll(environmentId, companyId ?? '', outcomes, atMs)
+    this.counts.tally.addAll(environmentId, companyId ?? '', outcomes, atMs)
     this.sawAll(catalog, atMs)
     const about = { companyId, userId: context.userId, error: null }
     for (let i = 0; i < outcomes.length && this.rowsLeft > 0; i++)
@@ -122,20 +111,14 @@ export class FlagChecks {
 
   private reportRest(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
     do {
-      const isDue = all || this.tally.isFull || nowMs - this.toldMs >= countsDueMs(this.tally)
-      if (this.rest === null && isDue && !this.tally.isEmpty) {
-        this.rest = this.tally
-        this.tally = new CheckTally()
-        this.toldMs = nowMs
-      }
       if (this.usersLeft.size === 0) {
         this.usersLeft = this.users
         this.users = new Map()
       }
-      const taken = this.take()
+      const taken = this.take(nowMs, all)
       if (taken !== null) to(taken)
-    } while (all && (this.rest !== null || !this.tally.isEmpty || this.usersLeft.size + this.users.size > 0))
-    if ((this.rest !== null || this.usersLeft.size > 0) && this.telling === null)
+    } while (all && (!this.counts.isEmpty || this.usersLeft.size + this.users.size > 0))
+    if ((this.counts.isUnderWay || this.usersLeft.size > 0) && this.telling === null)
       this.telling = setImmediate(() => {
         this.telling = null
         this.reportRest(nowMs, false, to)
@@ -143,9 +126,8 @@ export class FlagChecks {
   }
 
   /** Null: nothing gathered. */
-  private take(): CheckCounts | null {
-    const counts = this.rest?.take(rowsAtOnce) ?? []
-    if (this.rest?.isEmpty) this.rest = null
+  private take(nowMs: number, all: boolean): CheckCounts | null {
+    const counts = this.counts.take(nowMs, all)
     const users = this.takeUsers()
     for (const environmentId of [...this.wholes.keys()]) this.spread(environmentId)
     if (counts.length === 0 && this.rows.length === 0 && this.flags.size === 0 && users.length === 0)
@@ -191,7 +173,7 @@ export class FlagChecks {
   ): void {
     if (!catalog.flagsByKey.has(checked.flag)) return
     this.see(catalog, company, checked.userId, atMs)
-    this.tally.add(catalog.data.environmentId, company?.id ?? '', checked, atMs)
+    this.counts.tally.add(catalog.data.environmentId, company?.id ?? '', checked, atMs)
     this.latestOf(catalog).set(checked.flag, atMs)
     if (this.rowsLeft > 0) this.record(catalog, context, checked, preflight, atMs)
   }
@@ -222,11 +204,6 @@ export class FlagChecks {
     const question = { company, user, preflight: preflight !== null }
     this.rows.push(checkRecordRow({ environmentId, id, atMs, ...question, ...checked }))
   }
-}
-
-/** How long a tally gathers before it is reported, ms. */
-export function countsDueMs({ rowCount }: CheckTally): number {
-  return rowCount > fewRows ? manyCountsMs : countsMs
 }
 
 function innerOf(maps: Map<string, Map<string, number>>, name: string): Map<string, number> {

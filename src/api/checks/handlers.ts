@@ -29,7 +29,13 @@ import { requireTime } from '../kit/time.js'
 export function checkFlag(call: Call<Exact<CheckFlagRequestBody>>): Deferred | Promise<Answer> {
   const preflight = call.body.preflight ? preflightOf(call.body.preflight) : null
   const flagKey = call.params.key!
-  return answerTo(call, answerOfFlag, context => ({ type: 'check', flagKey, preflight, context }))
+  return answerTo(call, answerOfFlag, (context, keeps) => ({
+    type: 'check',
+    keeps,
+    flagKey,
+    preflight,
+    context,
+  }))
 }
 
 function answerOfFlag(json: string | null): Answer {
@@ -54,14 +60,14 @@ const askedMax = 2_048
 function answerTo<Reply>(
   call: Call<Exact<CheckFlagRequestBody>>,
   answer: (reply: Reply) => Answer,
-  question: (context: CheckContext) => Question,
+  question: (context: CheckContext, keeps: boolean) => Question,
 ): Deferred | Promise<Answer> {
   const { body, text } = call
   const fits = text !== '' && text.length <= askedMax && !call.signed
   const subject = subjectOf(call, body, fits ? text : null)
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
-  const asked = question(subject.context)
   const stamp = stampOf(call, subject)
+  const asked = question(subject.context, stamp !== null)
   const later = new Deferred(({ reply, untilMs, figures = true }: Answered<Reply>) => {
     const given = answer(reply)
     return stamp === null || !untilMs ? given : { ...given, cache: { stamp, untilMs, figures } }
@@ -153,7 +159,7 @@ export async function checkAndReserveFlag(call: Call<Exact<CheckAndReserveReques
           'e',
           environment.id,
           environment.id,
-          { type: 'check', flagKey, preflight, context },
+          { type: 'check', keeps: false, flagKey, preflight, context },
           nowMs,
         )
       ).reply
@@ -235,10 +241,10 @@ function replyTo<Reply>(call: Call<unknown>, subject: Subject, asked: Question):
 async function replyWithTraits<Reply>(
   call: Call<unknown>,
   bare: Subject,
-  question: (context: CheckContext) => Question,
+  question: (context: CheckContext, keeps: boolean) => Question,
 ): Promise<Reply> {
   const subject = await withTraits(call, bare)
-  return replyTo(call, subject, question(subject.context))
+  return replyTo(call, subject, question(subject.context, false))
 }
 
 /** The subject completed with the user's traits, fetched from the user's actor. */

@@ -203,9 +203,14 @@ export type Decision<Reply = unknown> =
   | { readonly refused: Refusal; readonly detail?: string }
 /** Reads: answered at once, from memory; they change nothing and are not journaled. */
 export type Question =
-  /** One flag; the reply is the serialised CheckFlag, or null for an unknown key. */
+  /**
+   * One flag; the reply is the serialised CheckFlag, or null for an unknown key.
+   *
+   * keeps  the reply may be given again (engine/cache/response-cache.ts): it comes with its TTL
+   */
   | {
       readonly type: 'check'
+      readonly keeps: boolean
       readonly flagKey: string
       readonly preflight: Preflight | null
       readonly context: CheckContext

@@ -17,11 +17,11 @@ import type {
   PlanVersionDef,
   RuleDef,
 } from '../definitions.js'
-import type { EntitlementText } from '../flags/all-flags.js'
 import {
   type CompanyFacts,
   type CompiledRule,
   compileRule,
+  type FiguresText,
   type TraitResolver,
   traitLimit,
 } from '../flags/rule.js'
@@ -65,7 +65,7 @@ export interface CompiledEntitlement {
   readonly limitTrait: TraitRef | null
   readonly rate: Decimal
   /** Writes its report; made when first needed (flags/all-flags.ts). */
-  text: EntitlementText | null
+  text: (FiguresText & { readonly flagKey: string }) | null
 }
 
 /** A plan version, ready to run. */

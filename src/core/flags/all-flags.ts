@@ -9,7 +9,6 @@ import type { CreditFigures } from '../credits/account-state.js'
 import {
   type CompiledEntitlement,
   consumptionRateOf,
-  type EntitledFacts,
   type EntitlementReport,
   isMeasured,
   limitOf,
@@ -25,7 +24,15 @@ import { instantText, quotedName } from '../quoted.js'
 import type { Quantity } from '../usage/quantity.js'
 import { creditsOf, planOf, writeContext } from './check.js'
 import { contextReason, decideIn, outcomeOf, quoted, unusedJson } from './flag.js'
-import { type Check, nothingAsked, type Outcome, type UsageSource, type UserFacts } from './rule.js'
+import {
+  type Check,
+  type CompanyFacts,
+  type FiguresText,
+  nothingAsked,
+  type Outcome,
+  type UsageSource,
+  type UserFacts,
+} from './rule.js'
 import { strictInteger, type TraitRef } from './trait.js'
 
 /**
@@ -106,7 +113,7 @@ class TextOfInstant {
 const flat = (text: string): string => Buffer.from(text).toString()
 
 /** The figures of the rule that decided (FE-71), as `result` finds them and `writeCheck` writes them. */
-export class UsageText {
+class UsageText implements FiguresText {
   /** Up to the usage, where the allocation is the same for all. */
   private readonly before: string
   private readonly after: TextOfInstant
@@ -121,7 +128,7 @@ export class UsageText {
     })
   }
 
-  of(company: EntitledFacts): string {
+  of(company: CompanyFacts): string {
     const { source } = this
     if (source.kind === 'trait')
       return this.allocation(company) + (integerOf(company, source.trait) ?? 0) + this.after.at(null)
@@ -130,7 +137,7 @@ export class UsageText {
     return this.allocation(company) + usage + this.after.at(company.resetsAt(period, monthReset))
   }
 
-  private allocation(company: EntitledFacts): string {
+  private allocation(company: CompanyFacts): string {
     const { comparison } = this.source
     const limit = comparison === null ? null : integerOf(company, comparison)
     return limit === null ? this.before : `,"feature_allocation":${limit},"feature_usage":`
@@ -138,13 +145,13 @@ export class UsageText {
 }
 
 /** A company's trait as an integer (FE-68); null where it has none. */
-function integerOf(company: EntitledFacts, trait: TraitRef): Quantity | null {
+function integerOf(company: CompanyFacts, trait: TraitRef): Quantity | null {
   const text = trait.entityType === 'company' ? company.traitText(trait) : null
   return text === null ? null : strictInteger(text)
 }
 
 /** The report of an entitlement and its name (EN-50), as `reportEntitlement` finds it and `writeEntitlement` writes it. */
-export class EntitlementText {
+class EntitlementText implements FiguresText {
   /** Up to the first figure. */
   private readonly head: string
   /** From the last figure on. */
@@ -189,7 +196,7 @@ export class EntitlementText {
     })
   }
 
-  of(company: EntitledFacts): string {
+  of(company: CompanyFacts): string {
     const { entitlement, head, creditId } = this
     if (creditId !== null) return head + creditText(company.figures(creditId)) + this.end.at(null)
     const { valueType, subtype, period, monthReset, def } = entitlement

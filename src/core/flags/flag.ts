@@ -40,7 +40,7 @@ export class CompiledFlag {
   readonly defaultValue: boolean
   /** The members of a result that name the flag, serialised. */
   readonly json: string
-  /** What comes of a check in which no rule matches, by its reason: there are few (FE-75, FE-76). */
+  /** Outcomes of checks in which no rule matches, by their reason: there are few (FE-75, FE-76). */
   private readonly withoutRule = new Map<string, Outcome>()
   private grouped: RuleGroups | null = null
 
@@ -55,7 +55,7 @@ export class CompiledFlag {
     this.json = `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`
   }
 
-  /** What comes of a check in which no rule matches, made once for each reason. */
+  /** The outcome of a check in which no rule matches, made once for each reason. */
   unmatched(reason: string): Outcome {
     let outcome = this.withoutRule.get(reason)
     if (outcome === undefined) {
@@ -101,7 +101,7 @@ export interface CheckResult {
 
 let outcomesMade = 0
 
-/** What comes of a check of a flag that this rule decides; null: none matched, for this reason. */
+/** The outcome for a flag that this rule decides; null: none matched, for this reason. */
 function newOutcome(flag: CompiledFlag, rule: CompiledRule | null, reason: string): Outcome {
   const value = rule === null ? flag.defaultValue : rule.value
   const verdict = rule === null ? verdictJson(value, reason, null, null) : rule.json
@@ -275,7 +275,7 @@ export function result(
   }
 }
 
-/** What a rule brings for a flag. */
+/** The outcome for a flag that this rule decides. */
 export function outcomeOf(flag: CompiledFlag, rule: CompiledRule): Outcome {
   if (rule.shown === null || rule.shown.of !== flag) rule.shown = newOutcome(flag, rule, rule.reason)
   return rule.shown

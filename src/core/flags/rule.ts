@@ -11,7 +11,6 @@ import type { CreditFigures } from '../credits/account-state.js'
 import { amountFromNumber, costOf } from '../credits/amount.js'
 import type { ConditionDef, RuleDef } from '../definitions.js'
 import { isQuantity, type Quantity } from '../usage/quantity.js'
-import type { UsageText } from './all-flags.js'
 import { CounterTest } from './read-set.js'
 import {
   compareNumbers,
@@ -140,13 +139,18 @@ export interface CompiledRule {
   readonly usage: UsageSource | null
   /** The members of a result that follow from the rule alone, serialised. */
   readonly json: string
-  /** What it brought for the flag it last decided (flag.ts): nearly every rule is of one flag. */
+  /** The outcome for the flag that it decided last (flag.ts): nearly every rule is of one flag. */
   shown: Outcome | null
   /** Writes the figures of `usage`; made when first needed (all-flags.ts). */
-  usageText: UsageText | null
+  usageText: FiguresText | null
 }
 
-/** What definitions alone say of a result: its flag, and the rule that decided it, if any. The figures are the company's. */
+/** Figures of a company as a part of an answer's text. */
+export interface FiguresText {
+  of(company: CompanyFacts): string
+}
+
+/** The part of a result that definitions alone decide: its flag, and the rule that decided it, if any. Figures are apart. */
 export interface Outcome {
   /** The compiled flag. */
   readonly of: object

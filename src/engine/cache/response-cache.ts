@@ -6,8 +6,10 @@
 import { randomUUID } from 'node:crypto'
 import type { CheckFlag, CheckFlagRequestBody } from '../../../schemas/checks.js'
 import type { CheckCounts, SeenUsers } from '../../core/company/message.js'
+import type { CheckResult } from '../../core/flags/flag.js'
 import { derivedId } from '../../core/id.js'
-import { type Checked, type CheckQuestion, checkCountRow, checkRecordRow } from '../../protocol/check-rows.js'
+import { type Checked, type CheckQuestion, checkRecordRow } from '../../protocol/check-rows.js'
+import { ReportedCounts } from '../../protocol/check-tally.js'
 import type { Changes } from '../../protocol/version-counters.js'
 import { givenKeys } from '../directory/entities.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
@@ -45,7 +47,12 @@ export interface CacheEntry extends CacheKey, CacheMeta {
   recorded: number[]
   /** In which second of this process it came. */
   readonly second: number
+  /** Its content, read at its first report. */
+  told: Told | null
 }
+
+/** The content of an answer, as counts and records have it. */
+type Told = Checked & Pick<CheckResult, 'json'>
 
 /** Answers, and bodies seen once, at most. A later one takes the place of an earlier one. */
 const places = 1 << 14
@@ -57,8 +64,10 @@ const answerBytesMax = 65_536
 export const bodyBytesMax = 2_048
 /** Longest life of an entry: an active company's actor must see a check now and then (FE-103). */
 const keptMs = 5_000
-/** Bytes of answers whose hits are reported at once: each is parsed again for the report. */
+/** Bytes of answers whose hits are reported at once: each is read at its first report. */
 const reportedBytes = 128 << 10
+/** One that was read before costs as much as so many bytes. */
+const againBytes = 100
 
 /** Source of the number that changes when keys may resolve to another entity. */
 export interface KeyEpochSource {
@@ -76,6 +85,7 @@ export class ResponseCache {
   private recordsLeft: number
   private recordsMade = 0
   private second = 0
+  private readonly counts = new ReportedCounts()
   /** Names this run: record ids are derived from it. */
   private readonly run = `answers ${randomUUID()}`
 
@@ -145,6 +155,7 @@ export class ResponseCache {
       lastAtMs: stamp.sinceMs,
       recorded: [],
       second: this.second,
+      told: null,
     }
     this.bytes += answer.length
   }
@@ -182,40 +193,48 @@ export class ResponseCache {
     this.kept[place] = null
   }
 
-  /** Some of the hits since the last report; null: none. */
-  takeCounts(): CheckCounts | null {
-    if (this.unreported.length === 0) return null
-    const counts: string[] = []
+  /**
+   * Some of the hits since the last report, and of their counts what is due; null: none.
+   *
+   * nowMs  of any clock that never goes back.
+   * all    counts that are not due, too: the process ends.
+   */
+  takeCounts(nowMs: number, all = false): CheckCounts | null {
     const rows: string[] = []
     const flags = new Map<string, readonly [string, string, number]>()
     const users = new Map<string, SeenUsers>()
     for (let read = 0; read < reportedBytes; ) {
       const kept = this.unreported.pop()
       if (kept === undefined) break
-      read += kept.answer.length
-      const { stamp, hits, lastAtMs, recorded } = kept
+      read += kept.told === null ? kept.answer.length : againBytes
+      kept.told ??= toldIn(kept.answer)
+      const { stamp, hits, lastAtMs, recorded, told } = kept
       kept.hits = 0
       kept.recorded = []
       const { environmentId } = stamp
       const question = recorded.length === 0 ? null : questionIn(kept.body)
-      const checked = checkIn(kept.answer)
       for (const atMs of recorded) {
         const id = derivedId('evt_', this.run, ++this.recordsMade)
-        rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
+        rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...told }))
       }
-      counts.push(checkCountRow({ environmentId, minuteMs: stamp.sinceMs, checks: hits, ...checked }))
-      const { flag, userId } = checked
+      this.counts.tally.add(environmentId, told.companyId ?? '', told, stamp.sinceMs, hits)
+      const { flag, userId } = told
       const known = flags.get(`${environmentId} ${flag}`)
       if (known === undefined || known[2] < lastAtMs)
         flags.set(`${environmentId} ${flag}`, [environmentId, flag, lastAtMs])
       if (userId !== null) users.set(userId, { environmentId, ids: [userId], atMs: [lastAtMs] })
     }
+    const counts = this.unreported.length > 0 ? [] : this.counts.take(nowMs, all)
+    if (counts.length === 0 && flags.size === 0) return null
     return { counts, rows, flags: [...flags.values()], users: [...users.values()] }
   }
 }
 
-function checkIn(answer: Buffer): Checked {
-  const { data } = JSON.parse(answer.toString()) as { readonly data: CheckFlag }
+/** The content of an answer but its figures: nothing before them has their name, as quotes in texts are escaped. */
+function toldIn(answer: Buffer): Told {
+  const text = answer.toString()
+  const [from, to] = [text.indexOf('{', 1), text.indexOf(',"feature_allocation":')]
+  const data = JSON.parse(`${text.slice(from, to)}}`) as CheckFlag
   return {
     flag: data.flag,
     flagId: data.flag_id,
@@ -225,6 +244,7 @@ function checkIn(answer: Buffer): Checked {
     companyId: data.company_id ?? null,
     userId: data.user_id ?? null,
     error: data.error ?? null,
+    json: text.slice(from + 1, text.indexOf(',"company_id":')),
   }
 }
 

@@ -9,7 +9,15 @@ const view = (text: string): DataView => {
 }
 const told = (flag: string) =>
   JSON.stringify({
-    data: { flag, flag_id: 'flag_1', value: true, reason: 'r', company_id: 'comp_1', user_id: null },
+    data: {
+      flag,
+      flag_id: 'flag_1',
+      value: true,
+      reason: 'r',
+      company_id: 'comp_1',
+      user_id: null,
+      feature_allocation: 1,
+    },
   })
 
 function world(recordsPerSecond = 0) {
@@ -99,7 +107,7 @@ t.test('FE-100 answers given again are recorded one by one, so many a second', a
     readonly captured_at: number
     readonly body: string
   }
-  const { rows, counts } = answers.takeCounts()!
+  const { rows, counts } = answers.takeCounts(10_000)!
   const records = rows.map(row => JSON.parse(row) as Row)
   t.strictSame(
     records.map(({ captured_at }) => captured_at).sort(),
@@ -136,10 +144,28 @@ t.test('FE-100 answers given again are recorded one by one, so many a second', a
   t.notOk('preflight' in JSON.parse(records.find(({ captured_at }) => captured_at === 1_003)!.body))
   t.equal(new Set(records.map(({ id }) => id)).size, 3)
   find('b', '{}', 1_005)
-  t.strictSame(answers.takeCounts()!.rows, [], 'none is left in this second')
+  t.strictSame(answers.takeCounts(10_000)!.rows, [], 'none is left in this second')
   answers.tick()
   find('b', '{}', 1_006)
-  t.equal(answers.takeCounts()!.rows.length, 1)
+  t.equal(answers.takeCounts(10_000)!.rows.length, 1)
+})
+
+t.test('FE-101 counts of answers given again gather for ten seconds, or until the process ends', async t => {
+  const { answers, find, keep } = world()
+  keep('a', '{}')
+  const checks = (nowMs: number, all = false) =>
+    answers.takeCounts(nowMs, all)?.counts.map(row => JSON.parse(row).checks)
+  find('a', '{}', 1_001)
+  t.strictSame(checks(10_000), [1])
+  for (const atMs of [1_002, 1_003]) {
+    find('a', '{}', atMs)
+    t.strictSame(checks(10_000 + atMs), [], 'its flag was checked, and the count waits')
+  }
+  t.equal(checks(19_999), undefined)
+  t.strictSame(checks(20_000), [2], 'both in one row')
+  find('a', '{}', 1_004)
+  t.strictSame(checks(20_001, true), [1])
+  t.equal(checks(20_001, true), undefined)
 })
 
 t.test('a change while the answer is in flight keeps it from being cached', async t => {
@@ -175,6 +201,7 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
       reason: 'a reason of some length '.repeat(2_000),
       company_id: null,
       user_id: 'user_1',
+      feature_allocation: null,
     },
   })
   let kept = 0
@@ -185,14 +212,18 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
   t.ok(kept * big.length < 40 << 20 && kept > 300, `${kept} of 2000 answers of ${big.length} bytes`)
   const rows: { flag_id: string; checks: number }[] = []
   let parts = 0
-  for (let taken = answers.takeCounts(); taken !== null; taken = answers.takeCounts()) {
+  const take = () => answers.takeCounts(10_000)
+  for (let taken = take(); taken !== null; taken = take()) {
     parts++
     rows.push(...taken.counts.map(row => JSON.parse(row)))
     t.same(taken.users[0]?.ids, ['user_1'])
   }
   t.ok(parts > 10, `${parts} parts`)
-  t.equal(rows.length, kept)
-  t.ok(rows.every(({ checks }) => checks === 1))
+  t.strictSame(
+    rows.map(({ checks }) => checks),
+    [kept],
+    'the same of one minute is one row',
+  )
   for (const shard of [0, 1]) changes.renew(shard)
   answers.tick()
   keep('', '{"user":{"id":"new"}}', big, null)

@@ -5,8 +5,8 @@ import { compileCatalog } from '../../src/core/catalog.js'
 import type { SeenUsers } from '../../src/core/company/message.js'
 import type { Outcome } from '../../src/core/flags/rule.js'
 import { minuteMs } from '../../src/core/usage/period.js'
-import { CheckTally } from '../../workers/company/check-tally.js'
-import { countsDueMs, FlagChecks } from '../../workers/company/checks.js'
+import { CheckTally, countsDueMs } from '../../src/protocol/check-tally.js'
+import { FlagChecks } from '../../workers/company/checks.js'
 import { catalogData, flag } from '../core/make.js'
 import { Random } from '../random.js'
 
@@ -117,7 +117,7 @@ t.test(
           userId: `user_${i}`,
           userTraits: null,
         }
-        checks.one(catalog, null, { type: 'check', flagKey: 'f', context, preflight: null }, i)
+        checks.one(catalog, null, { type: 'check', keeps: false, flagKey: 'f', context, preflight: null }, i)
       }
     }
     for (const all of [false, true]) {

@@ -1,9 +1,9 @@
 // Counts of flag checks by company, minute and outcome (FE-101), in one table of numbers: a count leaves no object
 // for the garbage collector.
-import type { CheckResult } from '../../src/core/flags/flag.js'
-import type { Outcome } from '../../src/core/flags/rule.js'
-import { minuteMs } from '../../src/core/usage/period.js'
-import { CheckOutcome } from '../../src/protocol/check-rows.js'
+import type { CheckResult } from '../core/flags/flag.js'
+import type { Outcome } from '../core/flags/rule.js'
+import { minuteMs } from '../core/usage/period.js'
+import { CheckOutcome } from './check-rows.js'
 
 type Checked = Pick<CheckResult, 'flag' | 'flagId' | 'value' | 'reason' | 'json'>
 
@@ -30,6 +30,56 @@ interface MetList {
 const width = 4
 /** Marks a list of outcomes. */
 const isList = 0x4000_0000
+
+/** Interval of reports, ms. */
+const countsMs = 10_000
+/** The same where there are many: repeated checks share a row within a minute. */
+const manyCountsMs = 60_000
+/** Rows of one report that are not many. */
+const fewRows = 5_000
+/** Rows of one report's part: about a millisecond of work. */
+const rowsAtOnce = 2_000
+
+/** How long a tally gathers before it is reported, ms. */
+export function countsDueMs({ rowCount }: CheckTally): number {
+  return rowCount > fewRows ? manyCountsMs : countsMs
+}
+
+/** Counts as they are reported: every ten seconds, or once a minute where there are many, a part at a time. */
+export class ReportedCounts {
+  /** Takes counts now. */
+  tally = new CheckTally()
+  /** The previous tally, as far as it is not reported yet. */
+  private rest: CheckTally | null = null
+  private toldMs = 0
+
+  /** Whether the report that was begun has more parts. */
+  get isUnderWay(): boolean {
+    return this.rest !== null
+  }
+
+  get isEmpty(): boolean {
+    return this.rest === null && this.tally.isEmpty
+  }
+
+  /**
+   * The next rows of a report; empty: none is due, or nothing was counted.
+   *
+   * nowMs  of any clock that never goes back.
+   * all    due or not.
+   */
+  take(nowMs: number, all: boolean): readonly string[] {
+    const isDue = all || this.tally.isFull || nowMs - this.toldMs >= countsDueMs(this.tally)
+    if (this.rest === null && isDue && !this.tally.isEmpty) {
+      this.rest = this.tally
+      this.tally = new CheckTally()
+      this.toldMs = nowMs
+    }
+    const rows = this.rest?.take(rowsAtOnce) ?? []
+    if (this.rest?.isEmpty) this.rest = null
+    return rows
+  }
+}
 
 export class CheckTally {
   private readonly table = new Int32Array(places * width)
@@ -64,10 +114,10 @@ export class CheckTally {
     return this.rows
   }
 
-  /** Count one check. `companyId`: '' without company. */
-  add(environmentId: string, companyId: string, checked: Checked, atMs: number): void {
+  /** Count checks that came to the same. `companyId`: '' without company. */
+  add(environmentId: string, companyId: string, checked: Checked, atMs: number, checks = 1): void {
     const outcome = this.outcomeOf(environmentId, checked)
-    if (outcome >= 0) this.count(companyId, outcome, atMs)
+    if (outcome >= 0) this.count(companyId, outcome, atMs, checks)
   }
 
   /**
@@ -168,7 +218,7 @@ export class CheckTally {
     return number
   }
 
-  private count(companyId: string, outcome: number, atMs: number): void {
+  private count(companyId: string, outcome: number, atMs: number, checks = 1): void {
     let company = this.companies.get(companyId)
     if (company === undefined) {
       this.companyIds.push(companyId)
@@ -181,7 +231,7 @@ export class CheckTally {
     for (;;) {
       const at = place * width
       if (table[at] === company && table[at + 1] === outcome && table[at + 2] === minute) {
-        table[at + 3]!++
+        table[at + 3]! += checks
         return
       }
       if (table[at] === 0) {
@@ -191,7 +241,7 @@ export class CheckTally {
         table[at] = company
         table[at + 1] = outcome
         table[at + 2] = minute
-        table[at + 3] = 1
+        table[at + 3] = checks
         return
       }
       place = (place + 1) & (places - 1)
