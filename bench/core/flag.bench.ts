@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { FlagdCore } from '@openfeature/flagd-core'
 import { compileCatalog } from '../../src/core/catalog.js'
 import { tellAll } from '../../src/core/flags/all-flags.js'
-import { checkAll, checkFlag, writeAllChecks } from '../../src/core/flags/check.js'
+import { checkFlag } from '../../src/core/flags/check.js'
 import { writeCheck } from '../../src/core/flags/flag.js'
 import type { Outcome } from '../../src/core/flags/rule.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
@@ -21,6 +21,7 @@ import {
   rule,
   trait,
 } from '../../test/core/make.js'
+import { checkAll, writeAllChecks } from '../../test/core/plain-checks.js'
 
 const nowMs = Date.UTC(2026, 2, 15, 10)
 let sink = 0

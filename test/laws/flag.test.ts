@@ -34,7 +34,7 @@ import {
   PreparedUser,
 } from '../../src/core/evaluator/evaluate.js'
 import { tellAll } from '../../src/core/flags/all-flags.js'
-import { checkAll, checkFlag, writeAllChecks } from '../../src/core/flags/check.js'
+import { checkFlag } from '../../src/core/flags/check.js'
 import { type CheckResult, writeCheck } from '../../src/core/flags/flag.js'
 import type { Outcome, UserFacts } from '../../src/core/flags/rule.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
@@ -43,6 +43,7 @@ import { dayMs, metricWindow } from '../../src/core/usage/period.js'
 import { addQuantity, type Quantity } from '../../src/core/usage/quantity.js'
 import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
+import { checkAll, writeAllChecks } from '../core/plain-checks.js'
 import { seed, times } from '../random.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'
 

@@ -10,11 +10,11 @@ import { amountFromDecimal } from '../../src/core/credits/amount.js'
 import { settle } from '../../src/core/credits/company-accounts.js'
 import type { CatalogData } from '../../src/core/definitions.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
-import { checkAll, writeAllChecks } from '../../src/core/flags/check.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
 import { dayMs } from '../../src/core/usage/period.js'
 import * as make from '../core/make.js'
+import { checkAll, writeAllChecks } from '../core/plain-checks.js'
 import { Random, times } from '../random.js'
 
 const runs = times(1_500)

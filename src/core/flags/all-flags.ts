@@ -1,6 +1,6 @@
 // Checks of every flag at once, written as text without an object for each result: what definitions alone say of a
 // result is a text made once, and only the company's figures are written anew. Byte for byte the text of
-// `writeAllChecks` (test/laws/all-flags.test.ts), in a third of the time (bench/core/flag.bench.ts).
+// single checks joined (test/laws/flag.test.ts), in less than half of the time (bench/notes/2026-11-25-answers-of-all-flags.md).
 import type { Catalog } from '../catalog.js'
 import type { Company } from '../company/company-state.js'
 import { LiveCompany } from '../company/facts.js'

@@ -1,16 +1,15 @@
-// A check of one flag or of all: the company's live facts, the decision, the answer as text.
+// A check of one flag on a company's live facts; and the members of an answer to a check of all flags beside its flags.
 
 import type { TrialStatus } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import type { Company } from '../company/company-state.js'
 import { LiveCompany } from '../company/facts.js'
-import type { CheckContext, Preflight } from '../company/requests.js'
+import type { Preflight } from '../company/requests.js'
 import type { CreditFigures } from '../credits/account-state.js'
 import { shownFigures } from '../entitlements/entitlement.js'
 import { trialStatus } from '../plans/plan.js'
 import { instantText, quotedName } from '../quoted.js'
-import { type CheckResult, checkWith, inContext, quoted, unusedJson, whoJson, writeCheck } from './flag.js'
-import type { ReadSet } from './read-set.js'
+import { type CheckResult, checkWith, quoted } from './flag.js'
 import type { UserFacts } from './rule.js'
 
 /**
@@ -37,51 +36,24 @@ export function checkFlag(
   return checkWith(flag, facts, user, preflight)
 }
 
-/** All flags for one context, from one snapshot and one instant (FE-91). */
-export interface AllChecks {
-  /** Ordered by key. */
-  readonly flags: readonly CheckResult[]
-  /** The base plan; null without company or plan. */
-  readonly plan: {
-    readonly id: string
-    readonly name: string
-    readonly trialEndMs: number | null
-    readonly trialStatus: TrialStatus | null
-  } | null
-  /** Every credit the company holds, by credit id; null without company. */
-  readonly credits: readonly (readonly [creditId: string, figures: CreditFigures])[] | null
-}
+/** The base plan as an answer shows it; null without company or plan. */
+export type ShownPlan = {
+  readonly id: string
+  readonly name: string
+  readonly trialEndMs: number | null
+  readonly trialStatus: TrialStatus | null
+} | null
 
-/**
- * Check every flag of the environment for one context.
- *
- * context  the keys in the request: they give the reasons of checks in which nothing matched (FE-76).
- * reads    records their reads of the company's usage.
- * source   FE-90, FE-91.
- */
-export function checkAll(
-  catalog: Catalog,
-  company: Company | null,
-  user: UserFacts | null,
-  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
-  nowMs: number,
-  reads: ReadSet | null = null,
-): AllChecks {
-  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs, reads) : null
-  return {
-    flags: catalog.flags.map(flag => inContext(checkWith(flag, facts, user, null), context)),
-    plan: facts && planOf(facts),
-    credits: facts && creditsOf(facts),
-  }
-}
+/** Every credit the company holds, by credit id; null without company. */
+export type ShownCredits = readonly (readonly [creditId: string, figures: CreditFigures])[] | null
 
 /** Every credit that a company holds. */
-export function creditsOf(facts: LiveCompany): AllChecks['credits'] {
+export function creditsOf(facts: LiveCompany): ShownCredits {
   return [...facts.company.credits.keys()].map(id => [id, facts.figures(id)])
 }
 
 /** The base plan as an answer shows it. */
-export function planOf({ inForce, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
+export function planOf({ inForce, catalog, nowMs }: LiveCompany): ShownPlan {
   const { plan } = inForce
   if (plan === null) return null
   return {
@@ -92,16 +64,8 @@ export function planOf({ inForce, catalog, nowMs }: LiveCompany): AllChecks['pla
   }
 }
 
-/** All checks as the wire spells them (`CheckFlags`), serialised. */
-export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
-  let json = '{"flags":['
-  if (flags.length > 0) json += writeChecks(flags)
-  json += ']'
-  return json + writeContext(plan, credits)
-}
-
 /** The members of an answer beside its flags, and its end. */
-export function writeContext(plan: AllChecks['plan'], credits: AllChecks['credits']): string {
+export function writeContext(plan: ShownPlan, credits: ShownCredits): string {
   let json = ''
   if (plan !== null) {
     const trialEnd = plan.trialEndMs === null ? 'null' : `"${instantText(plan.trialEndMs)}"`
@@ -115,19 +79,4 @@ export function writeContext(plan: AllChecks['plan'], credits: AllChecks['credit
     json += `,"credit_balances":{${balances.join(',')}}`
   }
   return `${json}}`
-}
-
-// A request may have thousands of results: their common part is written once.
-function writeChecks(flags: readonly CheckResult[]): string {
-  const who = whoJson(flags[0]!)
-  const ending = `${who},"error":null${unusedJson}}`
-  let json = ''
-  for (let i = 0; i < flags.length; i++) {
-    const checked = flags[i]!
-    if (i > 0) json += ','
-    if (checked.error === null && checked.featureUsage === null && checked.entitlement === null)
-      json += `{${checked.json}${ending}`
-    else json += writeCheck(checked, who)
-  }
-  return json
 }

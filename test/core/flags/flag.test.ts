@@ -6,7 +6,7 @@ import { userOf } from '../../../src/core/company/facts.js'
 import { SmallMap } from '../../../src/core/company/shared-names.js'
 import { emptyAccount } from '../../../src/core/credits/account-state.js'
 import type { CatalogData } from '../../../src/core/definitions.js'
-import { checkAll, checkFlag, writeAllChecks } from '../../../src/core/flags/check.js'
+import { checkFlag } from '../../../src/core/flags/check.js'
 import { type CheckResult, contextReason, inContext, writeCheck } from '../../../src/core/flags/flag.js'
 import { instantText } from '../../../src/core/quoted.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
@@ -26,6 +26,7 @@ import {
   subscription,
   trait,
 } from '../make.js'
+import { checkAll, writeAllChecks } from '../plain-checks.js'
 
 const now = Date.UTC(2026, 2, 15, 10)
 const used = (quantity: number, atMs = now): Company['counters'] => {
