@@ -121,6 +121,29 @@ t.test('FE-90, FE-91 all flags answer from one snapshot, ordered by key, with pl
   t.notOk('credit_balances' in (await client.post('/flags/check', {})).body.data)
 })
 
+t.test('FE-90 answers under way together are each their own, names in any script', async t => {
+  const slugs = Array.from({ length: 12 }, (_, i) => `zürich-${i}`)
+  for (const slug of slugs) await client.ok('POST', '/companies', { keys: { slug }, traits: { seats: 20 } })
+  const seated = { condition_type: 'trait', operator: 'gte', resource_ids: [], trait_id: traitId('seats') }
+  const many = await flag('many', false, [rule('東京 😀', [{ ...seated, trait_value: '10' }])])
+  // a user whose traits are read is asked for first
+  const bodies = slugs.flatMap(slug => [
+    { company: { slug } },
+    { company: { slug }, user: { email: 'a@x' } },
+    { company: { slug }, user: { email: 'nobody' } },
+  ])
+  const ask = async (body: object) => (await client.post('/flags/check', body)).body
+  const alone = []
+  for (const body of bodies) alone.push(await ask(body))
+  t.strictSame(await Promise.all([...bodies, ...bodies].map(ask)), [...alone, ...alone])
+  t.equal(new Set(alone.map(({ data }) => data.flags[0].company_id)).size, slugs.length)
+  t.equal(new Set(alone.map(one => JSON.stringify(one.data.flags))).size, bodies.length)
+  const { data, params } = alone[0]
+  const shown = data.flags.find((one: { flag: string }) => one.flag === 'many')
+  t.match([shown.value, shown.reason, params], [true, /"東京 😀"/, {}])
+  await client.ok('DELETE', `/flags/${many.id}`)
+})
+
 t.test('FE-92 bulk: in request order, a bad context fails alone, at most 100', async t => {
   await client.ok('POST', '/companies', { keys: { vat: '9' } })
   const contexts = [
