@@ -136,13 +136,23 @@ t.test('large bodies are cut', async t => {
 t.test('while Postgres is away rows are kept up to a bound, then the oldest are dropped', async t => {
   let away = true
   const written: { url: string }[] = []
-  const fake = Object.assign(
-    async (_: unknown, __: boolean, rows: { url: string }[]) => {
-      if (away) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+  const tx = Object.assign(
+    async ({ raw }: TemplateStringsArray, first: unknown) => {
+      const statement = raw.join('')
+      if (statement.includes('from accounts')) return [{ id: 'acct_1' }]
+      if (!statement.includes('insert into')) return []
+      const rows = first as { url: string }[]
       written.push(...rows)
+      return { count: rows.length }
     },
-    { json: (rows: unknown) => rows, begin: async () => 0 },
-  ) as unknown as Sql
+    { json: (rows: unknown) => rows },
+  )
+  const fake = {
+    begin: async (work: (sql: unknown) => Promise<unknown>) => {
+      if (away) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+      return work(tx)
+    },
+  } as unknown as Sql
   const audit = new AuditLog(fake, createLogger({ logLevel: 'silent' }), 'acct_1', 20_000)
   const change = (url: string): RequestedChange => ({
     id: url,

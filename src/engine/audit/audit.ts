@@ -1,9 +1,10 @@
 // Writes the audit log. Rows for definitions, keys, environments and limits are written in the transaction of the
-// change. Other rows are queued with the response and written in batches. Then every row is added to the hash chain.
+// change, and added to the hash chain when they have their responses. Other rows are queued with the response and written
+// in batches, with their places in the chain.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { isAway } from '../../storage/away.js'
-import { type ChainHead, chainHead, extendChain } from './chain.js'
+import { appendRows, type ChainHead, chainHead, extendChain, StoredMeanwhile } from './chain.js'
 import { type RequestedChange, type Row, rowOf, rowOfEvent, type SystemEvent, writeRows } from './row.js'
 
 const flushAfterMs = 500
@@ -140,9 +141,10 @@ export class AuditLog {
       const batch = this.pending.splice(0, rowsPerStatement)
       for (const row of batch) this.bytes -= weight(row)
       try {
-        await writeRows(this.sql, batch, true)
+        const stored = await appendRows(this.sql, batch)
+        if (stored.length > 0) await writeRows(this.sql, stored, true)
       } catch (error) {
-        if (!isAway(error)) {
+        if (!isAway(error) && !(error instanceof StoredMeanwhile)) {
           this.log.error({ err: error, rows: batch.length }, 'audit log rows refused')
           continue
         }

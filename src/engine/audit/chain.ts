@@ -2,6 +2,7 @@
 // inserted row is detected.
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
+import { insertRows, type Row } from './row.js'
 
 /** A row of the chain with all hashed members. Times are ISO 8601 with milliseconds. */
 export interface ChainedRow {
@@ -101,6 +102,48 @@ export async function chainedRows(sql: Sql, afterSeq: number, limit: number): Pr
   const rows = await sql<StoredRow[]>`
     select * from audit_logs where seq > ${afterSeq} order by seq limit ${limit}`
   return rows.map(row => asRow(row, Number(row.seq)))
+}
+
+/** A row that was about to be inserted is stored by now. The batch is tried again, and finds it. */
+export class StoredMeanwhile extends Error {
+  override readonly name = 'StoredMeanwhile'
+}
+
+/**
+ * Write rows with their responses, each with its place at the end of the chain: one write of a row and of its indexes.
+ * One process at a time. Rows of accounts that are gone are dropped.
+ *
+ * returns  those that are stored already, and left alone: written with their change, or by an attempt whose answer was
+ *          lost.
+ * errors   StoredMeanwhile; then nothing is written.
+ */
+export async function appendRows(sql: Sql, rows: readonly Row[]): Promise<readonly Row[]> {
+  const ids = rows.map(row => row.id)
+  const accountIds = [...new Set(rows.map(row => row.account_id))]
+  return sql.begin(async transaction => {
+    const tx = transaction as unknown as Sql
+    // awaited alone: statements that are sent together need not begin in the order in which they are written
+    await tx`select pg_advisory_xact_lock(${chainLock})`
+    const [stored, accounts, head] = await Promise.all([
+      tx<{ id: string }[]>`select id from audit_logs where id = any(${ids}::uuid[])`,
+      tx<{ id: string }[]>`select id from accounts where id = any(${accountIds}::text[]) for key share`,
+      chainHead(tx),
+    ])
+    const storedIds = new Set(stored.map(({ id }) => id))
+    const known = new Set(accounts.map(({ id }) => id))
+    let { seq, hash } = head
+    const linked = rows
+      .filter(row => !storedIds.has(row.id) && known.has(row.account_id))
+      .map(row => {
+        const previous_hash = hash
+        seq++
+        hash = hashOfRow(previous_hash, { ...row, seq })
+        return { ...row, seq, previous_hash, hash }
+      })
+    if (linked.length > 0 && (await insertRows(tx, linked)) !== linked.length)
+      throw new StoredMeanwhile('a row of the audit log was stored by another transaction')
+    return rows.filter(row => storedIds.has(row.id))
+  }) as Promise<readonly Row[]>
 }
 
 /**

@@ -124,6 +124,28 @@ export function rowOfEvent(event: SystemEvent, atMs: number): Row {
   }
 }
 
+/** A row with its place in the chain. */
+export interface LinkedRow extends Row {
+  readonly seq: number
+  readonly previous_hash: string
+  readonly hash: string
+}
+
+/** Insert complete rows with their places in the chain. Returns how many; those whose id is stored are left out. */
+export async function insertRows(sql: Sql, rows: readonly LinkedRow[]): Promise<number> {
+  const { count } = await sql`
+    insert into audit_logs (id, kind, account_id, environment_id, actor_type, api_key_id, method, url, resource_type,
+      resource_id, resource_name, secondary_resource, req_body, resp_body, resp_code, remote_ip, user_agent,
+      request_id, started_at, ended_at, seq, previous_hash, hash)
+    select r.* from jsonb_to_recordset(${sql.json(rows as unknown as Parameters<Sql['json']>[0])}) as r (
+      id uuid, kind text, account_id text, environment_id text, actor_type text, api_key_id text, method text,
+      url text, resource_type text, resource_id text, resource_name text, secondary_resource text, req_body text,
+      resp_body text, resp_code integer, remote_ip text, user_agent text, request_id text,
+      started_at timestamptz, ended_at timestamptz, seq bigint, previous_hash text, hash text)
+    on conflict (id) do nothing`
+  return count
+}
+
 /**
  * Write rows. An existing row outside the chain gets the missing response. Idempotent.
  *
