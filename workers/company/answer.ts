@@ -1,16 +1,14 @@
 // Answers of an actor to questions: they change nothing but its last-seen time.
 import type { Catalog } from '../../src/core/catalog.js'
-import { LiveCompany } from '../../src/core/company/facts.js'
 import type { Question } from '../../src/core/company/message.js'
 import { briefOf, encodeUser } from '../../src/core/company/state.js'
 import { describeCredits } from '../../src/core/credits/company-accounts.js'
-import { featureUsages } from '../../src/core/entitlements/feature.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
 import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
 import { type Actor, answered, type CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
-import { describeCompany, outlineCompany } from './describe.js'
+import { describeCompany, outlineCompany, usageOfFeatures } from './describe.js'
 import { toldOf } from './streamed.js'
 
 /** The answer, after changes by time are applied; `actor` null: a question about the environment alone. */
@@ -33,14 +31,7 @@ export function answerOf(
     case 'outline':
       return company && outlineCompany(company, catalog, at, question.eventNamesMax)
     case 'feature_usage':
-      return (
-        company &&
-        featureUsages(
-          new LiveCompany(company, catalog, at),
-          { negative: question.withoutNegative },
-          question.featureIds,
-        )
-      )
+      return company && usageOfFeatures(company, catalog, at, question)
     case 'credits':
       return company && describeCredits(company, catalog, at)
     case 'engine':

@@ -4,6 +4,7 @@ import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import type { CompanyDescription } from '../../src/core/company/descriptions.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
+import type { Question } from '../../src/core/company/message.js'
 import { encodeCompany, encodeHead } from '../../src/core/company/state.js'
 import { amountToNumber } from '../../src/core/credits/amount.js'
 import {
@@ -11,8 +12,10 @@ import {
   reportEntitlement,
   resolveEntitlement,
 } from '../../src/core/entitlements/entitlement.js'
+import { featureUsages } from '../../src/core/entitlements/feature.js'
 import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.js'
 import { entitlementsJson, MetricsJson, packOutline } from '../../src/protocol/company-outline.js'
+import { packUsage } from '../../src/protocol/usage-rows.js'
 
 /**
  * Everything about a company at one instant, as plain data; its credits are settled by then.
@@ -78,6 +81,18 @@ export function outlineCompany(
     metrics: metrics.end(),
     balances: JSON.stringify(balances),
   })
+}
+
+/** Its usage of the features it is entitled to, as `packUsage` writes it. source: US-5, US-8 */
+export function usageOfFeatures(
+  company: Company,
+  catalog: Catalog,
+  atMs: number,
+  { withoutNegative, featureIds }: Extract<Question, { readonly type: 'feature_usage' }>,
+): string {
+  const live = new LiveCompany(company, catalog, atMs)
+  const rows = featureUsages(live, { negative: withoutNegative }, featureIds)
+  return packUsage(rows, company, catalog.data, atMs)
 }
 
 /** By feature, in the catalog's order (EN-23, EN-50). */

@@ -8,6 +8,7 @@ import type {
 import type { SubscriptionReply } from '../../core/plans/messages.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
+import { uncredited, usageRowOf } from '../../protocol/usage-rows.js'
 import { withPlans } from '../billing/own-subscriptions.js'
 import { subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
 import { inTurn, recount } from '../billing/subscription-write.js'
@@ -16,7 +17,7 @@ import { companyDetails, described } from '../companies/read.js'
 import { type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import { featuresInPlans } from '../plans/view.js'
-import { featureUsageView } from '../usage/view.js'
+import { featureMember, shared, usageView } from '../usage/view.js'
 import { type Change, type CustomPlan, changeOf, type ManageTerms } from './change.js'
 import {
   beginPlanWrite,
@@ -161,7 +162,6 @@ function billingOf(
 }
 
 const nothingBeside = { entitlements: new Map(), overrides: new Map() }
-const noCredits = { grants: new Map(), aggregations: new Map() }
 
 /** POST /manage-plan/preview: the same checks without the change. */
 export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
@@ -175,6 +175,10 @@ export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
     { services, accountId: call.key.accountId, environment: call.environment },
     violations.map(row => row.featureId),
   )
+  const beside = {
+    ...nothingBeside,
+    features: new Map([...features].map(([id, view]) => [id, shared(featureMember(view))])),
+  }
   const wish = {
     prorate: body.prorate ?? true,
     prorateFirstPeriod: body.prorate_first_period ?? true,
@@ -183,7 +187,8 @@ export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
   const data: ManagePlanPreview = {
     subscription_change_preview: previewOf(
       change,
-      violations.map(row => featureUsageView(row, { ...nothingBeside, features }, noCredits)),
+      // none of them is paid by credits: those have no limit
+      violations.map(row => usageView(usageRowOf(row, null, uncredited), beside)),
       wish,
       nowMs,
     ),

@@ -1,10 +1,8 @@
 // Usage of entitled features, now and over time.
 import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/enums.js'
-import type { FeatureUsageDetail } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/definitions.js'
-import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
 import { ServiceError } from '../../errors.js'
-import { jsonPieces } from '../../json.js'
+import type { UsageRow } from '../../protocol/usage-rows.js'
 import { type EntityCall, entityUnknown, lookedUp } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import {
@@ -52,7 +50,7 @@ export const listFeatureUsage: Handler<undefined, FeatureUsageQuery> = async cal
   const { limit, offset, include_usage_aggregation: aggregate } = call.query
   const companyId = companyOf(call)
   const rows = (await matchingRows(call, companyId)).slice(offset, offset + limit)
-  return { pieces: jsonPieces(await oneUsage(call, companyId, rows, aggregate === true)) }
+  return { pieces: await oneUsage(call, companyId, rows, aggregate === true) }
 }
 
 /** GET /feature-usage/count. */
@@ -63,11 +61,11 @@ export const countFeatureUsage: Handler<undefined, FeatureUsageQuery> = async ca
 const byCompanyShape = { keys: required(mapOrBare) } as const
 export const usageByCompanyQuery = query(byCompanyShape)
 
-/** GET /usage-by-company: all usage of the company with these keys. */
+/** GET /usage-by-company: all usage of the company with these keys, as `FeatureUsageDetail`. */
 export const getUsageByCompany: Handler<undefined, QueryOf<typeof byCompanyShape>> = async call => {
   const companyId = lookedUp(call, 'company', call.query.keys)
   const rows = await usageRows(call, companyId)
-  return { data: { features: await oneUsage(call, companyId, rows) } satisfies FeatureUsageDetail }
+  return { pieces: ['{"features":', ...(await oneUsage(call, companyId, rows)), '}'] }
 }
 
 function companyOf(call: Call<undefined, FeatureUsageQuery>): string {
@@ -80,7 +78,7 @@ function companyOf(call: Call<undefined, FeatureUsageQuery>): string {
 async function matchingRows(
   call: Call<undefined, FeatureUsageQuery>,
   companyId: string,
-): Promise<FeatureUsageRow[]> {
+): Promise<UsageRow[]> {
   const { feature_ids, managed_by, q, without_negative_entitlements: positive } = call.query
   const rows = await usageRows(call, companyId, {
     withoutNegative: positive === true,

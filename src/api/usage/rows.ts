@@ -2,13 +2,12 @@
 import type { Sql } from 'postgres'
 import type { PlanEntitlement } from '../../../schemas/entitlements.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
-import type { Company, OverrideState } from '../../core/company/company-state.js'
+import type { OverrideState } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
 import { decodeCompany } from '../../core/company/state.js'
 import type { FeatureDef } from '../../core/definitions.js'
-import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
 import { ServiceError } from '../../errors.js'
-import { asWritten, jsonText } from '../../json.js'
+import { type UsageRow, unpackUsage } from '../../protocol/usage-rows.js'
 import { type EntityCall, entityUnknown, isKnown } from '../entities/write.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
 import { distinct, entitlementViews } from '../entitlements/view.js'
@@ -18,12 +17,13 @@ import { featuresInPlans } from '../plans/view.js'
 import { creditAggregations } from './credits.js'
 import { entitlementRows } from './store.js'
 import {
-  type CompanySurroundings,
-  featureUsageView,
-  grantDetails,
-  type PlanMembers,
+  type Aggregations,
+  featureMember,
   planMembers,
   type Surroundings,
+  shared,
+  usagePieces,
+  usageView,
 } from './view.js'
 
 /**
@@ -60,7 +60,7 @@ export async function usageRows(
   call: EntityCall,
   companyId: string,
   which: { readonly withoutNegative?: boolean; readonly featureIds?: readonly string[] | undefined } = {},
-): Promise<FeatureUsageRow[]> {
+): Promise<UsageRow[]> {
   const rows = await usageRowsOrNull(call, companyId, which)
   if (rows === null) throw entityUnknown('company')
   return rows
@@ -71,12 +71,12 @@ export async function usageRowsOrNull(
   { services, environment, nowMs }: EntityCall,
   companyId: string,
   which: { readonly withoutNegative?: boolean; readonly featureIds?: readonly string[] | undefined },
-): Promise<FeatureUsageRow[] | null> {
+): Promise<UsageRow[] | null> {
   const { withoutNegative = false, featureIds } = which
   const question = { type: 'feature_usage', withoutNegative, featureIds } as const
   const { shards } = services
-  const answer = await shards.ask<FeatureUsageRow[] | null>('c', environment.id, companyId, question, nowMs)
-  return answer.reply
+  const { reply } = await shards.ask<string | null>('c', environment.id, companyId, question, nowMs)
+  return reply === null ? null : unpackUsage(reply)
 }
 
 /** A company's description from its actor; null when it is deleted. */
@@ -93,101 +93,89 @@ export async function describedOrNull(
 /** Rows of one company. */
 export interface CompanyRows {
   readonly companyId: string
-  readonly rows: readonly FeatureUsageRow[]
+  readonly rows: readonly UsageRow[]
 }
 
 /**
- * Rows of one company in wire form.
+ * The JSON of one company's rows, in pieces.
  *
  * aggregate  include recently used credits (US-7).
  */
 export async function oneUsage(
   call: EntityCall,
   companyId: string,
-  rows: readonly FeatureUsageRow[],
+  rows: readonly UsageRow[],
   aggregate = false,
-): Promise<FeatureUsage[]> {
-  const [views] = await usageViews(call, [{ companyId, rows }], aggregate)
-  return views!
-}
-
-/** Rows of several companies in wire form, company by company. */
-export async function usageViews(
-  call: EntityCall,
-  asked: readonly CompanyRows[],
-  aggregate = false,
-): Promise<FeatureUsage[][]> {
-  const companies = await companiesOf(call, asked)
-  const [surroundings, own] = await Promise.all([
-    surroundingsOf(call, asked, companies),
-    Promise.all(asked.map(one => companySurroundings(call, one, companies, aggregate))),
+): Promise<(string | Uint8Array)[]> {
+  const [surroundings, aggregations] = await Promise.all([
+    surroundingsOf(call, [{ companyId, rows }]),
+    aggregate ? aggregationsOf(call, companyId, rows) : new Map(),
   ])
-  return asked.map(({ rows }, i) => rows.map(row => featureUsageView(row, surroundings, own[i]!)))
+  return usagePieces(rows, surroundings, aggregations)
 }
 
-/** The companies whose rows show an override or a credit, by id. */
-async function companiesOf(
+/** Rows of several companies as views, company by company. */
+export async function usageViews(call: EntityCall, asked: readonly CompanyRows[]): Promise<FeatureUsage[][]> {
+  const surroundings = await surroundingsOf(call, asked)
+  return asked.map(({ rows }) => rows.map(row => usageView(row, surroundings)))
+}
+
+/** Of a company that was deleted meanwhile: none. */
+async function aggregationsOf(
   call: EntityCall,
-  asked: readonly CompanyRows[],
-): Promise<ReadonlyMap<string, Company>> {
-  const shown = asked.filter(({ rows }) =>
-    rows.some(row => row.entitlementType === 'company_override' || row.creditId !== null),
-  )
-  const descriptions = await Promise.all(shown.map(({ companyId }) => describedOrNull(call, companyId)))
-  const found = descriptions.flatMap(description => (description ? [decodeCompany(description.state)] : []))
-  return new Map(found.map(company => [company.id, company]))
+  companyId: string,
+  rows: readonly UsageRow[],
+): Promise<Aggregations> {
+  const creditIds = distinct(rows.map(row => row.creditId))
+  const described = creditIds.length === 0 ? null : await describedOrNull(call, companyId)
+  return described ? creditAggregations(call, decodeCompany(described.state), creditIds) : new Map()
 }
 
 async function surroundingsOf(
   { services, environment, key }: EntityCall,
   asked: readonly CompanyRows[],
-  companies: ReadonlyMap<string, Company>,
 ): Promise<Surroundings> {
   const { sql, reads } = services
   const { accountId } = key
   const catalog = services.catalogs.get(environment.id)
   const outlook: Outlook = { services, accountId, environment }
-  const rows = asked.flatMap(one => one.rows)
-  const ids = new Set(rows.map(row => row.entitlementId))
-  const overridden = [...companies.values()].flatMap(({ id, overrides }) =>
-    overrides.filter(one => ids.has(one.id)).map(one => overrideRow(environment.id, id, one)),
-  )
-  const planned = rows.filter(row => row.entitlementType === 'plan_entitlement')
+  const featureIds = new Set<string>()
+  const entitlementIds = new Set<string>()
+  const overridden: OverrideRow[] = []
+  for (const { companyId, rows } of asked)
+    for (const { featureId, entitlementId, override } of rows) {
+      featureIds.add(featureId)
+      if (override === null) entitlementIds.add(entitlementId)
+      else overridden.push(overrideRow(environment.id, companyId, override))
+    }
   const [features, entitlements, overrides] = await Promise.all([
     reads.ofCatalog(
       catalog,
       'used features',
-      distinct(rows.map(row => row.featureId)),
-      async some => writtenOut(await summarised(outlook, featuresInPlans(sql, outlook, some)), asJson),
+      [...featureIds],
+      async some =>
+        mapped(await summarised(outlook, featuresInPlans(sql, outlook, some)), view =>
+          shared(featureMember(view)),
+        ),
       besideMs,
     ),
     reads.ofCatalog(
       catalog,
       'used entitlements',
-      distinct(planned.map(row => row.entitlementId)),
+      [...entitlementIds],
       async some =>
-        writtenOut(await viewsById(sql, { accountId, environmentId: environment.id }, some), planJson),
+        mapped(await viewsById(sql, { accountId, environmentId: environment.id }, some), view =>
+          shared(planMembers(view)),
+        ),
       besideMs,
     ),
-    overrideViews(sql, environment.id, overridden),
+    overridden.length === 0 ? [] : overrideViews(sql, environment.id, overridden),
   ])
-  return {
-    features,
-    entitlements,
-    overrides: new Map(overrides.map(view => [view.id, view])),
-  }
+  return { features, entitlements, overrides: new Map(overrides.map(view => [view.id, view])) }
 }
 
-/** Each value in the form in which every answer of the next second repeats it. */
-function writtenOut<From, To>(views: ReadonlyMap<string, From>, write: (view: From) => To): Map<string, To> {
-  return new Map([...views].map(([id, view]) => [id, write(view)]))
-}
-
-const asJson = <T>(view: T): T => asWritten<T>(jsonText(view))
-
-function planJson(view: PlanEntitlement): PlanMembers {
-  const members = Object.entries(planMembers(view)).map(([name, value]) => [name, asJson(value)])
-  return Object.fromEntries(members)
+function mapped<From, To>(views: ReadonlyMap<string, From>, to: (view: From) => To): Map<string, To> {
+  return new Map([...views].map(([id, view]) => [id, to(view)]))
 }
 
 async function viewsById(
@@ -206,21 +194,6 @@ async function summarised(
 ): ReturnType<typeof featuresInPlans> {
   const features = await withEvents(outlook, [...(await found).values()])
   return new Map(features.map(feature => [feature.id, feature]))
-}
-
-async function companySurroundings(
-  call: EntityCall,
-  { companyId, rows }: CompanyRows,
-  companies: ReadonlyMap<string, Company>,
-  aggregate: boolean,
-): Promise<CompanySurroundings> {
-  const company = companies.get(companyId)
-  if (!company) return { grants: new Map(), aggregations: new Map() }
-  const creditIds = distinct(rows.map(row => row.creditId))
-  return {
-    grants: grantDetails(company, call.services.catalogs.get(call.environment.id), call.nowMs),
-    aggregations: aggregate ? await creditAggregations(call, company, creditIds) : new Map(),
-  }
 }
 
 /** An override from the actor, in the form of its row. */

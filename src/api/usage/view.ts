@@ -1,85 +1,80 @@
-// Usage rows in their wire form, from the core's figures and the stored feature, plan and override.
+// Usage rows in their wire form: the figures as the company's actor wrote them, and the stored feature, plan and override.
 import type { CompanyOverride, PlanEntitlement } from '../../../schemas/entitlements.js'
-import type { BillingCreditGrantReason } from '../../../schemas/enums.js'
 import type { FeatureInPlan } from '../../../schemas/plans.js'
-import type { CreditGrantDetail, CreditUsageAggregation, FeatureUsage } from '../../../schemas/usage.js'
-import type { Company } from '../../core/company/company-state.js'
-import { amountToNumber } from '../../core/credits/amount.js'
-import { usable } from '../../core/credits/grant.js'
-import type { CatalogData } from '../../core/definitions.js'
-import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
-import { long } from '../kit/long.js'
-import { isoTimeOrNull } from '../kit/time.js'
+import type { CreditUsageAggregation, FeatureUsage } from '../../../schemas/usage.js'
+import { asWritten, jsonText, parseExactly } from '../../json.js'
+import type { UsageRow } from '../../protocol/usage-rows.js'
 
-/** Data shown beside the figures, by id. */
+/** Definitions shown beside the figures, by id. */
 export interface Surroundings {
-  readonly features: ReadonlyMap<string, FeatureInPlan>
-  readonly entitlements: ReadonlyMap<string, PlanMembers>
+  readonly features: ReadonlyMap<string, Shared<Pick<FeatureUsage, 'feature'>>>
+  readonly entitlements: ReadonlyMap<string, Shared<PlanMembers>>
   readonly overrides: ReadonlyMap<string, CompanyOverride>
 }
 
-/** Data of the company shown beside the figures. */
-export interface CompanySurroundings {
-  /** By credit id. */
-  readonly grants: ReadonlyMap<string, readonly CreditGrantDetail[]>
-  /** By credit id; absent unless requested. */
-  readonly aggregations: ReadonlyMap<string, CreditUsageAggregation>
+/** Credits a company consumed, by credit id; empty unless they are asked for. */
+export type Aggregations = ReadonlyMap<string, CreditUsageAggregation>
+
+/** Members that many answers repeat, written once: as a view's members, and as the bytes that end a longer object. */
+export interface Shared<Members> {
+  readonly members: Members
+  /** Each member with a comma before it. */
+  readonly bytes: Uint8Array
 }
 
-/** One row. source: US-5…7 */
-export function featureUsageView(
-  row: FeatureUsageRow,
-  surroundings: Surroundings,
-  company: CompanySurroundings,
-): FeatureUsage {
-  const feature = surroundings.features.get(row.featureId)
-  const entitlement = surroundings.entitlements.get(row.entitlementId)
-  const override = surroundings.overrides.get(row.entitlementId)
+/** These members, written out; undefined ones are left out. */
+export function shared<Members extends object>(members: Members): Shared<Members> {
+  const texts = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, jsonText(value)] as const],
+  )
   return {
-    access: row.access,
-    allocation: long(row.allocation),
-    allocation_type: row.allocationType,
-    entitlement_id: row.entitlementId,
-    entitlement_type: row.entitlementType,
-    entitlement_source: row.entitlementType === 'company_override' ? 'company_override' : 'plan',
-    entitlement_expiration_date: isoTimeOrNull(row.entitlementExpiresAtMs),
-    has_valid_allocation: row.hasValidAllocation,
-    is_unlimited: row.isUnlimited,
-    usage: long(row.usage),
-    soft_limit: long(row.softLimit),
-    effective_limit: long(row.effectiveLimit),
-    effective_price: row.effectivePrice,
-    percent_used: row.percentUsed,
-    overuse: long(row.overuse),
-    price_behavior: row.priceBehavior,
-    period: row.period,
-    month_reset: row.monthReset,
-    metric_reset_at: isoTimeOrNull(row.metricResetAtMs),
-    credit_consumption_rate: row.creditConsumptionRate,
-    credit_remaining: row.creditRemaining,
-    credit_used: row.creditUsed,
-    credit_total: row.creditTotal,
-    ...ofCredit(row.creditId, company),
-    ...(feature && { feature }),
-    ...entitlement,
+    members: Object.fromEntries(texts.map(([name, text]) => [name, asWritten(text)])) as Members,
+    bytes: Buffer.from(texts.map(([name, text]) => `,${JSON.stringify(name)}:${text}`).join('')),
+  }
+}
+
+/** The JSON of a list of rows, in pieces: definitions are most of it, and not copied into a longer text. */
+export function usagePieces(
+  rows: readonly UsageRow[],
+  { features, entitlements, overrides }: Surroundings,
+  aggregations: Aggregations,
+): (string | Uint8Array)[] {
+  const pieces: (string | Uint8Array)[] = []
+  let text = '['
+  for (const row of rows) {
+    text += row.json
+    const aggregation = aggregations.get(row.creditId ?? '')
+    if (aggregation) text += `,"credit_usage_aggregation":${JSON.stringify(aggregation)}`
+    const override = overrides.get(row.entitlementId)
+    pieces.push(text)
+    text = ''
+    const feature = features.get(row.featureId)
+    if (feature) pieces.push(feature.bytes)
+    const entitlement = entitlements.get(row.entitlementId)
+    if (entitlement) pieces.push(entitlement.bytes)
+    if (override) text += `,"company_override":${jsonText(override)}`
+    text += '},'
+  }
+  pieces.push(rows.length === 0 ? '[]' : `${text.slice(0, -1)}]`)
+  return pieces
+}
+
+/** One row as members of another view. source: US-5…7 */
+export function usageView(
+  row: UsageRow,
+  { features, entitlements, overrides }: Surroundings,
+): FeatureUsage {
+  const override = overrides.get(row.entitlementId)
+  return {
+    ...(parseExactly(`${row.json}}`) as FeatureUsage),
+    ...features.get(row.featureId)?.members,
+    ...entitlements.get(row.entitlementId)?.members,
     ...(override && { company_override: override }),
   }
 }
 
-function ofCredit(creditId: string | null, { grants, aggregations }: CompanySurroundings) {
-  if (creditId === null) return { credit_grant_reason: null }
-  const details = grants.get(creditId) ?? []
-  const counts = new Map<BillingCreditGrantReason, number>()
-  for (const { grant_reason, quantity } of details)
-    counts.set(grant_reason, (counts.get(grant_reason) ?? 0) + quantity)
-  const aggregation = aggregations.get(creditId)
-  return {
-    credit_grant_reason: details[0]?.grant_reason ?? null,
-    credit_grant_counts: Object.fromEntries(counts),
-    credit_grant_details: [...details],
-    ...(aggregation && { credit_usage_aggregation: aggregation }),
-  }
-}
+/** The member of a usage row that repeats its feature. */
+export const featureMember = (feature: FeatureInPlan): Pick<FeatureUsage, 'feature'> => ({ feature })
 
 /** Members of a usage row that repeat its plan entitlement. */
 export type PlanMembers = Pick<
@@ -100,26 +95,4 @@ export function planMembers(entitlement: PlanEntitlement): PlanMembers {
     ...(metered_quarterly_price && { quarterly_usage_based_price: metered_quarterly_price }),
     ...(metered_yearly_price && { yearly_usage_based_price: metered_yearly_price }),
   }
-}
-
-/** The company's grants that can be drawn from now, oldest first, by credit id. */
-export function grantDetails(
-  company: Company,
-  catalog: CatalogData,
-  nowMs: number,
-): Map<string, CreditGrantDetail[]> {
-  return new Map(
-    [...company.credits].map(([creditId, { grants }]) => {
-      const icon = catalog.credits.find(credit => credit.id === creditId)?.icon ?? null
-      const details = grants
-        .filter(grant => usable(grant, nowMs))
-        .map(grant => ({
-          grant_reason: grant.reason,
-          quantity: amountToNumber(grant.quantity),
-          expires_at: isoTimeOrNull(grant.expiresAtMs),
-          credit_type_icon: icon,
-        }))
-      return [creditId, details]
-    }),
-  )
 }

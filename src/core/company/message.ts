@@ -229,7 +229,7 @@ export type Question =
   | { readonly type: 'describe'; readonly eventNamesMax?: number }
   /** The parts of a company that its view shows (src/protocol/company-outline.ts), as one text; null as above. */
   | { readonly type: 'outline'; readonly eventNamesMax?: number | undefined }
-  /** Usage of the entitled features, or of some: FeatureUsage rows by feature name (US-5, US-8). */
+  /** Usage of the entitled features, or of some, by feature name (US-5, US-8), as one text (src/protocol/usage-rows.ts). */
   | {
       readonly type: 'feature_usage'
       readonly withoutNegative: boolean
