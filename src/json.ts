@@ -195,36 +195,34 @@ function piecesOf(text: string): (string | Written)[] {
   return pieces
 }
 
-/** A value that is JSON text already. */
+/** A value that is JSON already: text, or its bytes. */
 class Written {
-  private utf8: Uint8Array | null = null
-
-  constructor(private readonly text: string) {}
+  constructor(private json: string | Uint8Array) {}
 
   toString(): string {
-    return this.text
+    return typeof this.json === 'string' ? this.json : Buffer.from(this.json).toString()
   }
 
-  /** The text as bytes; kept, since what is written once is sent many times. */
+  /** As bytes; kept, since what is written once is sent many times. */
   bytes(): Uint8Array {
-    this.utf8 ??= Buffer.from(this.text)
-    return this.utf8
+    if (typeof this.json === 'string') this.json = Buffer.from(this.json)
+    return this.json
   }
 
   /** A placeholder for `jsonText`; elsewhere the value itself. */
   toJSON(): unknown {
-    if (written === null) return parseExactly(this.text)
+    if (written === null) return parseExactly(this.toString())
     written.push(this)
     return mark
   }
 }
 
 /**
- * JSON text as a member of a value that `jsonText` writes: it is inserted as it is. The result stands for the value that it
+ * JSON as a member of a value that `jsonText` writes: it is inserted as it is. The result stands for the value that it
  * describes; only `jsonText` and JSON.stringify can read it.
  */
-export function asWritten<T>(text: string): T {
-  return new Written(text) as T
+export function asWritten<T>(json: string | Uint8Array): T {
+  return new Written(json) as T
 }
 
 /**

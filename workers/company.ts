@@ -14,9 +14,11 @@ import {
   type Effect,
   type Fact,
   isQuestion,
+  type OutlineQuestion,
   type Question,
   type UserMessage,
 } from '../src/core/company/message.js'
+import type { WriteReply } from '../src/core/company/entity-state.js'
 import type { DomainEvent } from '../src/core/company/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../src/core/company/requests.js'
 import type { ShardControl, ShardNotice, ShardRequest } from '../src/core/company/shard-request.js'
@@ -36,10 +38,11 @@ import { Positions } from '../src/protocol/positions.js'
 import { Changes } from '../src/protocol/version-counters.js'
 import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
-import { type Actor, Actors, timeOf } from './company/actors.js'
+import { type Actor, Actors, answered, timeOf } from './company/actors.js'
 import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './company/answer.js'
 import { FlagChecks, reportMs } from './company/checks.js'
 import { type EventClaims, HeldKeys, sorted } from './company/claimed.js'
+import { keepsFigures, outlineAgain } from './company/describe.js'
 import { lookAfter, lookBefore } from './company/event-detector.js'
 import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
@@ -123,6 +126,10 @@ class Shard {
   private readonly keys: HeldKeys
   /** Facts of this batch that other nodes must know before its replies leave. */
   private told: Fact[] = []
+  /** Names this life of the shard. */
+  private readonly run: string
+  /** Marks of outlined figures given so far. */
+  private marks = 0
   private covered = 0 // how far the checkpoint before this one came
   /** Fails when the shard is another node's by now. */
   readonly fate = new Fate()
@@ -139,8 +146,8 @@ class Shard {
     this.actors = new Actors(options.actorsMax)
     this.changes = new Changes(options.changes)
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
-    const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
-    this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
+    this.run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
+    this.checks = storage.checks ?? new FlagChecks(this.run, options.checkRowsPerSecond)
     this.reads = new Replies(task.ring)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
@@ -343,7 +350,18 @@ class Shard {
     const event = m.type === 'event' ? m.event : null
     if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
     if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
-    this.writes.answered(n, decision.reply, actor ? actor.state.sequence : this.next - 1)
+    const reply =
+      'shows' in m && m.shows !== undefined
+        ? { ...(decision.reply as WriteReply), outline: this.outline(actor, env, m.shows, at) }
+        : decision.reply
+    this.writes.answered(n, reply, actor ? actor.state.sequence : this.next - 1)
+  }
+
+  /** The outline of a company; its figures are left out where the asker has them. */
+  private outline(actor: Actor | null, env: string, { known = '' }: OutlineQuestion, at: number): string | null {
+    if (actor?.k !== 'c' || !actor.state.exists) return null
+    const mark = () => `${this.run} ${++this.marks}`
+    return outlineAgain(actor, this.catalog(env), this.editions.get(env)!, at, known, mark)
   }
 
   /** Leaves what a check leaves; the reply is its text (CR-84), or null for an unknown flag. */
@@ -410,7 +428,9 @@ class Shard {
     const flags = flagsOf(fx)
     let tell = toldNothing
     if (actor) {
+      const isHead = actor.k === 'c' && keepsFigures(actor, fx)
       raiseRecorded(actor, flags, this.changes)
+      if (isHead) actor.answeredFigures = answered.view
       const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') {
         for (const effect of fx) apply(actor.state, effect, at)
@@ -461,7 +481,10 @@ class Shard {
   // ── reads ────────────────────────────────────────────────────────────────────────────────────
 
   private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
-    const reply = answerOf(this.checks, this.catalog(env), actor, question, at)
+    const reply =
+      question.type === 'outline' && question.known !== undefined
+        ? this.outline(actor, env, question, at)
+        : answerOf(this.checks, this.catalog(env), actor, question, at)
     const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
     if (question.type === 'check_all' && question.whole) return this.reads.whole(n, reply as string)
     if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)

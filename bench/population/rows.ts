@@ -3,6 +3,7 @@ import {
   allFlags,
   batches,
   checks,
+  details,
   featureUsage,
   lookups,
   type Stream,
@@ -112,6 +113,13 @@ export const rows: readonly Row[] = [
     stream: lookups,
     unit: 'requests/s',
     rateMin: 6_000,
+  },
+  {
+    ...usual,
+    key: 'detail',
+    title: '`GET /companies/{company_id}`, 25 entitlements',
+    stream: details,
+    unit: 'requests/s',
   },
   {
     ...usual,

@@ -112,6 +112,13 @@ export const lookups: Stream = population => {
   })
 }
 
+/** One company by its id. */
+export const details: Stream = population => {
+  const random = new Random(seed + 8)
+  const draw = drawOf('zipf', population)
+  return many(requestsMin, () => get(`/companies/${population.filled.companyIds[draw(random)]}`))
+}
+
 export const featureUsage: Stream = population => {
   const random = new Random(seed + 5)
   const draw = drawOf('zipf', population)

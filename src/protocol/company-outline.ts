@@ -6,14 +6,25 @@ import type { EntitlementReport } from '../core/entitlements/entitlement.js'
 import { isoTime } from '../core/instant.js'
 import type { CounterReading } from '../core/usage/counter.js'
 
-export interface CompanyOutline extends Pick<CompanyFigures, 'plan' | 'addOns'> {
+export interface CompanyOutline extends Pick<CompanyFigures, 'plan' | 'addOns'>, OutlinedFigures {
   readonly state: CompanyHead
-  /** JSON of FeatureEntitlement[]. */
-  readonly entitlements: string
-  /** JSON of CompanyEventPeriodMetrics[]. */
-  readonly metrics: string
-  /** Remaining credits by credit id, as JSON. */
+}
+
+/** The figures of a view, as JSON: text, or its bytes. */
+export interface OutlinedFigures {
+  /** FeatureEntitlement[]. */
+  readonly entitlements: string | Uint8Array
+  /** CompanyEventPeriodMetrics[]. */
+  readonly metrics: string | Uint8Array
+  /** Remaining credits by credit id. */
   readonly balances: string
+}
+
+/** Figures under the name that their shard gave them: it leaves them out of an outline while they are the same. */
+export interface MarkedFigures extends OutlinedFigures {
+  readonly mark: string
+  readonly entitlements: Uint8Array
+  readonly metrics: Uint8Array
 }
 
 /** The outline of a company from its figures. */
@@ -35,13 +46,49 @@ export function outlineOf(state: CompanyHead, figures: CompanyFigures, accountId
 /** JSON has no line ends: they separate the parts. */
 const partEnd = '\n'
 
-export function packOutline({ entitlements, metrics, balances, ...head }: CompanyOutline): string {
-  return JSON.stringify(head) + partEnd + entitlements + partEnd + metrics + partEnd + balances
+/** An outline as it crosses. Figures that are '' are those under the mark of the question. */
+export interface PackedOutline extends Pick<CompanyFigures, 'plan' | 'addOns'> {
+  readonly state: CompanyHead
+  readonly entitlements: string
+  readonly metrics: string
+  readonly balances: string
 }
 
-export function unpackOutline(text: string): CompanyOutline {
-  const [head, entitlements, metrics, balances] = text.split(partEnd)
-  return { ...JSON.parse(head!), entitlements, metrics, balances }
+/** `mark`: name of the figures; '': none, they are not to be kept. */
+export function packOutline({ entitlements, metrics, balances, ...head }: PackedOutline, mark = ''): string {
+  const figures = partEnd + entitlements + partEnd + metrics + partEnd + balances
+  return JSON.stringify(head) + partEnd + mark + figures
+}
+
+/**
+ * The outline of a packed one, and its figures under their mark.
+ *
+ * known    those of the question's mark; null where it had none.
+ * figures  null: not to be kept.
+ */
+export function unpackOutline(
+  text: string,
+  known: MarkedFigures | null = null,
+): { readonly outline: CompanyOutline; readonly figures: MarkedFigures | null } {
+  const [head, mark, entitlements, metrics, balances] = text.split(partEnd) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  const parts = JSON.parse(head)
+  if (mark === '') return { outline: { ...parts, entitlements, metrics, balances }, figures: null }
+  const figures =
+    known !== null && mark === known.mark
+      ? known
+      : {
+          mark,
+          entitlements: Buffer.from(entitlements),
+          metrics: metrics === '' && known !== null ? known.metrics : Buffer.from(metrics),
+          balances,
+        }
+  return { outline: { ...parts, ...figures }, figures }
 }
 
 /** FeatureEntitlement[]. */

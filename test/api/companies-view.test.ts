@@ -85,7 +85,7 @@ function detailOf(
   users: number,
   around: Surroundings,
 ): CompanyDetail {
-  return JSON.parse(jsonText(companyDetail(unpackOutline(outlineCompany(...asked)), users, around)))
+  return JSON.parse(jsonText(companyDetail(unpackOutline(outlineCompany(...asked)).outline, users, around)))
 }
 
 t.test('plans, entitlements, rules, metrics and balances', async t => {

@@ -1,7 +1,7 @@
-// The law of kept views: a company that is looked up is shown as it would be described now, whatever happened since it
-// was looked up before. The list describes its companies anew each time.
+// The law of kept views and figures: a company that is looked up or written is shown as it would be described now, whatever
+// happened since it was shown before. The list describes its companies anew each time.
 import t from 'tap'
-import { booleanFeature, companyOf, publishedPlan } from '../api/planned.js'
+import { booleanFeature, companyOf, eventFeature, publishedPlan } from '../api/planned.js'
 import { startHere } from '../harness.js'
 import { Random, seed, times } from '../random.js'
 import { CreditWorld } from '../wire/credit-world.js'
@@ -29,8 +29,16 @@ async function definitions() {
   const credit = await world.credit()
   const metered = await world.metered(credit.id, 0.5, [{ credit_amount: 100 }])
   const feature = await booleanFeature(client, 'Of the law')
+  // as many as the trait `room` says: a trait that entitlements read
+  const room = await client.ok('POST', '/entity-trait-definitions', {
+    entity_type: 'company',
+    hierarchy: ['room'],
+    trait_type: 'number',
+  })
+  const measured = await eventFeature(client, 'Of a trait', `room-${seed}`)
   const other = await publishedPlan(client, 'Other', [
     { feature_id: feature.id, value_type: 'boolean', value_bool: true },
+    { feature_id: measured.id, value_type: 'trait', value_trait_id: room.id, metric_period: 'all_time' },
     {
       feature_id: metered.feature.id,
       value_type: 'numeric',
@@ -83,6 +91,10 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
       [
         'traits',
         () => client.ok('POST', '/companies', { keys: { slug }, traits: { seats: random.below(1_000) } }),
+      ],
+      [
+        'a trait that entitlements read',
+        () => client.ok('POST', '/companies', { keys: { slug }, traits: { room: random.below(9) } }),
       ],
       [
         'a new trait',
@@ -182,6 +194,14 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
       await take()
       const { kept, made: now } = await shown(slug, id)
       if (!t.strictSame(kept, now, `walk ${walk}, step ${step}: ${name}`)) return
+      // a write of what no figure rests on is answered with the figures as they are by now
+      const trait = random.pick(['seats', 'room'])
+      const body = { keys: { slug }, traits: { [trait]: random.below(1_000) } }
+      const answer = random.chance(0.5)
+        ? await client.ok('POST', '/companies', body)
+        : await client.ok('POST', '/company-traits', { keys: { slug }, trait, set: String(random.below(1_000)) })
+      const [listed] = await client.ok('GET', `/companies?ids=${id}`)
+      if (!t.strictSame(answer, listed, `walk ${walk}, step ${step}, a write after it: ${name}`)) return
       const second = await shown(slug, id)
       if (!t.strictSame(second.kept, second.made, `walk ${walk}, step ${step}, again: ${name}`)) return
     }

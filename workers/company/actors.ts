@@ -26,12 +26,21 @@ export type Actor =
        */
       answeredFigures: Answered
       answeredTests: CachedPredicates | null
+      /** The figures of its last outline, which the asker keeps; null: none. They hold while `answeredFigures` is `view`. */
+      outlined: Outlined | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
 
 /** Cacheable answers with usage figures that were given of a company: none, checks, or its view as well. */
 export const answered = { none: 0, checks: 1, view: 2 } as const
 export type Answered = (typeof answered)[keyof typeof answered]
+
+/** A view of a company is given: any use ends what it shows. Figures given before a change are no longer the same. */
+export function showFigures(actor: CompanyActor): void {
+  if (actor.answeredFigures === answered.view) return
+  actor.answeredFigures = answered.view
+  actor.outlined = null
+}
 
 /** When a message of this time counts for an actor, epoch ms (decision 22). */
 export function timeOf(actor: Actor, atMs: number): number {
@@ -40,6 +49,19 @@ export function timeOf(actor: Actor, atMs: number): number {
 
 /** That of a company. */
 export type CompanyActor = Extract<Actor, { readonly k: 'c' }>
+
+/** Figures of a company's outline, and what they rest on beside its use. */
+export interface Outlined {
+  /** Names them. */
+  readonly mark: string
+  /** That of the catalog. */
+  readonly edition: number
+  /** When they hold, [fromMs, untilMs), epoch ms. */
+  readonly fromMs: number
+  readonly untilMs: number
+  /** Names of the traits that entitlements read. */
+  readonly traits: ReadonlySet<string>
+}
 
 /** The grants a company draws from, while it has this plan alone, under this catalog. */
 export interface Drawing {
@@ -62,6 +84,7 @@ export function companyActor(state: Company, tick: number): CompanyActor {
     drawing: null,
     answeredFigures: answered.view,
     answeredTests: CachedPredicates.unknown,
+    outlined: null,
   }
 }
 

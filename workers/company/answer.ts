@@ -6,7 +6,7 @@ import { describeCredits } from '../../src/core/credits/company-accounts.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
 import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
-import { type Actor, answered, type CompanyActor } from './actors.js'
+import { type Actor, answered, type CompanyActor, showFigures } from './actors.js'
 import type { FlagChecks } from './checks.js'
 import { describeCompany, outlineCompany, usageOfFeatures } from './describe.js'
 import { toldOf } from './streamed.js'
@@ -66,7 +66,7 @@ export function rememberAnswer(
   if (!isView && question.type !== 'check') return null
   if (actor?.k !== 'c') return isView || figures
   if (isView) {
-    actor.answeredFigures = answered.view
+    showFigures(actor)
     return true
   }
   tellSeen(actor, changes)

@@ -4,7 +4,7 @@ import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import type { CompanyDescription } from '../../src/core/company/descriptions.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
-import type { Question } from '../../src/core/company/message.js'
+import type { Effect, Question } from '../../src/core/company/message.js'
 import { encodeCompany, encodeHead } from '../../src/core/company/state.js'
 import { amountToNumber } from '../../src/core/credits/amount.js'
 import {
@@ -13,9 +13,13 @@ import {
   resolveEntitlement,
 } from '../../src/core/entitlements/entitlement.js'
 import { featureUsages } from '../../src/core/entitlements/feature.js'
+import { snapshotUntil } from '../../src/core/flags/cacheable-until.js'
+import type { TraitRef } from '../../src/core/flags/trait.js'
 import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.js'
+import { dayMs, dayStart } from '../../src/core/usage/period.js'
 import { entitlementsJson, MetricsJson, packOutline } from '../../src/protocol/company-outline.js'
 import { packUsage } from '../../src/protocol/usage-rows.js'
+import { answered, type CompanyActor, showFigures } from './actors.js'
 
 /**
  * Everything about a company at one instant, as plain data; its credits are settled by then.
@@ -66,21 +70,108 @@ export function outlineCompany(
   eventNamesMax = Number.POSITIVE_INFINITY,
 ): string {
   const live = new LiveCompany(company, catalog, atMs)
+  return packOutline({
+    ...headOf(live),
+    entitlements: entitlementsJson(reported(live, catalog)),
+    metrics: metricsJson(live, eventNamesMax),
+    balances: balancesJson(live),
+  })
+}
+
+/**
+ * The same for an asker that keeps figures: it hears again only those that may be others than before. Metrics rest on the
+ * company's use and on time, entitlements and balances on the catalog and some traits, too.
+ *
+ * edition  of the catalog.
+ * known    mark of the figures that the asker keeps.
+ * next     a mark that was never used.
+ */
+export function outlineAgain(
+  actor: CompanyActor,
+  catalog: Catalog,
+  edition: number,
+  atMs: number,
+  known: string,
+  next: () => string,
+): string {
+  showFigures(actor)
+  const { state, outlined, settledUntilMs } = actor
+  const live = new ReadCompany(state, catalog, atMs)
+  const head = headOf(live)
+  const holds =
+    outlined !== null &&
+    outlined.mark === known &&
+    atMs >= outlined.fromMs &&
+    atMs < outlined.untilMs
+  if (holds && outlined.edition === edition)
+    return packOutline({ ...head, entitlements: '', metrics: '', balances: '' }, known)
+  const entitlements = entitlementsJson(reported(live, catalog))
+  const metrics = holds ? '' : metricsJson(live)
+  const untilMs = Math.min(snapshotUntil(state, settledUntilMs, atMs), dayStart(atMs) + dayMs)
+  const mark = next()
+  actor.outlined = {
+    mark,
+    edition,
+    fromMs: atMs,
+    untilMs: holds ? Math.min(untilMs, outlined.untilMs) : untilMs,
+    traits: live.traitsRead,
+  }
+  return packOutline({ ...head, entitlements, metrics, balances: balancesJson(live) }, mark)
+}
+
+const noTraits: ReadonlySet<string> = new Set()
+
+/** Remembers which traits were read. */
+class ReadCompany extends LiveCompany {
+  traitsRead = noTraits
+
+  override traitText(trait: TraitRef): string | null {
+    this.traitsRead = new Set([...this.traitsRead, trait.name])
+    return super.traitText(trait)
+  }
+}
+
+/** Whether figures of an outline are the same after these effects: they change its head alone. */
+export function keepsFigures({ outlined, answeredFigures }: CompanyActor, fx: readonly Effect[]): boolean {
+  if (outlined === null || answeredFigures !== answered.view) return false
+  return fx.every(effect => {
+    switch (effect.t) {
+      case 'trait':
+        return !outlined.traits.has(effect.name)
+      case 'named':
+      case 'touched':
+      case 'key':
+      case 'key_removed':
+      case 'trait_introduced':
+      case 'client_trait':
+      case 'seen_set':
+        return true
+      default:
+        return false
+    }
+  })
+}
+
+const headOf = ({ company, inForce }: LiveCompany) => ({
+  state: encodeHead(company),
+  plan: inForce.plan,
+  addOns: inForce.addOns,
+})
+
+function metricsJson(live: LiveCompany, eventNamesMax = Number.POSITIVE_INFINITY): string {
+  const { company, catalog, nowMs } = live
   const cycle = live.cycle()
   const metrics = new MetricsJson(catalog.data.accountId, company)
   for (const [eventSubtype, counter] of latest([...company.counters], eventNamesMax))
-    for (const reading of readAll(counter, atMs, cycle)) metrics.add(eventSubtype, reading)
+    for (const reading of readAll(counter, nowMs, cycle)) metrics.add(eventSubtype, reading)
+  return metrics.end()
+}
+
+function balancesJson(live: LiveCompany): string {
   const balances: Record<string, number> = {}
-  for (const creditId of company.credits.keys())
+  for (const creditId of live.company.credits.keys())
     balances[creditId] = amountToNumber(live.figures(creditId).remaining)
-  return packOutline({
-    state: encodeHead(company),
-    plan: live.inForce.plan,
-    addOns: live.inForce.addOns,
-    entitlements: entitlementsJson(reported(live, catalog)),
-    metrics: metrics.end(),
-    balances: JSON.stringify(balances),
-  })
+  return JSON.stringify(balances)
 }
 
 /** Its usage of the features it is entitled to, as `packUsage` writes it. source: US-5, US-8 */

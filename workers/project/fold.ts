@@ -95,7 +95,6 @@ const listedEffects: ReadonlySet<Effect['t']> = new Set([
   'named',
   'key',
   'key_removed',
-  'trait',
   'override',
   'override_removed',
   'plan',
@@ -140,6 +139,8 @@ export class Fold {
   readonly notices = new RowSet()
   /** Companies and users whose row of `listed` may be another from now on. */
   readonly relisted = new Set<string>()
+  /** The same where a trait has another value, which shows in `listed` if it is a text: pairs of entity and definition. */
+  readonly relistedByTrait: (readonly [entityId: string, definitionId: string])[] = []
   /** Facts added. */
   facts = 0
 
@@ -211,6 +212,7 @@ export class Fold {
         return
       case 'trait':
         this.#touch(fact, entity, at)
+        this.relistedByTrait.push([fact.id, derivedId('trt_', fact.env, entity, effect.name)])
         this.#trait(fact, entity, effect.name, effect.value, at, effect.atMs)
         return
       case 'client_trait':

@@ -100,8 +100,21 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
     all.push(tx`
       update billing_subscriptions set own = jsonb_set(own, '{scheduled}', 'null')
       where company_id = any(${[...fold.calledOff]}::text[]) and own->>'scheduled' is not null`)
-  if (fold.relisted.size > 0) all.push(tx`select list_again(${[...fold.relisted]}::text[])`)
+  if (fold.relisted.size + fold.relistedByTrait.length > 0) all.push(listAgain(tx, fold))
   return all
+}
+
+/** Lists show traits that are texts, and no others. source: CU-60 */
+function listAgain(tx: TransactionSql, { relisted, relistedByTrait }: Fold): Promise<unknown> {
+  const entities = relistedByTrait.map(([id]) => id)
+  const definitions = relistedByTrait.map(([, definitionId]) => definitionId)
+  return tx`
+    select list_again(array(
+      select unnest(${[...relisted]}::text[])
+      union select changed.id
+        from unnest(${entities}::text[], ${definitions}::text[]) as changed (id, definition_id)
+        left join trait_definitions d on d.id = changed.definition_id
+        where coalesce(d.trait_type, 'string') in ('string', 'url')))`
 }
 
 const definition = 'id text, environment_id text, entity_type text,'

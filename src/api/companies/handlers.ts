@@ -1,6 +1,7 @@
 // Companies: upserts and lookups by keys, lists with filters, and trait writes.
-import type { CompanyDetail, CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
+import type { CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
+import type { WriteReply } from '../../core/company/entity-state.js'
 import type { CompanyMessage } from '../../core/company/message.js'
 import { ServiceError } from '../../errors.js'
 import { sortOf } from '../entities/list.js'
@@ -33,7 +34,7 @@ import {
   string,
   text,
 } from '../kit/query.js'
-import { companyBytes, companyDetails } from './read.js'
+import { companyDetails, companyPieces, type ShownWrite, shownWrite } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
 
 const listShape = {
@@ -130,12 +131,12 @@ export const countCompanies: Handler<undefined, CompanyListQuery> = async call =
 }
 
 /** POST /companies. source: CU-10…18 */
-export const upsertCompany: Handler<CompanyUpsert> = async call =>
-  written(await write(call, () => readyUpsert(call, 'company', call.body)))
+export const upsertCompany: Handler<CompanyUpsert> = call =>
+  write(call, () => readyUpsert(call, 'company', call.body))
 
 /** POST /companies/create: 400 when a key is in use. */
 export const createCompany: Handler<CompanyUpsert> = async call => ({
-  ...written(await write(call, () => readyCreate(call, 'company', call.body))),
+  ...(await write(call, () => readyCreate(call, 'company', call.body))),
   status: 201,
 })
 
@@ -143,19 +144,20 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
  * The answer to a write of a company. The audit log keeps what the write can change: entitlements, metrics and billing are
  * most of a company, and not of this change (source: decision).
  */
-function written(data: CompanyDetail): Answer {
-  const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = data
-  return { data, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
+async function written(shown: ShownWrite, reply: WriteReply): Promise<Answer> {
+  const { pieces, detail } = await shown.view(reply)
+  const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = detail
+  return { pieces, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
 }
 
 /**
- * Write a company and return its detail.
+ * Write a company and answer its detail.
  *
  * ready   finds or reserves the company; the write is sent in the same tick.
  * errors  those of `ready`; 404 for an unknown base plan, 400 for one that cannot be assigned.
  * source  CU-18, EN-81.
  */
-async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promise<CompanyDetail> {
+async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promise<Answer> {
   const { services, body, nowMs } = call
   const basePlan = await basePlanOf(call)
   const { target, write, creates } = ready()
@@ -163,6 +165,7 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     services.entities.release(target)
     throw basePlan.refused
   }
+  const shown = shownWrite(call, target.id)
   const message: CompanyMessage = {
     type: 'upsert',
     write,
@@ -170,9 +173,9 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     preventRemap: body.prevent_key_remap === true,
     basePlanId: basePlan?.planId ?? null,
     basePlanPriceId: basePlan?.priceId ?? null,
+    shows: shown.shows,
   }
-  await replyWhenShown(call, services.entities.ask(target, message, nowMs), refusals)
-  return oneCompany(call, target.id)
+  return written(shown, await replyWhenShown(call, services.entities.ask(target, message, nowMs), refusals))
 }
 
 interface BasePlan {
@@ -208,8 +211,9 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
     basePlanId: null,
     basePlanPriceId: null,
   }))
-  await replyWhenShown(call, call.services.entities.ask(target, message, call.nowMs), refusals)
-  return written(await oneCompany(call, target.id))
+  const shown = shownWrite(call, target.id)
+  const asked = { ...message, shows: shown.shows } as CompanyMessage & typeof message
+  return written(shown, await replyWhenShown(call, call.services.entities.ask(target, asked, call.nowMs), refusals))
 }
 
 /** GET /companies/lookup. source: CU-3, decision 15 */
@@ -225,9 +229,9 @@ export const getCompany: Handler = async call => {
 
 /** One company as it was written before, if that is still so. Throws 404 if it is deleted. */
 async function shown(call: EntityCall, id: string): Promise<Answer> {
-  const bytes = await companyBytes(call, id)
-  if (bytes === null) throw entityUnknown('company')
-  return { pieces: [bytes] }
+  const pieces = await companyPieces(call, id)
+  if (pieces === null) throw entityUnknown('company')
+  return { pieces }
 }
 
 /** DELETE /companies/{company_id}. No subscription with a provider is cancelled. source: CU-50, AL-34 */
@@ -250,11 +254,4 @@ export const deleteCompanyByKeys: Handler<KeysBody> = async (call): Promise<Answ
 
 function remove(call: EntityCall, id: string) {
   return call.services.entities.remove('company', call.environment.id, id, call.nowMs)
-}
-
-/** One company. Throws 404 if it is deleted. */
-async function oneCompany(call: EntityCall, id: string): Promise<CompanyDetail> {
-  const [company] = await companyDetails(call, [id])
-  if (!company) throw entityUnknown('company')
-  return company
 }

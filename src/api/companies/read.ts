@@ -3,11 +3,13 @@ import type { Sql } from 'postgres'
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { PlanHolding } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
+import type { WriteReply } from '../../core/company/entity-state.js'
+import type { OutlineQuestion } from '../../core/company/message.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { billingSubscription } from '../../core/plans/plan.js'
 import type { Beside } from '../../engine/cache/company-views.js'
-import { jsonText } from '../../json.js'
-import { type CompanyOutline, unpackOutline } from '../../protocol/company-outline.js'
+import { jsonPieces } from '../../json.js'
+import { type CompanyOutline, type MarkedFigures, unpackOutline } from '../../protocol/company-outline.js'
 import { type BilledCompanies, billedCompanies, billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'
 import { areKnown, definitionsOf } from '../entities/view.js'
@@ -43,7 +45,7 @@ export async function companyDetails(
     ids,
     async id => {
       const { reply } = await services.shards.ask<string | null>('c', environment.id, id, question, nowMs)
-      return reply === null ? null : unpackOutline(reply)
+      return reply === null ? null : unpackOutline(reply).outline
     },
     weightOf,
   )
@@ -54,37 +56,95 @@ export async function companyDetails(
   )
 }
 
+/** The JSON of a company in pieces. */
+type Pieces = readonly (string | Uint8Array)[]
+
 /**
- * One company in full, as the bytes of its JSON; null if it is deleted. They are given again while the same view would be
- * made. A view rests on the company's version numbers, the catalog, the trait definitions and its number of users; one
- * that shows anything else of Postgres is not kept. Whether billing is stored of the company is asked each time.
+ * One company in full, as its JSON; null if it is deleted. The same bytes are given again while the same view would be made.
+ * A view rests on the company's version numbers, the catalog, the trait definitions and its number of users; one that shows
+ * anything else of Postgres is not kept. Whether billing is stored of the company is asked each time.
  */
-export async function companyBytes(call: EntityPlace, id: string): Promise<Uint8Array | null> {
+export async function companyPieces(call: EntityPlace, id: string): Promise<Pieces | null> {
   const { services, environment, nowMs } = call
   const { companyViews: views, shards } = services
   const billed = billedCompanies(services, environment.id, [id])
   const beside = besideOf(call, id)
-  const known = views.find(id, nowMs, beside)
-  if (known !== null && !(await billed).has(id)) return known
+  const kept = views.find(id, nowMs, beside)
+  if (kept !== null && !(await billed).has(id)) return kept
   const stamp = views.stamp(environment.id, id, nowMs)
+  const known = views.figures(id)
   const { reply, untilMs = 0 } = await shards.ask<string | null>(
     'c',
     environment.id,
     id,
-    { type: 'outline' },
+    outlineBeside(known),
     nowMs,
   )
   if (reply === null) return null
-  const outline = unpackOutline(reply)
+  const { outline, figures } = unpackOutline(reply, known)
   const surroundings = await surroundingsOf(call, [outline], billed)
-  const detail = companyDetail(outline, services.directory.membersOf(id), surroundings)
-  const bytes = Buffer.from(jsonText(detail))
+  const pieces = jsonPieces(companyDetail(outline, services.directory.membersOf(id), surroundings))
   const isLasting = isOfDefinitions(outline, surroundings) && !(await billed).has(id)
   const { catalog, traits, members } = besideOf(call, id)
   const isSame = catalog === beside.catalog && traits === beside.traits && members === beside.members
-  if (stamp !== null && isLasting && isSame && catalog === surroundings.catalog)
-    views.keep(id, stamp, Math.min(untilMs, changesAt(outline, nowMs)), beside, bytes)
-  return bytes
+  if (stamp !== null && isLasting && isSame && catalog === surroundings.catalog) {
+    const until = Math.min(untilMs, changesAt(outline, nowMs))
+    views.keep(id, stamp, until, beside, joined(pieces, figures), figures)
+  } else views.keepFigures(id, figures)
+  return pieces
+}
+
+/** Asks for an outline without the figures that are kept. */
+function outlineBeside(known: MarkedFigures | null): OutlineQuestion {
+  return { type: 'outline', known: known?.mark ?? '' }
+}
+
+/** The pieces as bytes of their own but for the figures, which are kept once. */
+function joined(pieces: Pieces, figures: MarkedFigures | null): Uint8Array[] {
+  const all: Uint8Array[] = []
+  let gathered: Uint8Array[] = []
+  const gather = () => {
+    if (gathered.length > 0) all.push(Buffer.concat(gathered))
+    gathered = []
+  }
+  for (const piece of pieces)
+    if (piece === figures?.entitlements || piece === figures?.metrics) {
+      gather()
+      all.push(piece)
+    } else gathered.push(typeof piece === 'string' ? Buffer.from(piece) : piece)
+  gather()
+  return all
+}
+
+/** A write of a company whose reply has the company's outline, to be shown when the write is. */
+export interface ShownWrite {
+  /** Part of the write's message. */
+  readonly shows: OutlineQuestion
+  /**
+   * The company as the write left it, with what is stored beside it now.
+   *
+   * reply   of the write, when Postgres shows it.
+   * errors  not_found (404) when there is no company.
+   */
+  view(reply: WriteReply): Promise<{ readonly pieces: Pieces; readonly detail: CompanyDetail }>
+}
+
+/** Write a company and show it. `id`: of the company, known or to be made. */
+export function shownWrite(call: EntityPlace, id: string): ShownWrite {
+  const { services, environment } = call
+  const known = services.companyViews.figures(id)
+  return {
+    shows: outlineBeside(known),
+    view: async ({ outline: text }) => {
+      if (text == null) throw entityUnknown('company')
+      const billed = billedCompanies(services, environment.id, [id])
+      const { outline, figures } = unpackOutline(text, known)
+      services.companyViews.keepFigures(id, figures)
+      const surroundings = await surroundingsOf(call, [outline], billed)
+      const detail = companyDetail(outline, services.directory.membersOf(id), surroundings)
+      return { pieces: jsonPieces(detail), detail }
+    },
+  }
 }
 
 function besideOf({ services, environment }: EntityPlace, id: string): Beside {

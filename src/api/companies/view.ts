@@ -24,7 +24,7 @@ import type {
 } from '../../core/definitions.js'
 import { generatedRules } from '../../core/entitlements/entitlement.js'
 import { comparableType } from '../../core/flags/trait.js'
-import { asWritten } from '../../json.js'
+import { asWritten, jsonText } from '../../json.js'
 import type { CompanyOutline } from '../../protocol/company-outline.js'
 import { type CompanyBilling, noBilling } from '../billing/view.js'
 import type { HeldCredits } from '../credits/held.js'
@@ -142,21 +142,47 @@ function companyPlan(
     billing_product_id: productId,
     billing_product_external_id: billing.externalProductIds.get(productId ?? '') ?? null,
     included_credit_grants:
-      plan && version
-        ? version.creditGrants.map(grant =>
-            creditGrantView(grant, { holding, plan, version }, state, catalog, billing.held),
-          )
-        : [],
+      plan && version ? grantViews({ holding, plan, version }, state, catalog, billing.held) : [],
   }
+}
+
+/** A plan that a company holds, with its definitions. */
+interface HeldPlan {
+  readonly holding: PlanHolding
+  readonly plan: PlanDef
+  readonly version: PlanVersionDef
+}
+
+/** By catalog and plan version: the grants as every company shows them that has nothing of its own in them. */
+const commonGrants = new WeakMap<CatalogData, Map<string, CompanyPlanCreditGrant[]>>()
+
+function grantViews(
+  held: HeldPlan,
+  state: CompanyHead,
+  catalog: CatalogData,
+  credits: HeldCredits,
+): CompanyPlanCreditGrant[] {
+  const { id, creditGrants } = held.version
+  const views = () => creditGrants.map(grant => creditGrantView(grant, held, state, catalog, credits))
+  const isCommon =
+    credits.ofCatalog &&
+    state.topups.length === 0 &&
+    state.overdraftLimit === undefined &&
+    creditGrants.every(
+      ({ creditId, createdAtMs, updatedAtMs }) =>
+        createdAtMs != null && updatedAtMs != null && credits.credits.has(creditId),
+    )
+  if (!isCommon) return views()
+  const common = commonGrants.get(catalog) ?? new Map<string, CompanyPlanCreditGrant[]>()
+  commonGrants.set(catalog, common)
+  const written = common.get(id) ?? asWritten<CompanyPlanCreditGrant[]>(jsonText(views()))
+  common.set(id, written)
+  return written
 }
 
 function creditGrantView(
   grant: PlanCreditGrantDef,
-  {
-    holding,
-    plan,
-    version,
-  }: { readonly holding: PlanHolding; readonly plan: PlanDef; readonly version: PlanVersionDef },
+  { holding, plan, version }: HeldPlan,
   state: CompanyHead,
   catalog: CatalogData,
   held: HeldCredits,

@@ -37,6 +37,8 @@ export interface WriteReply {
   /** Companies that a user joined and left (CU-20, CU-40). */
   readonly joined?: readonly string[]
   readonly left?: readonly string[]
+  /** The company's outline after the write, where it was asked for (`OutlineQuestion`); null: there is no company. */
+  readonly outline?: string | null
 }
 
 /** All live state of one user. `memberships` maps company id → when joined, epoch ms. */

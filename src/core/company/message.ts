@@ -75,6 +75,8 @@ export type CompanyMessage =
       readonly preventRemap: boolean
       readonly basePlanId: string | null
       readonly basePlanPriceId: string | null
+      /** The reply has the outline of the company after the write; absent: it has none. */
+      readonly shows?: OutlineQuestion
     }
   | {
       readonly type: 'increment_trait'
@@ -82,6 +84,7 @@ export type CompanyMessage =
       readonly name: string
       readonly by: Quantity
       readonly updateOnly: boolean
+      readonly shows?: OutlineQuestion
     }
   | { readonly type: 'delete' }
   | {
@@ -201,6 +204,18 @@ export interface Fact {
 export type Decision<Reply = unknown> =
   | { readonly reply: Reply; readonly effects: readonly Effect[] }
   | { readonly refused: Refusal; readonly detail?: string }
+/**
+ * Asks for the outline of a company.
+ *
+ * eventNamesMax  figures of the names used last, at most so many; absent: of all.
+ * known          the mark of figures that the asker keeps: the same ones are left out. '': none are kept yet. Absent: nothing
+ *                is to be kept.
+ */
+export interface OutlineQuestion {
+  readonly type: 'outline'
+  readonly eventNamesMax?: number | undefined
+  readonly known?: string
+}
 /** Reads: answered at once, from memory; they change nothing and are not journaled. */
 export type Question =
   /**
@@ -228,7 +243,7 @@ export type Question =
    */
   | { readonly type: 'describe'; readonly eventNamesMax?: number }
   /** The parts of a company that its view shows (src/protocol/company-outline.ts), as one text; null as above. */
-  | { readonly type: 'outline'; readonly eventNamesMax?: number | undefined }
+  | OutlineQuestion
   /** Usage of the entitled features, or of some, by feature name (US-5, US-8), as one text (src/protocol/usage-rows.ts). */
   | {
       readonly type: 'feature_usage'

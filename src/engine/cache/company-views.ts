@@ -1,7 +1,9 @@
 // Views of companies, each as the bytes of its JSON: a company that is looked up again is not described again while
-// nothing has changed that its view shows. The views used last are kept, within a bound of bytes.
+// nothing has changed that its view shows. Of a company that has changed its figures are kept, which are most of a view and
+// often the same: its shard is asked only for the rest. The companies used last are kept, within a bound of bytes.
 import type { TraitDefinition } from '../../catalog/traits.js'
 import type { CatalogData } from '../../core/definitions.js'
+import type { MarkedFigures } from '../../protocol/company-outline.js'
 import type { Changes } from '../../protocol/version-counters.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
 
@@ -13,10 +15,20 @@ export interface Beside {
   readonly members: number
 }
 
-interface Kept extends Beside {
+/** The bytes of a view, in pieces: those of the figures are the ones that are kept. */
+export type ViewPieces = readonly Uint8Array[]
+
+interface View extends Beside {
   readonly stamp: VersionStamp
   readonly untilMs: number
-  readonly bytes: Buffer
+  readonly pieces: ViewPieces
+}
+
+interface Kept {
+  /** Null: it is no longer valid. */
+  readonly view: View | null
+  readonly figures: MarkedFigures | null
+  readonly bytes: number
   /** In which second of this process it came. */
   readonly second: number
 }
@@ -39,7 +51,7 @@ export class CompanyViews {
   private bytes = 0
   private second = 0
 
-  /** `bytesMax`: bytes of views kept, at most; 0: none is. */
+  /** `bytesMax`: bytes kept, at most; 0: none are. */
   constructor(
     private readonly changes: Changes,
     private readonly bytesMax: number,
@@ -52,19 +64,25 @@ export class CompanyViews {
   }
 
   /** The view of a company at this instant of its environment (epoch ms), as it would be made now; null: it must be made. */
-  find(companyId: string, nowMs: number, { catalog, traits, members }: Beside): Buffer | null {
+  find(companyId: string, nowMs: number, { catalog, traits, members }: Beside): ViewPieces | null {
     const kept = this.kept.get(companyId)
-    if (kept === undefined) return null
-    const isSame = kept.catalog === catalog && kept.traits === traits && kept.members === members
-    if (!isSame || !isFresh(this.changes, kept.stamp, true)) {
-      this.drop(companyId, kept)
+    const view = kept?.view
+    if (kept === undefined || view == null) return null
+    const isSame = view.catalog === catalog && view.traits === traits && view.members === members
+    if (!isSame || !isFresh(this.changes, view.stamp, true)) {
+      this.dropView(companyId, kept)
       return null
     }
-    if (nowMs >= kept.untilMs || nowMs < kept.stamp.sinceMs) return null
+    if (nowMs >= view.untilMs || nowMs < view.stamp.sinceMs) return null
     this.kept.delete(companyId)
     this.kept.set(companyId, kept)
     this.metrics.again.count++
-    return kept.bytes
+    return view.pieces
+  }
+
+  /** The figures of a company that its shard may leave out of an outline, by their mark; null: none are kept. */
+  figures(companyId: string): MarkedFigures | null {
+    return this.kept.get(companyId)?.figures ?? null
   }
 
   /**
@@ -73,31 +91,63 @@ export class CompanyViews {
    * stamp    from before its company was asked; `untilMs` with the answer: when time alone may change it, epoch ms.
    * beside   as it was before the company was asked and still is.
    */
-  keep(companyId: string, stamp: VersionStamp, untilMs: number, beside: Beside, bytes: Buffer): void {
-    const { bytesMax, changes } = this
-    if (bytes.length * shareMax > bytesMax || untilMs <= stamp.sinceMs || !isFresh(changes, stamp, true))
-      return
-    const before = this.kept.get(companyId)
-    if (before !== undefined) this.drop(companyId, before)
-    this.kept.set(companyId, { ...beside, stamp, untilMs, bytes, second: this.second })
-    this.bytes += bytes.length
-    for (const [id, oldest] of this.kept) {
-      if (this.bytes <= bytesMax) break
-      this.drop(id, oldest)
-    }
+  keep(
+    companyId: string,
+    stamp: VersionStamp,
+    untilMs: number,
+    beside: Beside,
+    pieces: ViewPieces,
+    figures: MarkedFigures | null = null,
+  ): void {
+    if (untilMs <= stamp.sinceMs || !isFresh(this.changes, stamp, true)) return this.keepFigures(companyId, figures)
+    this.put(companyId, { ...beside, stamp, untilMs, pieces }, figures)
+  }
+
+  /** Keep figures; a view of the company that is kept is no longer valid. */
+  keepFigures(companyId: string, figures: MarkedFigures | null): void {
+    this.put(companyId, null, figures)
   }
 
   /** A second is over: views that are no longer valid give their memory back. */
   tick(): void {
     this.second++
     for (const [id, kept] of this.kept)
-      if (this.second - kept.second > keptSeconds || !isFresh(this.changes, kept.stamp, true))
-        this.drop(id, kept)
+      if (this.second - kept.second > keptSeconds) this.drop(id, kept)
+      else if (kept.view !== null && !isFresh(this.changes, kept.view.stamp, true)) this.dropView(id, kept)
     this.metrics.bytes.set(this.bytes)
+  }
+
+  private put(companyId: string, view: View | null, figures: MarkedFigures | null): void {
+    const before = this.kept.get(companyId)
+    if (before !== undefined) this.drop(companyId, before)
+    const bytes = bytesOf(view, figures)
+    if (bytes === 0 || bytes * shareMax > this.bytesMax) return
+    this.kept.set(companyId, { view, figures, bytes, second: this.second })
+    this.bytes += bytes
+    for (const [id, oldest] of this.kept) {
+      if (this.bytes <= this.bytesMax) break
+      this.drop(id, oldest)
+    }
+  }
+
+  /** The figures stay where they are in the order. */
+  private dropView(companyId: string, { figures, bytes, second }: Kept): void {
+    const left = bytesOf(null, figures)
+    this.bytes += left - bytes
+    if (left === 0) this.kept.delete(companyId)
+    else this.kept.set(companyId, { view: null, figures, bytes: left, second })
   }
 
   private drop(companyId: string, kept: Kept): void {
     this.kept.delete(companyId)
-    this.bytes -= kept.bytes.length
+    this.bytes -= kept.bytes
   }
+}
+
+/** Bytes of a view and its figures, which are pieces of it. */
+function bytesOf(view: View | null, figures: MarkedFigures | null): number {
+  let bytes = figures === null ? 0 : figures.entitlements.length + figures.metrics.length + figures.balances.length
+  for (const piece of view?.pieces ?? [])
+    if (piece !== figures?.entitlements && piece !== figures?.metrics) bytes += piece.length
+  return bytes
 }

@@ -87,7 +87,7 @@ export function success(answer: Answer, status: number, paramsJson: string, head
   if (bytes !== undefined) return { status: code, headers: own, body: '', bytes }
   if (answer.pieces !== undefined) {
     const pieces = ['{"data":', ...answer.pieces, `,"params":${paramsJson}}`]
-    return { status: code, headers: own, body: '', pieces }
+    return { status: code, headers: own, body: '', pieces, ...notedOf(answer) }
   }
   const data = answer.json ?? jsonText(answer.data ?? null)
   if (data.length > answerLengthMax)
@@ -96,8 +96,12 @@ export function success(answer: Answer, status: number, paramsJson: string, head
       `The answer would be longer than ${answerLengthMax}; ask for less at once`,
     )
   const body = `{"data":${data},"params":${paramsJson}}`
-  if (answer.noted === undefined) return { status: code, headers: own, body }
-  return { status: code, headers: own, body, noted: `{"data":${jsonText(answer.noted)}}` }
+  return { status: code, headers: own, body, ...notedOf(answer) }
+}
+
+/** The body as the audit log keeps it, where it is not the whole. */
+function notedOf({ noted }: Answer): Pick<Reply, 'noted'> {
+  return noted === undefined ? {} : { noted: `{"data":${jsonText(noted)}}` }
 }
 
 /** The echo of a request as JSON; `params`: its path parameters, which may be all of it. */

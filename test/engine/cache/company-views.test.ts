@@ -21,7 +21,7 @@ function world(bytesMax = 8_000) {
   const beside: Beside = { catalog: catalogData(), traits: [], members: 1 }
   const keep = (id: string, untilMs = 2_000, length = 100) => {
     const stamp = views.stamp('env_1', id, 1_000)
-    if (stamp !== null) views.keep(id, stamp, untilMs, beside, Buffer.alloc(length))
+    if (stamp !== null) views.keep(id, stamp, untilMs, beside, [Buffer.alloc(length)])
     return stamp
   }
   const has = (id: string, nowMs = 1_000, more: Partial<Beside> = {}) =>
@@ -70,7 +70,7 @@ t.test('a view that is late is not kept: its company changed while it was made',
   const { changes, views, beside, has } = world()
   const stamp = views.stamp('env_1', 'comp_1', 1_000)!
   changes.used('comp_1')
-  views.keep('comp_1', stamp, 2_000, beside, Buffer.alloc(10))
+  views.keep('comp_1', stamp, 2_000, beside, [Buffer.alloc(10)])
   t.notOk(has('comp_1'))
 })
 
@@ -104,4 +104,32 @@ t.test('views give their memory back after a minute, or when they end', async t 
   for (let second = 0; second < 60; second++) weight()
   t.notOk(has('comp_1'))
   t.equal(weight(), 0)
+})
+
+t.test('figures are kept when their view ends, and counted once', async t => {
+  const { changes, views, beside, has, weight } = world()
+  const figures = {
+    mark: 'a 1',
+    entitlements: Buffer.alloc(40),
+    metrics: Buffer.alloc(50),
+    balances: '{}',
+  }
+  const pieces = [Buffer.alloc(10), figures.entitlements, figures.metrics]
+  views.keep('comp_1', views.stamp('env_1', 'comp_1', 1_000)!, 2_000, beside, pieces, figures)
+  t.equal(weight(), 102)
+  t.same(views.find('comp_1', 1_000, beside), pieces)
+  changes.changed('comp_1')
+  t.notOk(has('comp_1'), 'its view has ended')
+  t.equal(views.figures('comp_1'), figures)
+  t.equal(weight(), 92)
+  const late = views.stamp('env_1', 'comp_1', 1_000)!
+  changes.changed('comp_1')
+  views.keep('comp_1', late, 2_000, beside, pieces, figures)
+  t.notOk(has('comp_1'), 'a view that is late is not kept')
+  t.equal(views.figures('comp_1'), figures, 'its figures are: their shard says whether they are the same')
+  for (let second = 0; second < 61; second++) weight()
+  t.equal(views.figures('comp_1'), null)
+  const off = world(0)
+  off.views.keepFigures('comp_1', figures)
+  t.equal(off.views.figures('comp_1'), null)
 })
