@@ -19,8 +19,20 @@ const iso = (ms: number) => new Date(ms).toISOString()
 async function shown(slug: string, id: string) {
   const kept = await client.ok('GET', `/companies/lookup?keys[slug]=${slug}`)
   const [made] = await client.ok('GET', `/companies?ids=${id}`)
-  return { kept, made }
+  return { kept: { company: kept, usage: await keptUsage(id) }, made: { company: made, usage: await madeUsage(id) } }
 }
+
+/** The figures of its usage: what definitions show beside them is as old as some seconds. */
+const figures = (rows: readonly { readonly feature: unknown }[]) =>
+  rows.map(({ feature: _, ...row }) => ({ ...row, plan_entitlement: null, plan: null }))
+const keptUsage = async (id: string) => figures(await client.ok('GET', `/feature-usage?company_id=${id}`))
+/** Rows of named features are asked of the company each time. */
+const madeUsage = async (id: string) => {
+  featureIds ??= (await client.ok('GET', '/features?limit=250')).map((feature: { id: string }) => feature.id)
+  return figures(await client.ok('GET', `/feature-usage?company_id=${id}&feature_ids=${featureIds}`))
+}
+/** Of all features, none of which is added while the law is walked. */
+let featureIds: readonly string[] | null = null
 
 const again = () => services.metrics.companyViews.again.count
 
@@ -216,7 +228,7 @@ t.test('CR-60 instants of a walk: what ends by time alone ends in the view at th
   const credit = await world.credit()
   const id = await companyOf(client, tollgate, slug)
   await world.grant(id, credit.id, 7, { expires_at: iso(endMs) })
-  const remaining = async () => (await shown(slug, id)).kept.billing_credit_balances[credit.id]
+  const remaining = async () => (await shown(slug, id)).kept.company.billing_credit_balances[credit.id]
   for (let i = 0; i < 3; i++) t.equal(await remaining(), 7)
   const before = again()
   await world.clock(iso(endMs - 1))

@@ -48,7 +48,7 @@ export function answerExpiresAt(actor: Actor | null, at: number): number {
 }
 
 /**
- * Remember what an answer rests on that may be kept: one to a check, or the view of a company. Returns whether it may
+ * Remember what an answer rests on that may be kept: one to a check, or the view of a company or its usage. Returns whether it may
  * show usage figures; null: it is not kept.
  */
 export function rememberAnswer(
@@ -58,7 +58,7 @@ export function rememberAnswer(
   at: number,
   changes: Changes,
 ): boolean | null {
-  const isView = question.type === 'outline'
+  const isView = question.type === 'outline' || question.type === 'feature_usage'
   if (question.type === 'check_all' || (question.type === 'check' && !question.keeps)) {
     tellSeen(actor, changes)
     return null

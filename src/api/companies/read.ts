@@ -147,7 +147,8 @@ export function shownWrite(call: EntityPlace, id: string): ShownWrite {
   }
 }
 
-function besideOf({ services, environment }: EntityPlace, id: string): Beside {
+/** Things that kept answers about a company rest on beside its version numbers. */
+export function besideOf({ services, environment }: EntityPlace, id: string): Beside {
   return {
     catalog: services.catalogs.get(environment.id),
     traits: services.traits.list(environment.id),

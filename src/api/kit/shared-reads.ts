@@ -31,9 +31,13 @@ const keptMax = 20_000
 /** Values read while an environment had one catalog, by what is read and by id. */
 interface Kept {
   readonly byName: Map<string, Map<string, unknown>>
-  /** On the monotonic clock, by name. */
-  readonly untilMs: Map<string, number>
+  /** Until when values are given, and when others are read in their place, on the monotonic clock, by name. */
+  readonly lives: Map<string, { readonly untilMs: number; renewAtMs: number }>
   count: number
+}
+
+function lifeFrom(nowMs: number, forMs: number) {
+  return { untilMs: nowMs + forMs, renewAtMs: nowMs + forMs / 2 }
 }
 
 /**
@@ -43,13 +47,17 @@ export class SharedReads {
   private readonly lines = new Map<string, Line>()
   private readonly kept = new WeakMap<CatalogData, Kept>()
 
+  /** now  the monotonic clock, ms. */
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
   /**
    * Read definitions by id, and keep them as long as the environment has this catalog. Every change of a definition ends in
    * a new catalog, on every node, before its caller hears of it (`catalogs.change`).
    *
    * catalog  the environment's, as it is when the request is handled.
    * name     what is read; `load` must read only what `catalogs.change` changes, unless `forMs` is given.
-   * forMs    the values are kept no longer than this: what is shown beside definitions may be as old.
+   * forMs    the values are kept no longer than this: what is shown beside definitions may be as old. At half of it they
+   *          are read anew, while they are still given.
    * returns  as `many`. Missing ids are read again.
    */
   async ofCatalog<Value>(
@@ -60,19 +68,30 @@ export class SharedReads {
     forMs = Number.POSITIVE_INFINITY,
   ): Promise<ReadonlyMap<string, Value>> {
     const kept = this.keptOf(catalog)
-    const nowMs = performance.now()
-    if ((kept.untilMs.get(name) ?? nowMs) < nowMs) kept.byName.delete(name)
+    const nowMs = this.now()
+    const life = kept.lives.get(name)
+    if (life !== undefined && life.untilMs < nowMs) {
+      kept.byName.delete(name)
+      kept.lives.delete(name)
+    }
     const known = (kept.byName.get(name) ?? new Map()) as Map<string, Value>
     const missing = ids.filter(id => !known.has(id))
-    if (missing.length === 0) return known
     // under the version's own name: a read that began for an older catalog may have begun before the change
-    const found = await this.many(`${name} ${catalog.environmentId} ${catalog.version}`, missing, load)
+    const line = `${name} ${catalog.environmentId} ${catalog.version}`
+    if (missing.length === 0) {
+      if (life !== undefined && life.renewAtMs <= nowMs && nowMs <= life.untilMs) {
+        life.renewAtMs = Number.POSITIVE_INFINITY
+        this.renew(kept, name, line, known, load, forMs)
+      }
+      return known
+    }
+    const found = await this.many(line, missing, load)
     if (kept.count + found.size > keptMax) {
       kept.byName.clear()
       kept.count = 0
     }
     const all = (kept.byName.get(name) ?? new Map()) as Map<string, Value>
-    if (!kept.byName.has(name)) kept.untilMs.set(name, nowMs + forMs)
+    if (!kept.byName.has(name)) kept.lives.set(name, lifeFrom(nowMs, forMs))
     kept.byName.set(name, all)
     for (const [id, value] of found) {
       if (!all.has(id)) kept.count++
@@ -82,10 +101,29 @@ export class SharedReads {
     return new Map([...known, ...found])
   }
 
+  /** Read kept values anew. A read that fails changes nothing: they are given until their time is up. */
+  private renew<Value>(
+    kept: Kept,
+    name: string,
+    line: string,
+    known: ReadonlyMap<string, Value>,
+    load: Load<Value>,
+    forMs: number,
+  ): void {
+    const nowMs = this.now()
+    const ids = [...known.keys()]
+    const put = (found: ReadonlyMap<string, Value>) => {
+      if (kept.byName.get(name) !== known) return
+      kept.byName.set(name, new Map(ids.flatMap(id => (found.has(id) ? [[id, found.get(id)]] : []))))
+      kept.lives.set(name, lifeFrom(nowMs, forMs))
+    }
+    this.many(line, ids, load).then(put, () => {})
+  }
+
   private keptOf(catalog: CatalogData): Kept {
     let kept = this.kept.get(catalog)
     if (kept === undefined) {
-      kept = { byName: new Map(), untilMs: new Map(), count: 0 }
+      kept = { byName: new Map(), lives: new Map(), count: 0 }
       this.kept.set(catalog, kept)
     }
     return kept

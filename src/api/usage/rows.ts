@@ -8,6 +8,7 @@ import { decodeCompany } from '../../core/company/state.js'
 import type { FeatureDef } from '../../core/definitions.js'
 import { ServiceError } from '../../errors.js'
 import { type UsageRow, unpackUsage } from '../../protocol/usage-rows.js'
+import { besideOf } from '../companies/read.js'
 import { type EntityCall, entityUnknown, isKnown } from '../entities/write.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
 import { distinct, entitlementViews } from '../entitlements/view.js'
@@ -30,7 +31,7 @@ import {
  * Age of what usage rows show beside figures and definitions: event counts, the time of a flag's last check, names of
  * companies in rules, products. source: decision
  */
-const besideMs = 1_000
+const besideMs = 2_000
 
 /** The id of a company in the environment. Throws 404. */
 export function knownCompany(call: EntityCall, id: string): string {
@@ -68,15 +69,35 @@ export async function usageRows(
 
 /** usageRows, or null when the company is deleted. */
 export async function usageRowsOrNull(
-  { services, environment, nowMs }: EntityCall,
+  call: EntityCall,
   companyId: string,
   which: { readonly withoutNegative?: boolean; readonly featureIds?: readonly string[] | undefined },
 ): Promise<UsageRow[] | null> {
+  const { services, environment, nowMs } = call
   const { withoutNegative = false, featureIds } = which
+  if (!withoutNegative && featureIds === undefined) return allRows(call, companyId)
   const question = { type: 'feature_usage', withoutNegative, featureIds } as const
   const { shards } = services
   const { reply } = await shards.ask<string | null>('c', environment.id, companyId, question, nowMs)
   return reply === null ? null : unpackUsage(reply)
+}
+
+/** The rows of all features. They are kept as views of companies are, and given again while they would be the same. */
+async function allRows(call: EntityCall, companyId: string): Promise<UsageRow[] | null> {
+  const { services, environment, nowMs } = call
+  const { companyViews: views, shards } = services
+  const name = `${companyId} usage`
+  const beside = besideOf(call, companyId)
+  const kept = views.find(name, nowMs, beside)
+  if (kept !== null) return unpackUsage(Buffer.from(kept[0]!).toString())
+  const stamp = views.stamp(environment.id, companyId, nowMs)
+  const question = { type: 'feature_usage', withoutNegative: false } as const
+  const answer = await shards.ask<string | null>('c', environment.id, companyId, question, nowMs)
+  const { reply, untilMs = 0 } = answer
+  if (reply === null) return null
+  if (stamp !== null && beside.catalog === services.catalogs.get(environment.id))
+    views.keep(name, stamp, untilMs, beside, [Buffer.from(reply)])
+  return unpackUsage(reply)
 }
 
 /** A company's description from its actor; null when it is deleted. */
