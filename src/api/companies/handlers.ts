@@ -146,7 +146,14 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
  */
 async function written(shown: ShownWrite, reply: WriteReply): Promise<Answer> {
   const { pieces, detail } = await shown.view(reply)
-  const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = detail
+  const { id, environment_id, name, created_at, updated_at, last_seen_at, traits } = detail
+  const keys = detail.keys.map(one => ({
+    id: one.id,
+    key: one.key,
+    value: one.value,
+    created_at: one.created_at,
+    updated_at: one.updated_at,
+  }))
   return { pieces, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
 }
 
