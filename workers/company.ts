@@ -7,6 +7,7 @@
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
 import { type Catalog, compileCatalog } from '../src/core/catalog.js'
 import { apply, decideCompany, presentOf } from '../src/core/company/company.js'
+import type { WriteReply } from '../src/core/company/entity-state.js'
 import {
   type BackupFreeze,
   type CompanyMessage,
@@ -18,7 +19,6 @@ import {
   type Question,
   type UserMessage,
 } from '../src/core/company/message.js'
-import type { WriteReply } from '../src/core/company/entity-state.js'
 import type { DomainEvent } from '../src/core/company/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../src/core/company/requests.js'
 import type { ShardControl, ShardNotice, ShardRequest } from '../src/core/company/shard-request.js'
@@ -358,7 +358,12 @@ class Shard {
   }
 
   /** The outline of a company; its figures are left out where the asker has them. */
-  private outline(actor: Actor | null, env: string, { known = '' }: OutlineQuestion, at: number): string | null {
+  private outline(
+    actor: Actor | null,
+    env: string,
+    { known = '' }: OutlineQuestion,
+    at: number,
+  ): string | null {
     if (actor?.k !== 'c' || !actor.state.exists) return null
     const mark = () => `${this.run} ${++this.marks}`
     return outlineAgain(actor, this.catalog(env), this.editions.get(env)!, at, known, mark)

@@ -128,39 +128,42 @@ t.test('what is shown beside definitions is kept for a time', async t => {
   t.equal((await shared.ofCatalog(catalog, 'y', ['a'], load, 600_000)).get('a'), 3, 'not yet')
 })
 
-t.test('values with a life are read anew at half of it, while they are given; past it they are waited for', async t => {
-  let nowMs = 0
-  const shared = new SharedReads(() => nowMs)
-  const { reads, load, begun, change } = slowStore()
-  const catalog = catalogData()
-  const ask = () => shared.ofCatalog(catalog, 'x', ['a'], load, 1_000)
-  const first = ask()
-  await begun(1)
-  reads[0]!.end()
-  t.equal((await first).get('a'), 'a0')
-  change()
-  nowMs = 499
-  t.equal((await ask()).get('a'), 'a0')
-  t.equal(reads.length, 1)
-  nowMs = 500
-  t.equal((await ask()).get('a'), 'a0', 'given at once')
-  await begun(2)
-  t.equal((await ask()).get('a'), 'a0')
-  reads[1]!.end()
-  await new Promise(resolve => setImmediate(resolve))
-  t.equal((await ask()).get('a'), 'a1')
-  t.equal(reads.length, 2, 'one read')
-  change()
-  nowMs = 1_000
-  t.equal((await ask()).get('a'), 'a1')
-  await begun(3)
-  reads[2]!.end(new Error('away'))
-  await new Promise(resolve => setImmediate(resolve))
-  nowMs = 1_500
-  t.equal((await ask()).get('a'), 'a1', 'a failed read changes nothing until their time is up')
-  nowMs = 1_501
-  const late = ask()
-  await begun(4)
-  reads[3]!.end()
-  t.equal((await late).get('a'), 'a2')
-})
+t.test(
+  'values with a life are read anew at half of it, while they are given; past it they are waited for',
+  async t => {
+    let nowMs = 0
+    const shared = new SharedReads(() => nowMs)
+    const { reads, load, begun, change } = slowStore()
+    const catalog = catalogData()
+    const ask = () => shared.ofCatalog(catalog, 'x', ['a'], load, 1_000)
+    const first = ask()
+    await begun(1)
+    reads[0]!.end()
+    t.equal((await first).get('a'), 'a0')
+    change()
+    nowMs = 499
+    t.equal((await ask()).get('a'), 'a0')
+    t.equal(reads.length, 1)
+    nowMs = 500
+    t.equal((await ask()).get('a'), 'a0', 'given at once')
+    await begun(2)
+    t.equal((await ask()).get('a'), 'a0')
+    reads[1]!.end()
+    await new Promise(resolve => setImmediate(resolve))
+    t.equal((await ask()).get('a'), 'a1')
+    t.equal(reads.length, 2, 'one read')
+    change()
+    nowMs = 1_000
+    t.equal((await ask()).get('a'), 'a1')
+    await begun(3)
+    reads[2]!.end(new Error('away'))
+    await new Promise(resolve => setImmediate(resolve))
+    nowMs = 1_500
+    t.equal((await ask()).get('a'), 'a1', 'a failed read changes nothing until their time is up')
+    nowMs = 1_501
+    const late = ask()
+    await begun(4)
+    reads[3]!.end()
+    t.equal((await late).get('a'), 'a2')
+  },
+)

@@ -19,7 +19,10 @@ const iso = (ms: number) => new Date(ms).toISOString()
 async function shown(slug: string, id: string) {
   const kept = await client.ok('GET', `/companies/lookup?keys[slug]=${slug}`)
   const [made] = await client.ok('GET', `/companies?ids=${id}`)
-  return { kept: { company: kept, usage: await keptUsage(id) }, made: { company: made, usage: await madeUsage(id) } }
+  return {
+    kept: { company: kept, usage: await keptUsage(id) },
+    made: { company: made, usage: await madeUsage(id) },
+  }
 }
 
 /** The figures of its usage: what definitions show beside them is as old as some seconds. */
@@ -211,7 +214,11 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
       const body = { keys: { slug }, traits: { [trait]: random.below(1_000) } }
       const answer = random.chance(0.5)
         ? await client.ok('POST', '/companies', body)
-        : await client.ok('POST', '/company-traits', { keys: { slug }, trait, set: String(random.below(1_000)) })
+        : await client.ok('POST', '/company-traits', {
+            keys: { slug },
+            trait,
+            set: String(random.below(1_000)),
+          })
       const [listed] = await client.ok('GET', `/companies?ids=${id}`)
       if (!t.strictSame(answer, listed, `walk ${walk}, step ${step}, a write after it: ${name}`)) return
       const second = await shown(slug, id)

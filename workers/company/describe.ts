@@ -99,10 +99,7 @@ export function outlineAgain(
   const live = new ReadCompany(state, catalog, atMs)
   const head = headOf(live)
   const holds =
-    outlined !== null &&
-    outlined.mark === known &&
-    atMs >= outlined.fromMs &&
-    atMs < outlined.untilMs
+    outlined !== null && outlined.mark === known && atMs >= outlined.fromMs && atMs < outlined.untilMs
   if (holds && outlined.edition === edition)
     return packOutline({ ...head, entitlements: '', metrics: '', balances: '' }, known)
   const entitlements = entitlementsJson(reported(live, catalog))

@@ -146,14 +146,7 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
  */
 async function written(shown: ShownWrite, reply: WriteReply): Promise<Answer> {
   const { pieces, detail } = await shown.view(reply)
-  const { id, environment_id, name, created_at, updated_at, last_seen_at, traits } = detail
-  const keys = detail.keys.map(one => ({
-    id: one.id,
-    key: one.key,
-    value: one.value,
-    created_at: one.created_at,
-    updated_at: one.updated_at,
-  }))
+  const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = detail
   return { pieces, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
 }
 
@@ -220,7 +213,10 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
   }))
   const shown = shownWrite(call, target.id)
   const asked = { ...message, shows: shown.shows } as CompanyMessage & typeof message
-  return written(shown, await replyWhenShown(call, call.services.entities.ask(target, asked, call.nowMs), refusals))
+  return written(
+    shown,
+    await replyWhenShown(call, call.services.entities.ask(target, asked, call.nowMs), refusals),
+  )
 }
 
 /** GET /companies/lookup. source: CU-3, decision 15 */

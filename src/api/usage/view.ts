@@ -60,10 +60,7 @@ export function usagePieces(
 }
 
 /** One row as members of another view. source: US-5…7 */
-export function usageView(
-  row: UsageRow,
-  { features, entitlements, overrides }: Surroundings,
-): FeatureUsage {
+export function usageView(row: UsageRow, { features, entitlements, overrides }: Surroundings): FeatureUsage {
   const override = overrides.get(row.entitlementId)
   return {
     ...(parseExactly(`${row.json}}`) as FeatureUsage),

@@ -99,7 +99,8 @@ export class CompanyViews {
     pieces: ViewPieces,
     figures: MarkedFigures | null = null,
   ): void {
-    if (untilMs <= stamp.sinceMs || !isFresh(this.changes, stamp, true)) return this.keepFigures(companyId, figures)
+    if (untilMs <= stamp.sinceMs || !isFresh(this.changes, stamp, true))
+      return this.keepFigures(companyId, figures)
     this.put(companyId, { ...beside, stamp, untilMs, pieces }, figures)
   }
 
@@ -146,7 +147,8 @@ export class CompanyViews {
 
 /** Bytes of a view and its figures, which are pieces of it. */
 function bytesOf(view: View | null, figures: MarkedFigures | null): number {
-  let bytes = figures === null ? 0 : figures.entitlements.length + figures.metrics.length + figures.balances.length
+  let bytes =
+    figures === null ? 0 : figures.entitlements.length + figures.metrics.length + figures.balances.length
   for (const piece of view?.pieces ?? [])
     if (piece !== figures?.entitlements && piece !== figures?.metrics) bytes += piece.length
   return bytes

@@ -44,7 +44,15 @@ const change = (body: string, accountId: string = key.accountId): RequestedChang
   endedAtMs: 1_700_000_000_999,
 })
 
-const bodies = ['{"a":1}', '{"a":"\\u0000"}', '"\\ud83d"', 'no JSON \\', '{"n":9007199254740993}', '\t\n"', '{}']
+const bodies = [
+  '{"a":1}',
+  '{"a":"\\u0000"}',
+  '"\\ud83d"',
+  'no JSON \\',
+  '{"n":9007199254740993}',
+  '\t\n"',
+  '{}',
+]
 
 /** Read the whole chain. Throws where a row does not follow from the one before it. */
 async function verified(): Promise<readonly { readonly id: string; readonly resp_body: string | null }[]> {
@@ -104,7 +112,9 @@ t.test('security 10 each row is in the chain once, from two writers, with change
   // a batch that met a change not yet committed is tried again
   for (const end = Date.now() + 60_000; Date.now() < end; ) {
     for (const log of logs) await log.flush()
-    const [{ count }] = await sql<[{ count: number }]>`select count(*)::int as count from audit_logs where seq is null`
+    const [{ count }] = await sql<
+      [{ count: number }]
+    >`select count(*)::int as count from audit_logs where seq is null`
     if (count === 0 && (await verified()).length === expected.size) break
   }
   const rows = await verified()
