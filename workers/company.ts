@@ -38,11 +38,11 @@ import { Positions } from '../src/protocol/positions.js'
 import { Changes } from '../src/protocol/version-counters.js'
 import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
-import { type Actor, Actors, answered, timeOf } from './company/actors.js'
+import { type Actor, Actors, timeOf } from './company/actors.js'
 import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './company/answer.js'
 import { FlagChecks, reportMs } from './company/checks.js'
 import { type EventClaims, HeldKeys, sorted } from './company/claimed.js'
-import { keepsFigures, outlineAgain } from './company/describe.js'
+import { Outlines } from './company/describe.js'
 import { lookAfter, lookBefore } from './company/event-detector.js'
 import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
@@ -126,10 +126,7 @@ class Shard {
   private readonly keys: HeldKeys
   /** Facts of this batch that other nodes must know before its replies leave. */
   private told: Fact[] = []
-  /** Names this life of the shard. */
-  private readonly run: string
-  /** Marks of outlined figures given so far. */
-  private marks = 0
+  private readonly outlines: Outlines
   private covered = 0 // how far the checkpoint before this one came
   /** Fails when the shard is another node's by now. */
   readonly fate = new Fate()
@@ -146,8 +143,9 @@ class Shard {
     this.actors = new Actors(options.actorsMax)
     this.changes = new Changes(options.changes)
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
-    this.run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
-    this.checks = storage.checks ?? new FlagChecks(this.run, options.checkRowsPerSecond)
+    const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
+    this.outlines = new Outlines(run)
+    this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
     this.reads = new Replies(task.ring)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
@@ -350,23 +348,9 @@ class Shard {
     const event = m.type === 'event' ? m.event : null
     if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
     if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
-    const reply =
-      'shows' in m && m.shows !== undefined
-        ? { ...(decision.reply as WriteReply), outline: this.outline(actor, env, m.shows, at) }
-        : decision.reply
+    const outline = 'shows' in m && m.shows ? this.outlined(actor, env, m.shows, at) : undefined
+    const reply = outline === undefined ? decision.reply : { ...(decision.reply as WriteReply), outline }
     this.writes.answered(n, reply, actor ? actor.state.sequence : this.next - 1)
-  }
-
-  /** The outline of a company; its figures are left out where the asker has them. */
-  private outline(
-    actor: Actor | null,
-    env: string,
-    { known = '' }: OutlineQuestion,
-    at: number,
-  ): string | null {
-    if (actor?.k !== 'c' || !actor.state.exists) return null
-    const mark = () => `${this.run} ${++this.marks}`
-    return outlineAgain(actor, this.catalog(env), this.editions.get(env)!, at, known, mark)
   }
 
   /** Leaves what a check leaves; the reply is its text (CR-84), or null for an unknown flag. */
@@ -433,9 +417,7 @@ class Shard {
     const flags = flagsOf(fx)
     let tell = toldNothing
     if (actor) {
-      const isHead = actor.k === 'c' && keepsFigures(actor, fx)
-      raiseRecorded(actor, flags, this.changes)
-      if (isHead) actor.answeredFigures = answered.view
+      raiseRecorded(actor, fx, flags, this.changes)
       const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') {
         for (const effect of fx) apply(actor.state, effect, at)
@@ -488,12 +470,16 @@ class Shard {
   private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
     const reply =
       question.type === 'outline' && question.known !== undefined
-        ? this.outline(actor, env, question, at)
+        ? this.outlined(actor, env, question, at)
         : answerOf(this.checks, this.catalog(env), actor, question, at)
     const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
     if (question.type === 'check_all' && question.whole) return this.reads.whole(n, reply as string)
     if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
     this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
+  }
+
+  private outlined(actor: Actor | null, env: string, question: OutlineQuestion, at: number): string | null {
+    return this.outlines.of(actor, this.catalog(env), this.editions.get(env)!, at, question)
   }
 
   private hold(data: CatalogData): void {

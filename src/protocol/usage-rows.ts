@@ -55,7 +55,7 @@ export function packUsage(
   return packed
 }
 
-/** What a row says of grants that is not paid by credits. */
+/** Members about grants of a row that is not paid by credits. */
 export const uncredited = ',"credit_grant_reason":null'
 
 /**

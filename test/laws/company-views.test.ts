@@ -34,7 +34,7 @@ const madeUsage = async (id: string) => {
   featureIds ??= (await client.ok('GET', '/features?limit=250')).map((feature: { id: string }) => feature.id)
   return figures(await client.ok('GET', `/feature-usage?company_id=${id}&feature_ids=${featureIds}`))
 }
-/** Of all features, none of which is added while the law is walked. */
+/** Ids of all features: none is added while the law is walked. */
 let featureIds: readonly string[] | null = null
 
 const again = () => services.metrics.companyViews.again.count

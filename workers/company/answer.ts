@@ -1,6 +1,6 @@
 // Answers of an actor to questions: they change nothing but its last-seen time.
 import type { Catalog } from '../../src/core/catalog.js'
-import type { Question } from '../../src/core/company/message.js'
+import type { Effect, Question } from '../../src/core/company/message.js'
 import { briefOf, encodeUser } from '../../src/core/company/state.js'
 import { describeCredits } from '../../src/core/credits/company-accounts.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
@@ -8,7 +8,7 @@ import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js
 import type { Changes } from '../../src/protocol/version-counters.js'
 import { type Actor, answered, type CompanyActor, showFigures } from './actors.js'
 import type { FlagChecks } from './checks.js'
-import { describeCompany, outlineCompany, usageOfFeatures } from './describe.js'
+import { describeCompany, keepsFigures, outlineCompany, usageOfFeatures } from './describe.js'
 import { toldOf } from './streamed.js'
 
 /** The answer, after changes by time are applied; `actor` null: a question about the environment alone. */
@@ -86,12 +86,15 @@ export function raiseChanged(actor: CompanyActor, changes: Changes): void {
 }
 
 /**
- * Raise the version counters for a record. `flags` as `flagsOf` gives them. A change of a user's last-seen time alone
- * raises none.
+ * Raise the version counters for a record, before its effects are applied. `flags` as `flagsOf` gives them. A change of a
+ * user's last-seen time alone raises none.
  */
-export function raiseRecorded(actor: Actor, flags: number, changes: Changes): void {
-  if (actor.k === 'c') raiseChanged(actor, changes)
-  else if (flags !== 0) changes.userChanged(actor.state.id)
+export function raiseRecorded(actor: Actor, fx: readonly Effect[], flags: number, changes: Changes): void {
+  if (actor.k === 'c') {
+    const sameFigures = keepsFigures(actor, fx)
+    raiseChanged(actor, changes)
+    if (sameFigures) actor.answeredFigures = answered.view
+  } else if (flags !== 0) changes.userChanged(actor.state.id)
 }
 
 /** One more use of a name is counted, and may have drawn credits: answers that it makes others are not kept any longer. */

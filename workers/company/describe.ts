@@ -4,7 +4,7 @@ import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import type { CompanyDescription } from '../../src/core/company/descriptions.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
-import type { Effect, Question } from '../../src/core/company/message.js'
+import type { Effect, OutlineQuestion, Question } from '../../src/core/company/message.js'
 import { encodeCompany, encodeHead } from '../../src/core/company/state.js'
 import { amountToNumber } from '../../src/core/credits/amount.js'
 import {
@@ -19,7 +19,7 @@ import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.j
 import { dayMs, dayStart } from '../../src/core/usage/period.js'
 import { entitlementsJson, MetricsJson, packOutline } from '../../src/protocol/company-outline.js'
 import { packUsage } from '../../src/protocol/usage-rows.js'
-import { answered, type CompanyActor, showFigures } from './actors.js'
+import { type Actor, answered, type CompanyActor, showFigures } from './actors.js'
 
 /**
  * Everything about a company at one instant, as plain data; its credits are settled by then.
@@ -86,7 +86,7 @@ export function outlineCompany(
  * known    mark of the figures that the asker keeps.
  * next     a mark that was never used.
  */
-export function outlineAgain(
+function outlineAgain(
   actor: CompanyActor,
   catalog: Catalog,
   edition: number,
@@ -114,6 +114,26 @@ export function outlineAgain(
     traits: live.traitsRead,
   }
   return packOutline({ ...head, entitlements, metrics, balances: balancesJson(live) }, mark)
+}
+
+/** Outlines of a shard's companies. `run` names this life of the shard. */
+export class Outlines {
+  /** Marks of figures given so far. */
+  private marks = 0
+
+  constructor(private readonly run: string) {}
+
+  /** The outline of a company; its figures are left out where the asker has them. Null: there is no company. */
+  of(
+    actor: Actor | null,
+    catalog: Catalog,
+    edition: number,
+    atMs: number,
+    { known = '' }: OutlineQuestion,
+  ): string | null {
+    if (actor?.k !== 'c' || !actor.state.exists) return null
+    return outlineAgain(actor, catalog, edition, atMs, known, () => `${this.run} ${++this.marks}`)
+  }
 }
 
 const noTraits: ReadonlySet<string> = new Set()

@@ -141,7 +141,7 @@ export async function usageViews(call: EntityCall, asked: readonly CompanyRows[]
   return asked.map(({ rows }) => rows.map(row => usageView(row, surroundings)))
 }
 
-/** Of a company that was deleted meanwhile: none. */
+/** None where the company was deleted meanwhile. */
 async function aggregationsOf(
   call: EntityCall,
   companyId: string,

@@ -1,6 +1,6 @@
 // Views of companies, each as the bytes of its JSON: a company that is looked up again is not described again while
-// nothing has changed that its view shows. Of a company that has changed its figures are kept, which are most of a view and
-// often the same: its shard is asked only for the rest. The companies used last are kept, within a bound of bytes.
+// nothing has changed that its view shows. When a company changes its figures stay, which are most of a view and often the
+// same: its shard is asked only for the rest. The companies used last are kept, within a bound of bytes.
 import type { TraitDefinition } from '../../catalog/traits.js'
 import type { CatalogData } from '../../core/definitions.js'
 import type { MarkedFigures } from '../../protocol/company-outline.js'
