@@ -8,6 +8,7 @@ import { checkFlag } from '../../src/core/flags/check.js'
 import { writeCheck } from '../../src/core/flags/flag.js'
 import type { Outcome } from '../../src/core/flags/rule.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
+import { Counters } from '../../src/core/usage/counters.js'
 import {
   catalogData,
   company,
@@ -244,13 +245,14 @@ const cycle = { startMs: Date.UTC(2026, 0, 20, 8, 30), endMs: Date.UTC(2027, 0, 
 bench('count one event, with a billing cycle', 0.6, () => addUsage(counter, 1, nowMs, nowMs, cycle))
 globalThis.gc?.()
 const before = process.memoryUsage().heapUsed
-const kept = Array.from({ length: 100_000 }, () => {
-  const one = newCounter(nowMs)
-  addUsage(one, 1, nowMs, nowMs, null)
-  return one
+const twelve = Array.from({ length: 12 }, (_, n) => `event_${n}`)
+const kept = Array.from({ length: 10_000 }, () => {
+  const all = new Counters()
+  for (const name of twelve) addUsage(all.add(name, nowMs), 1, nowMs, nowMs, null)
+  return all
 })
 globalThis.gc?.()
-const bytes = (process.memoryUsage().heapUsed - before) / kept.length
-console.log(`bytes of one counter (run with --expose-gc)`.padEnd(64), bytes.toFixed(0))
+const bytes = (process.memoryUsage().heapUsed - before) / kept.length / twelve.length
+console.log(`bytes of one counter of twelve (run with --expose-gc)`.padEnd(64), bytes.toFixed(0))
 
 if (sink < 0) console.log(sink)

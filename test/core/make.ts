@@ -23,7 +23,7 @@ import type {
   StoredEntitlement,
   TraitDef,
 } from '../../src/core/definitions.js'
-import type { Counter } from '../../src/core/usage/counter.js'
+import { type Counter, Counters } from '../../src/core/usage/counters.js'
 import { storedOrNull } from '../../src/core/usage/quantity.js'
 
 export const catalogData = (some: Partial<CatalogData> = {}): CatalogData => ({
@@ -275,7 +275,7 @@ export const company = (some: Partial<Parts> = {}): Company => {
     schedule: null,
     overrides: [],
     overdraftLimit: null,
-    counters: SmallMap.of(counters),
+    counters: Counters.of(counters),
     credits: SmallMap.of(credits),
     idsMade: 0,
     timeMs: 0,

@@ -38,7 +38,7 @@ import { checkFlag } from '../../src/core/flags/check.js'
 import { type CheckResult, writeCheck } from '../../src/core/flags/flag.js'
 import type { Outcome, UserFacts } from '../../src/core/flags/rule.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
-import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
+import { addUsage, needsRecount, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
 import { dayMs, metricWindow } from '../../src/core/usage/period.js'
 import { addQuantity, type Quantity } from '../../src/core/usage/quantity.js'
 import { jsonText, parseExactly } from '../../src/json.js'
@@ -375,8 +375,7 @@ const life: fc.Arbitrary<Life> = fc
     return {
       company,
       uses: ordered.map(({ subtype, quantity, processedMs, atMs }) => {
-        const counter = company.counters.get(subtype) ?? newCounter(processedMs)
-        company.counters.set(subtype, counter)
+        const counter = company.counters.get(subtype) ?? company.counters.add(subtype, processedMs)
         addUsage(counter, quantity, atMs, processedMs, cycleOf(company, processedMs))
         return { subtype, quantity, atMs }
       }),

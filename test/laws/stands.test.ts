@@ -11,7 +11,7 @@ import { settle } from '../../src/core/credits/company-accounts.js'
 import type { CatalogData } from '../../src/core/definitions.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
-import { addUsage, newCounter } from '../../src/core/usage/counter.js'
+import { addUsage } from '../../src/core/usage/counter.js'
 import { dayMs } from '../../src/core/usage/period.js'
 import * as make from '../core/make.js'
 import { checkAll, writeAllChecks } from '../core/plain-checks.js'
@@ -131,8 +131,7 @@ function life(): Company {
   })
   for (let i = random.below(6); i > 0; i--) {
     const nowMs = aroundMs - random.below(40 * dayMs)
-    const counter = company.counters.get('api') ?? newCounter(nowMs)
-    company.counters.set('api', counter)
+    const counter = company.counters.get('api') ?? company.counters.add('api', nowMs)
     addUsage(counter, 1 + random.below(3), nowMs + random.below(300_000), nowMs, cycleOf(company, nowMs))
   }
   return company

@@ -13,7 +13,8 @@ import {
   metricTexts,
 } from '../../src/core/evaluator/engine-shapes.js'
 import { snapshotUntil } from '../../src/core/flags/cacheable-until.js'
-import { type Counter, readAll } from '../../src/core/usage/counter.js'
+import { readAll } from '../../src/core/usage/counter.js'
+import type { Counter, StoredCounter } from '../../src/core/usage/counters.js'
 import type { Cycle } from '../../src/core/usage/period.js'
 import { jsonText } from '../../src/json.js'
 import { writeParts } from '../../src/protocol/snapshot-parts.js'
@@ -33,7 +34,7 @@ interface Member {
 
 /** A counter in its last sent state. */
 interface Reading {
-  readonly numbers: Counter
+  readonly numbers: StoredCounter
   readonly cycle: Cycle | null
   readonly atMs: number
   /** When the first of its windows ends, epoch ms. */
@@ -143,7 +144,7 @@ class Told {
       let untilMs = Number.POSITIVE_INFINITY
       for (const { validUntilMs } of readAll(counter, nowMs, cycle))
         if (validUntilMs !== null && validUntilMs < untilMs) untilMs = validUntilMs
-      this.counters.set(subtype, { numbers: counter.slice(), cycle, atMs: nowMs, untilMs, since: next })
+      this.counters.set(subtype, { numbers: counter.stored(), cycle, atMs: nowMs, untilMs, since: next })
       changed = true
     }
     return count < this.counters.size ? null : changed
@@ -153,10 +154,9 @@ class Told {
 /** Whether a counter still reads the same. */
 function stands(known: Reading, counter: Counter, cycle: Cycle | null, nowMs: number): boolean {
   const { numbers, atMs, untilMs } = known
-  if (nowMs < atMs || nowMs >= untilMs || numbers.length !== counter.length) return false
+  if (nowMs < atMs || nowMs >= untilMs) return false
   if (known.cycle?.startMs !== cycle?.startMs || known.cycle?.endMs !== cycle?.endMs) return false
-  for (let i = 0; i < counter.length; i++) if (numbers[i] !== counter[i]) return false
-  return true
+  return counter.isStoredAs(numbers)
 }
 
 /** Members that a client merges by name. */

@@ -16,7 +16,7 @@ import {
 import { drawFromFirst } from '../../src/core/credits/ledger.js'
 import type { CompiledVersion } from '../../src/core/entitlements/entitlement.js'
 import { actorIdLength, type UsesRequest } from '../../src/core/usage/batch.js'
-import { isAnyLarge } from '../../src/core/usage/counter.js'
+import { isAnyLarge } from '../../src/core/usage/counters.js'
 import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
 import { GrantIdBytes } from '../../src/journal/records/draw-encoder.js'
 import { monthOf } from '../../src/journal/records/event-row.js'

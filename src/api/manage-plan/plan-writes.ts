@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { CompanyDescription, CompanySnapshot } from '../../core/company/descriptions.js'
 import { recountOf } from '../../core/plans/subscription.js'
-import { counterFrom } from '../../core/usage/counter.js'
+import { Counters } from '../../core/usage/counters.js'
 import { newId } from '../../engine/ids.js'
 import { storeDetails } from '../billing/details.js'
 import { type CustomPlanBillingRow, type SubscriptionRow, subscriptionState } from '../billing/record-rows.js'
@@ -224,7 +224,7 @@ export async function finishPlanWrite(call: AnyCall, write: PlanWriteRow): Promi
     : undefined
   if (state && (write.is_stored || isMade(state, write))) {
     await storeNoted(call, id)
-    const counters = state.counters.map(([subtype, stored]) => [subtype, counterFrom(stored)] as const)
+    const counters = Counters.from(state.counters)
     await recount(call, companyId, recountOf({ counters }, state, nowMs))
     await dropPlanWrite(call, id)
   } else

@@ -12,7 +12,7 @@ import type {
 } from '../../../schemas/enums.js'
 import type { CreditAccount } from '../credits/account-state.js'
 import type { StoredEntitlement } from '../definitions.js'
-import type { Counter } from '../usage/counter.js'
+import type { Counters } from '../usage/counters.js'
 import type { Entity } from './entity-state.js'
 import type { SmallMap } from './shared-names.js'
 
@@ -36,7 +36,7 @@ export interface Company extends Entity {
    */
   overdraftLimit: string | null
   /** By event subtype (US-1). */
-  counters: SmallMap<Counter>
+  counters: Counters
   /** By credit id. */
   credits: SmallMap<CreditAccount>
   /** Ids made for this company so far; see core/id.ts. */

@@ -12,7 +12,8 @@ import type { PlansManaged } from '../plans/messages.js'
 import { cycleOf } from '../plans/plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
 import { decideSubscriptions } from '../plans/subscription.js'
-import { addUsage, effectsOf, fitsUsage, newCounter, setCycleUsage } from '../usage/counter.js'
+import { addUsage, effectsOf, fitsUsage, setCycleUsage } from '../usage/counter.js'
+import { Counters } from '../usage/counters.js'
 import { minuteMs } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
 import type { Company, PlanHolding } from './company-state.js'
@@ -55,7 +56,7 @@ export function newCompany(id: string, environmentId: string): Company {
     schedule: null,
     overrides: none,
     overdraftLimit: null,
-    counters: new SmallMap(),
+    counters: new Counters(),
     credits: new SmallMap(),
     idsMade: 0,
     timeMs: 0,
@@ -215,11 +216,8 @@ export function applyUse(
   atMs: number,
   nowMs: number,
 ): void {
-  let counter = company.counters.get(subtype)
-  if (counter === undefined) {
-    counter = newCounter(nowMs)
-    company.counters.set(subtype, counter)
-  }
+  const { counters } = company
+  const counter = counters.get(subtype) ?? counters.add(subtype, nowMs)
   addUsage(counter, quantity, atMs, nowMs, cycleOf(company, nowMs))
 }
 
@@ -282,7 +280,7 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       company.schedule = null
       company.overrides = none
       company.overdraftLimit = null
-      company.counters = new SmallMap()
+      company.counters = new Counters()
       company.credits = new SmallMap()
       return
     default:

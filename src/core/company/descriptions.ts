@@ -3,7 +3,8 @@
 import type { TopupSettings } from '../credits/account-state.js'
 import type { encodeAccount } from '../credits/ledger-json.js'
 import type { EntitlementReport } from '../entitlements/entitlement.js'
-import type { CounterReading, StoredCounter } from '../usage/counter.js'
+import type { CounterReading } from '../usage/counter.js'
+import type { StoredCounter } from '../usage/counters.js'
 import type { OverrideState, PlanHolding, PlanSchedule, SubscriptionState } from './company-state.js'
 import type { StoredText } from './text-map.js'
 

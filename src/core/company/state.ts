@@ -2,7 +2,7 @@
 
 import type { TopupState } from '../credits/account-state.js'
 import { decodeAccount, encodeAccount } from '../credits/ledger-json.js'
-import { counterFrom, storedCounter } from '../usage/counter.js'
+import { Counters } from '../usage/counters.js'
 import { newCompany } from './company.js'
 import type { Company } from './company-state.js'
 import type { CompanyHead, CompanySnapshot, EntitySnapshot, UserSnapshot } from './descriptions.js'
@@ -19,7 +19,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     subscriptions: company.subscriptions,
     schedule: company.schedule,
     overrides: company.overrides,
-    counters: [...company.counters].map(([subtype, counter]) => [subtype, storedCounter(counter)] as const),
+    counters: [...company.counters].map(([subtype, counter]) => [subtype, counter.stored()] as const),
     credits: [...company.credits.values()].map(encodeAccount),
     idsMade: company.idsMade,
     timeMs: company.timeMs,
@@ -65,7 +65,7 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
   if (snapshot.subscriptions.length > 0) company.subscriptions = snapshot.subscriptions
   company.schedule = snapshot.schedule
   if (snapshot.overrides.length > 0) company.overrides = snapshot.overrides
-  for (const [subtype, counter] of snapshot.counters) company.counters.set(subtype, counterFrom(counter))
+  if (snapshot.counters.length > 0) company.counters = Counters.from(snapshot.counters)
   for (const one of snapshot.credits) {
     const account = decodeAccount(one, company.id)
     company.credits.set(account.creditId, account)

@@ -27,7 +27,8 @@ import type { CompiledFlag } from '../flags/flag.js'
 import type { TraitRef } from '../flags/trait.js'
 import { billingSubscription, isActive } from '../plans/plan.js'
 import { instantText, quotedName } from '../quoted.js'
-import { type Counter, readAll } from '../usage/counter.js'
+import { readAll } from '../usage/counter.js'
+import type { Counter } from '../usage/counters.js'
 import type { Quantity } from '../usage/quantity.js'
 
 export interface EngineTraitDefinition {

@@ -9,7 +9,8 @@ import type {
   TrialState,
 } from '../company/company-state.js'
 import type { Decision, Effect } from '../company/message.js'
-import { type Counter, cycleUsageSince, needsRecount } from '../usage/counter.js'
+import { cycleUsageSince, needsRecount } from '../usage/counter.js'
+import type { Counters } from '../usage/counters.js'
 import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from '../usage/period.js'
 import type { CycleRecount, EndedTrial, SubscriptionMessage, SubscriptionReply } from './messages.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
@@ -185,7 +186,7 @@ export function withSubscription(
 
 /** The counters whose billing-cycle value is an estimate once a company has these plans and subscriptions. */
 export function recountOf(
-  { counters }: { readonly counters: Iterable<readonly [subtype: string, counter: Counter]> },
+  { counters }: { readonly counters: Counters },
   next: Pick<Company, 'plan' | 'subscriptions'>,
   nowMs: number,
 ): CycleRecount | null {

@@ -1,6 +1,7 @@
 // Counters: a company's use of one event, over all time and in the current windows (US-1, US-2).
 import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
 import type { EventMode } from '../company/requests.js'
+import { type Counter, Counters, cycleLength, isAnyLarge, plainLength } from './counters.js'
 import {
   type Cycle,
   cycleNext,
@@ -12,38 +13,7 @@ import {
   weekMs,
   weekStart,
 } from './period.js'
-import {
-  addQuantity,
-  type Quantity,
-  quantityMax,
-  quantityOf,
-  readQuantity,
-  type StoredQuantity,
-  storedQuantity,
-  subtractQuantity,
-} from './quantity.js'
-
-/**
- * The counters of one (company, event subtype): one flat list of numbers, because there are millions of these. Change
- * it by `addUsage` alone.
- *
- *   created | all time: value min max | day: start value min max | week: value min max | month: value min max
- *
- * and where a company has a running subscription or events are dated ahead:
- *
- *   billing cycle: start next value min max | estimated | events ahead: time quantity time quantity…
- *
- * min and max are captured times in epoch ms, 0 before the first event. Week and month are those of the day. The cycle
- * is five zeros while the company has no running subscription: its billing cycle is then the calendar month (FE-51).
- * `estimated` is 1 when the cycle's start moved to where the windows cannot tell its value exactly: to be recounted
- * (US-3). Events ahead are dated after the end of a current window, ascending.
- * Invariant: a window holds exactly the events seen so far whose effective time lies in it, whatever order they
- * came in; only a cycle whose start has moved may be estimated, and then says so.
- */
-export type Counter = Quantity[]
-
-/** A counter as snapshots keep it: values beyond ±(2^53 − 1) are decimal text. */
-export type StoredCounter = readonly StoredQuantity[]
+import { addQuantity, type Quantity, quantityMax, quantityOf, subtractQuantity } from './quantity.js'
 
 /** One window of a counter as it reads at an instant. */
 export interface CounterReading {
@@ -58,18 +28,33 @@ export interface CounterReading {
   readonly validUntilMs: number | null
 }
 
+/**
+ * The fields of one counter: all of them lie in one list per company (counters.ts). Change them by `addUsage` alone.
+ *
+ *   created | all time: value min max | day: start value min max | week: value min max | month: value min max
+ *
+ * and where a company has a running subscription:
+ *
+ *   billing cycle: start next value min max | estimated
+ *
+ * min and max are captured times in epoch ms, 0 before the first event. Week and month are those of the day. The cycle
+ * is five zeros while the company has no running subscription: its billing cycle is then the calendar month (FE-51).
+ * `estimated` is 1 when the cycle's start moved to where the windows cannot tell its value exactly: to be recounted
+ * (US-3). Events dated after the end of a current window lie beside the fields (`Counter.ahead`).
+ * Invariant: a window holds exactly the events seen so far whose effective time lies in it, whatever order they
+ * came in; only a cycle whose start has moved may be estimated, and then says so.
+ */
+const created = 0
 const allTime = 1
 const dayAt = 4
 /** Windows: index of value, min and max. */
 const day = 5
 const week = 8
 const month = 11
-const plainLength = 14
-const cycleAt = 14
+const cycleAt = plainLength
 const cycleEnd = 15
 const cycleValues = 16
 const estimate = 19
-const aheadFrom = 20
 
 // Offsets inside a window.
 const min = 1
@@ -78,47 +63,19 @@ const max = 2
 /** A clock may step back by this much without a window being begun again. */
 const stepBackMs = 300_000
 
-/** A counter that has seen nothing. */
+/** A counter of its own that has seen nothing. */
 export function newCounter(nowMs: number): Counter {
-  return [nowMs, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-}
-
-/** A counter from a snapshot. */
-export function counterFrom(stored: StoredCounter): Counter {
-  if (stored.every(isNumber)) return stored.slice()
-  large = true
-  return stored.map(readQuantity)
-}
-
-/** A counter as a snapshot keeps it. */
-export function storedCounter(counter: Readonly<Counter>): StoredCounter {
-  return large && counter.some(isLarge) ? counter.map(storedQuantity) : (counter as readonly number[])
-}
-
-/** Whether any counter of this thread has ever had a value beyond ±(2^53 − 1): until then no search is needed. */
-let large = false
-
-/** The same, for callers of a search. */
-export function isAnyLarge(): boolean {
-  return large
-}
-
-const isNumber = (value: StoredQuantity): value is number => typeof value === 'number'
-const isLarge = (value: Quantity): boolean => typeof value === 'bigint'
-
-/** Events dated after the end of a current window, as time, quantity, time, quantity…, ascending. */
-export function aheadOf(counter: Counter): readonly Quantity[] {
-  return counter.slice(aheadFrom)
+  return new Counters().add('', nowMs)
 }
 
 /** The latest time of any of its events, epoch ms; 0 before the first. */
 export function lastUseMs(counter: Counter): number {
-  return time(counter, allTime + max)
+  return counter.number(allTime + max)
 }
 
 /** Whether the cycle's value waits to be recounted (US-3). */
 export function isEstimated(counter: Counter): boolean {
-  return counter[estimate] === 1
+  return counter.hasCycle && counter.number(estimate) === 1
 }
 
 /**
@@ -141,26 +98,25 @@ export function addUsage(
 ): void {
   roll(counter, nowMs, cycle)
   const n = counter
-  if (nowMs < time(n, 0)) n[0] = nowMs
-  n[allTime] = plus(n[allTime]!, quantity)
-  if (time(n, allTime + min) === 0 || atMs < time(n, allTime + min)) n[allTime + min] = atMs
-  if (atMs > time(n, allTime + max)) n[allTime + max] = atMs
-  const startMs = time(n, dayAt)
+  if (nowMs < n.number(created)) n.setNumber(created, nowMs)
+  n.count(allTime, quantity, atMs)
+  const startMs = n.number(dayAt)
   const early = atMs >= startMs + dayMs
   if (!early && atMs >= startMs) {
-    count(n, day, quantity, atMs)
-    count(n, week, quantity, atMs)
-    count(n, month, quantity, atMs)
+    n.count(day, quantity, atMs)
+    n.count(week, quantity, atMs)
+    n.count(month, quantity, atMs)
   } else {
-    if (isSameWeek(startMs, atMs)) count(n, week, quantity, atMs)
-    if (isSameMonth(startMs, atMs)) count(n, month, quantity, atMs)
+    if (isSameWeek(startMs, atMs)) n.count(week, quantity, atMs)
+    if (isSameMonth(startMs, atMs)) n.count(month, quantity, atMs)
   }
-  if (!hasCycle(n)) {
-    if (early) keepAhead(n, atMs, quantity)
+  if (!n.hasCycle) {
+    if (early) n.keepAhead(atMs, quantity)
     return
   }
-  if (early || atMs >= time(n, cycleEnd)) keepAhead(n, atMs, quantity)
-  if (atMs < time(n, cycleEnd) && atMs >= time(n, cycleAt)) count(n, cycleValues, quantity, atMs)
+  const endMs = n.number(cycleEnd)
+  if (early || atMs >= endMs) n.keepAhead(atMs, quantity)
+  if (atMs < endMs && atMs >= n.number(cycleAt)) n.count(cycleValues, quantity, atMs)
 }
 
 /**
@@ -176,19 +132,19 @@ export function fitsUsage(
   nowMs: number,
   cycle: Cycle | null,
 ): boolean {
-  if (counter === undefined || (typeof quantity === 'number' && !(large && counter.some(isLarge))))
+  if (counter === undefined || (typeof quantity === 'number' && !(isAnyLarge() && counter.isLarge)))
     return true
-  const n = counter.slice()
+  const n = draftOf(counter)
   addUsage(n, quantity, atMs, nowMs, cycle)
   let more = 0n
   let less = 0n
-  for (let i = aheadFrom; i < n.length; i += 2) {
-    const ahead = BigInt(n[i + 1]!)
+  for (let i = 0; i < n.ahead.length; i += 2) {
+    const ahead = BigInt(n.ahead[i + 1]!)
     if (ahead > 0n) more += ahead
     else less += ahead
   }
-  return [allTime, day, week, month, ...(hasCycle(n) ? [cycleValues] : [])].every(at => {
-    const value = BigInt(n[at]!)
+  return [allTime, day, week, month, ...(n.hasCycle ? [cycleValues] : [])].every(at => {
+    const value = BigInt(n.value(at))
     return (
       value + (at === allTime ? 0n : more) <= quantityMax &&
       value + (at === allTime ? 0n : less) >= -quantityMax
@@ -212,27 +168,27 @@ export function readCounter(
   const n = counter
   if (period === 'current_month') {
     if (monthReset === 'first_of_month' || cycle === null) {
-      if (holds(n, nowMs) || isSameMonth(time(n, dayAt), nowMs)) return n[month]!
+      if (holds(n, nowMs) || isSameMonth(n.number(dayAt), nowMs)) return n.value(month)
       return aheadWithin(counter, monthStart(nowMs), nextMonthStart(nowMs))
     }
     const startMs = cycleStart(cycle, nowMs)
     if (!keeps(n, startMs, nowMs)) return cycleReading(counter, startMs, cycleNext(cycle, nowMs)).value
-    if (n.length <= aheadFrom) return n[cycleValues]!
-    return addQuantity(n[cycleValues]!, aheadWithin(counter, time(n, cycleEnd), cycleNext(cycle, nowMs)))
+    if (n.ahead.length === 0) return n.value(cycleValues)
+    return addQuantity(n.value(cycleValues), aheadWithin(n, n.number(cycleEnd), cycleNext(cycle, nowMs)))
   }
   if (monthReset !== 'first_of_month') return 0
-  if (period === 'all_time') return n[allTime]!
+  if (period === 'all_time') return n.value(allTime)
   if (period === 'current_day') {
-    if (holds(n, nowMs)) return n[day]!
+    if (holds(n, nowMs)) return n.value(day)
     return aheadWithin(counter, dayStart(nowMs), dayStart(nowMs) + dayMs)
   }
-  if (holds(n, nowMs) || isSameWeek(time(n, dayAt), nowMs)) return n[week]!
+  if (holds(n, nowMs) || isSameWeek(n.number(dayAt), nowMs)) return n.value(week)
   return aheadWithin(counter, weekStart(nowMs), weekStart(nowMs) + weekMs)
 }
 
 /** All five windows as they read at an instant (US-1, US-2). Changes nothing. */
 export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): CounterReading[] {
-  const n = counter.slice()
+  const n = draftOf(counter)
   roll(n, nowMs, cycle)
   const reading = (
     period: MetricPeriod,
@@ -242,13 +198,13 @@ export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): C
   ): CounterReading => ({
     period,
     monthReset,
-    value: n[at]!,
-    capturedAtMinMs: time(n, at + min) || null,
-    capturedAtMaxMs: time(n, at + max) || null,
-    createdAtMs: time(n, 0),
+    value: n.value(at),
+    capturedAtMinMs: n.number(at + min) || null,
+    capturedAtMaxMs: n.number(at + max) || null,
+    createdAtMs: n.number(created),
     validUntilMs,
   })
-  const startMs = time(n, dayAt)
+  const startMs = n.number(dayAt)
   const monthEndMs = nextMonthStart(startMs)
   return [
     reading('all_time', 'first_of_month', allTime, null),
@@ -257,7 +213,7 @@ export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): C
     reading('current_month', 'first_of_month', month, monthEndMs),
     cycle === null
       ? reading('current_month', 'billing_cycle', month, monthEndMs)
-      : reading('current_month', 'billing_cycle', cycleValues, time(n, cycleEnd)),
+      : reading('current_month', 'billing_cycle', cycleValues, n.number(cycleEnd)),
   ]
 }
 
@@ -286,11 +242,11 @@ export function setCycleUsage(
   cycle: Cycle | null,
 ): void {
   roll(counter, nowMs, cycle)
-  if (!hasCycle(counter) || time(counter, cycleAt) !== startMs) return
-  counter[cycleValues] = noted(counted.value)
-  counter[cycleValues + min] = counted.minMs
-  counter[cycleValues + max] = counted.maxMs
-  counter[estimate] = 0
+  if (!counter.hasCycle || counter.number(cycleAt) !== startMs) return
+  counter.setValue(cycleValues, counted.value)
+  counter.setNumber(cycleValues + min, counted.minMs)
+  counter.setNumber(cycleValues + max, counted.maxMs)
+  counter.setNumber(estimate, 0)
 }
 
 /**
@@ -310,10 +266,10 @@ export function cycleUsageSince(
   cycle: Cycle,
 ): { value: Quantity; minMs: number; maxMs: number } {
   const n = counter
-  const last = time(n, allTime + max)
+  const last = n.number(allTime + max)
   const beyond = aheadWithin(counter, cycleNext(cycle, nowMs), Number.POSITIVE_INFINITY)
   const maxMs = last < startMs ? 0 : last
-  const value = subtractQuantity(subtractQuantity(n[allTime]!, before), beyond)
+  const value = subtractQuantity(subtractQuantity(n.value(allTime), before), beyond)
   return { value, minMs: maxMs === 0 ? 0 : Math.min(firstMs ?? last, last), maxMs }
 }
 
@@ -330,29 +286,35 @@ interface ModeEffects {
 const live: ModeEffects = { draws: true, seen: true }
 const past: ModeEffects = { draws: false, seen: false }
 
+/** Where one counter is rolled or counted on without a change of the company: used up before the next is asked for. */
+const draft = new Counters().add('', 0)
+draft.all.makeRoomForCycles()
+
+function draftOf(counter: Counter): Counter {
+  draft.all.become(counter)
+  return draft
+}
+
 /** Bring every window to the one that holds now. */
 function roll(n: Counter, nowMs: number, cycle: Cycle | null): void {
   // the cycle first: a new one is derived from the other windows, which know most before they turn
   if (cycle !== null) rollCycle(n, nowMs, cycle)
-  else if (hasCycle(n)) {
-    n.fill(0, cycleAt, aheadFrom)
-    if (n.length === aheadFrom) n.length = plainLength
-  }
+  else if (n.hasCycle) for (let field = cycleAt; field < cycleLength; field++) n.setNumber(field, 0)
   if (!holds(n, nowMs)) {
-    const before = time(n, dayAt)
+    const before = n.number(dayAt)
     const startMs = dayStart(nowMs)
-    n[dayAt] = startMs
+    n.setNumber(dayAt, startMs)
     begin(n, day, startMs, startMs + dayMs)
     const weekMsFrom = weekStart(startMs)
     if (!isSameWeek(startMs, before)) begin(n, week, weekMsFrom, weekMsFrom + weekMs)
     if (!isSameMonth(startMs, before)) begin(n, month, monthStart(startMs), nextMonthStart(startMs))
   }
-  if (n.length > aheadFrom) {
+  const { ahead } = n
+  if (ahead.length > 0) {
     // once the present has reached an event every window either holds it or is past it
-    let passed = aheadFrom
-    while (passed < n.length && time(n, passed) <= nowMs) passed += 2
-    if (passed > aheadFrom) n.splice(aheadFrom, passed - aheadFrom)
-    if (n.length === aheadFrom && !hasCycle(n)) n.length = plainLength
+    let passed = 0
+    while (passed < ahead.length && (ahead[passed] as number) <= nowMs) passed += 2
+    if (passed > 0) n.setAhead(ahead.slice(passed))
   }
 }
 
@@ -360,36 +322,26 @@ function rollCycle(n: Counter, nowMs: number, cycle: Cycle): void {
   const startMs = cycleStart(cycle, nowMs)
   const endMs = cycleNext(cycle, nowMs)
   if (keeps(n, startMs, nowMs)) {
-    if (time(n, cycleAt) !== startMs) return
-    const was = time(n, cycleEnd)
-    n[cycleEnd] = endMs // the subscription's end may have moved
+    if (n.number(cycleAt) !== startMs) return
+    const was = n.number(cycleEnd)
+    n.setNumber(cycleEnd, endMs) // the subscription's end may have moved
     takeAhead(n, cycleValues, was, endMs)
     return
   }
   const reading = cycleReading(n, startMs, endMs)
-  extend(n)
-  n[cycleAt] = startMs
-  n[cycleEnd] = endMs
-  n[cycleValues] = noted(reading.value)
-  n[cycleValues + min] = reading.minMs
-  n[cycleValues + max] = reading.maxMs
-  n[estimate] = reading.exact ? 0 : 1
-}
-
-/** Make room for a cycle, or for events ahead. */
-function extend(n: Counter): void {
-  if (n.length === plainLength) n.push(0, 0, 0, 0, 0, 0)
-}
-
-/** Whether there is a cycle: each ends after the beginning of all times. */
-function hasCycle(n: Counter): boolean {
-  return n.length > plainLength && time(n, cycleEnd) !== 0
+  n.all.makeRoomForCycles()
+  n.setNumber(cycleAt, startMs)
+  n.setNumber(cycleEnd, endMs)
+  n.setValue(cycleValues, reading.value)
+  n.setNumber(cycleValues + min, reading.minMs)
+  n.setNumber(cycleValues + max, reading.maxMs)
+  n.setNumber(estimate, reading.exact ? 0 : 1)
 }
 
 /** Whether the stored cycle window is the one with this start, or the clock only stepped back a little. */
 function keeps(n: Counter, startMs: number, nowMs: number): boolean {
-  if (!hasCycle(n)) return false
-  const had = time(n, cycleAt)
+  if (!n.hasCycle) return false
+  const had = n.number(cycleAt)
   return had === startMs || (startMs < had && nowMs < had && nowMs >= had - stepBackMs)
 }
 
@@ -407,12 +359,12 @@ interface CycleReading {
  * windows while older events exist.
  */
 function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading {
-  const total = n[allTime]!
-  const [first, last] = [time(n, allTime + min), time(n, allTime + max)]
+  const total = n.value(allTime)
+  const [first, last] = [n.number(allTime + min), n.number(allTime + max)]
   if (last < startMs) return { value: 0, minMs: 0, maxMs: 0, exact: true }
   if (first >= startMs && last < nextMs) return { value: total, minMs: first, maxMs: last, exact: true }
   // the ordinary turn: any event since the last window's end would have turned it
-  if (hasCycle(n) && startMs >= time(n, cycleEnd)) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
+  if (n.hasCycle && startMs >= n.number(cycleEnd)) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
   let around: Span | null = null // the smallest window that holds the start
   let inside: Span | null = null // the largest window that begins after it
   for (const span of spansOf(n)) {
@@ -420,8 +372,8 @@ function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading
     else if (around === null || span.fromMs > around.fromMs) around = span
   }
   const { fromMs, toMs, at } = (around ?? inside)!
-  const held = n[at]!
-  const [minMs, maxMs] = [time(n, at + min), time(n, at + max)]
+  const held = n.value(at)
+  const [minMs, maxMs] = [n.number(at + min), n.number(at + max)]
   const restMs = Math.max(startMs, toMs)
   if (minMs === 0 || maxMs < startMs) return withAhead(n, 0, 0, 0, restMs, nextMs, around !== null)
   if (minMs >= startMs || fromMs === startMs)
@@ -439,15 +391,15 @@ interface Span {
 }
 
 function spansOf(n: Counter): Span[] {
-  const startMs = time(n, dayAt)
+  const startMs = n.number(dayAt)
   const weekFromMs = weekStart(startMs)
   const spans = [
     { fromMs: startMs, toMs: startMs + dayMs, at: day },
     { fromMs: weekFromMs, toMs: weekFromMs + weekMs, at: week },
     { fromMs: monthStart(startMs), toMs: nextMonthStart(startMs), at: month },
   ]
-  return hasCycle(n)
-    ? [...spans, { fromMs: time(n, cycleAt), toMs: time(n, cycleEnd), at: cycleValues }]
+  return n.hasCycle
+    ? [...spans, { fromMs: n.number(cycleAt), toMs: n.number(cycleEnd), at: cycleValues }]
     : spans
 }
 
@@ -464,10 +416,11 @@ function withAhead(
   let sum = had
   let first = minMs
   let last = maxMs
-  for (let i = aheadFrom; i < n.length; i += 2) {
-    const atMs = time(n, i)
+  const { ahead } = n
+  for (let i = 0; i < ahead.length; i += 2) {
+    const atMs = ahead[i] as number
     if (atMs < fromMs || atMs >= toMs) continue
-    sum = addQuantity(sum, n[i + 1]!)
+    sum = addQuantity(sum, ahead[i + 1]!)
     if (first === 0 || atMs < first) first = atMs
     if (atMs > last) last = atMs
   }
@@ -476,7 +429,7 @@ function withAhead(
 
 /** Whether the windows are those of this instant. A clock that stepped back a little does not begin them again. */
 function holds(n: Counter, nowMs: number): boolean {
-  const startMs = time(n, dayAt)
+  const startMs = n.number(dayAt)
   return nowMs < startMs + dayMs && nowMs >= startMs - stepBackMs
 }
 
@@ -498,56 +451,31 @@ function isSameMonth(oneMs: number, otherMs: number): boolean {
 }
 
 function begin(n: Counter, w: number, startMs: number, nextMs: number): void {
-  n[w] = 0
-  n[w + min] = 0
-  n[w + max] = 0
+  n.setValue(w, 0)
+  n.setNumber(w + min, 0)
+  n.setNumber(w + max, 0)
   takeAhead(n, w, startMs, nextMs)
 }
 
 function takeAhead(n: Counter, w: number, fromMs: number, toMs: number): void {
-  for (let i = aheadFrom; i < n.length; i += 2)
-    if (time(n, i) >= fromMs && time(n, i) < toMs) count(n, w, n[i + 1]!, time(n, i))
+  const { ahead } = n
+  for (let i = 0; i < ahead.length; i += 2) {
+    const atMs = ahead[i] as number
+    if (atMs >= fromMs && atMs < toMs) n.count(w, ahead[i + 1]!, atMs)
+  }
 }
 
-function aheadWithin(n: Counter, fromMs: number, toMs: number): Quantity {
+function aheadWithin({ ahead }: Counter, fromMs: number, toMs: number): Quantity {
   let sum: Quantity = 0
-  for (let i = aheadFrom; i < n.length; i += 2)
-    if (time(n, i) >= fromMs && time(n, i) < toMs) sum = addQuantity(sum, n[i + 1]!)
+  for (let i = 0; i < ahead.length; i += 2) {
+    const atMs = ahead[i] as number
+    if (atMs >= fromMs && atMs < toMs) sum = addQuantity(sum, ahead[i + 1]!)
+  }
   return sum
-}
-
-function keepAhead(n: Counter, atMs: number, quantity: Quantity): void {
-  extend(n)
-  let i = n.length
-  while (i > aheadFrom && (time(n, i - 2) > atMs || (time(n, i - 2) === atMs && n[i - 1]! > quantity))) i -= 2
-  n.splice(i, 0, atMs, quantity)
-}
-
-function count(n: Counter, w: number, quantity: Quantity, atMs: number): void {
-  n[w] = plus(n[w]!, quantity)
-  if (time(n, w + min) === 0 || atMs < time(n, w + min)) n[w + min] = atMs
-  if (atMs > time(n, w + max)) n[w + max] = atMs
-}
-
-/** The sum of a value and a quantity; a large one is noted (`large`). */
-function plus(value: Quantity, quantity: Quantity): Quantity {
-  const sum = addQuantity(value, quantity)
-  if (typeof sum === 'bigint') large = true
-  return sum
-}
-
-function noted(value: Quantity): Quantity {
-  if (typeof value === 'bigint') large = true
-  return value
 }
 
 /** value × part / whole, to the nearest integer. */
 function portion(value: Quantity, part: number, whole: number): Quantity {
   const near = typeof value === 'number' ? Math.round((value * part) / whole) : Number.NaN
   return Number.isSafeInteger(near) ? near : quantityOf((BigInt(value) * BigInt(part)) / BigInt(whole))
-}
-
-/** A time of a counter, epoch ms. */
-function time(n: Readonly<Counter>, at: number): number {
-  return n[at] as number
 }

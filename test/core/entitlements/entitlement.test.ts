@@ -239,7 +239,7 @@ t.test('EN-20 the most permissive of plan and add-ons applies; allowances do not
   const { catalog, of } = granted({ counters: new Map([['f', counter]]) }, numeric(100), numeric(300))
   const under = checkFlag(catalog, 'f', of, null, null, now)!
   t.same([under.value, under.ruleId], [true, 'rule_q'])
-  addUsage(counter, 1, now, now, null)
+  addUsage(of.counters.get('f')!, 1, now, now, null)
   const at = checkFlag(catalog, 'f', of, null, null, now)!
   t.same([at.value, at.ruleId], [false, 'rule_p_over'])
   t.same([at.featureAllocation, at.entitlement?.allocation], [100, 300], 'EN-26')

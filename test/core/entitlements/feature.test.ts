@@ -3,12 +3,12 @@ import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import type { Company } from '../../../src/core/company/company-state.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
-import { SmallMap } from '../../../src/core/company/shared-names.js'
 import { drawsOf, trackCost } from '../../../src/core/credits/company-accounts.js'
 import type { CatalogData, EntitlementDef } from '../../../src/core/definitions.js'
 import { creditDraws, featureUsage, featureUsages } from '../../../src/core/entitlements/feature.js'
 import { checkFlag } from '../../../src/core/flags/check.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
+import { Counters } from '../../../src/core/usage/counters.js'
 import {
   catalogData,
   company,
@@ -51,7 +51,7 @@ const live = (catalog: ReturnType<typeof world>, some: Parameters<typeof company
 const used = (quantity: number): Company['counters'] => {
   const counter = newCounter(now)
   addUsage(counter, quantity, now, now, null)
-  return SmallMap.of([['f', counter]])
+  return Counters.of([['f', counter]])
 }
 const row = (value: Partial<EntitlementDef>, some: Parameters<typeof company>[0] = {}) => {
   const catalog = world([entitlement('f', value)])

@@ -3,13 +3,13 @@ import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import type { Company } from '../../../src/core/company/company-state.js'
 import { userOf } from '../../../src/core/company/facts.js'
-import { SmallMap } from '../../../src/core/company/shared-names.js'
 import { emptyAccount } from '../../../src/core/credits/account-state.js'
 import type { CatalogData } from '../../../src/core/definitions.js'
 import { checkFlag } from '../../../src/core/flags/check.js'
 import { type CheckResult, contextReason, inContext, writeCheck } from '../../../src/core/flags/flag.js'
 import { instantText } from '../../../src/core/quoted.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
+import { Counters } from '../../../src/core/usage/counters.js'
 import { dayMs } from '../../../src/core/usage/period.js'
 import {
   catalogData,
@@ -32,7 +32,7 @@ const now = Date.UTC(2026, 2, 15, 10)
 const used = (quantity: number, atMs = now): Company['counters'] => {
   const counter = newCounter(atMs)
   addUsage(counter, quantity, atMs, atMs, null)
-  return SmallMap.of([['exports', counter]])
+  return Counters.of([['exports', counter]])
 }
 const monthly = { valueType: 'numeric', metricPeriod: 'current_month' } as const
 const exportsOf = (some: Partial<CatalogData> = {}) =>
