@@ -4,13 +4,14 @@
 //   00…7f  the integer 0 to 127
 //   80 81 82  null, false, true          83  double of 8 bytes
 //   84 85 86  integer of 2, 4, 6 bytes   88  integer beyond ±(2^53 − 1): its decimal text follows as a text
-//   8a 89  text of 1 or 4 bytes of length, then UTF-8       90…af  text of 0 to 31 bytes
+//   8a 89  text of 1 or 4 bytes of length, then UTF-8       90…af  text of 0 to 31 bytes of UTF-8
+//   87  text of 4 bytes of length, then UTF-16: one with half a surrogate pair, which UTF-8 does not have
 //   8b  list of 4 bytes of length, then values              b0…bf  list of 0 to 15 values
 //   8d  object of 2 bytes of length, then names and values  c0…ff  object of shape 0 to 63, then its values
 //
 // All little endian. A shape is the names of the members of an object, in order, in a list that only grows at its end:
 // a reader needs the shapes that the writer had, and any later ones. Members that are undefined are left out, as in
-// JSON. -0 is 0; half of a surrogate pair is U+FFFD.
+// JSON. -0 is 0.
 import { dataViewOf } from './data-view.js'
 
 /** First bytes of values, for writers of ready-made bytes. */
@@ -22,6 +23,7 @@ export const packed = {
   integer2: 0x84,
   integer4: 0x85,
   integer6: 0x86,
+  wideText: 0x87,
   large: 0x88,
   longText: 0x89,
   mediumText: 0x8a,
@@ -33,16 +35,13 @@ export const packed = {
 } as const
 
 /** Lengths from which the next longer form is used. */
-export const shortTextMax = 31
+const shortTextMax = 31
 const mediumTextMax = 255
 const shortListMax = 15
-export const shapesMax = 64
+const shapesMax = 64
 const membersMax = 0xffff
 const two32 = 2 ** 32
 const two48 = 2 ** 48
-/** A text up to here is written by a loop, and looked for among texts that come again. */
-const loopedMax = 31
-
 /** A name on the way to a shape. */
 interface Step {
   readonly next: Map<string, Step>
@@ -82,6 +81,9 @@ export class Shapes {
     return step.shape
   }
 }
+
+/** Half of a surrogate pair. */
+const halfPair = /\p{Surrogate}/u
 
 const bytesMin = 16 << 10
 const keptBytesMax = 4 << 20
@@ -142,9 +144,10 @@ export class PackedWriter {
 
   text(text: string): void {
     const { length } = text
+    // three bytes for a unit of UTF-16 are the most
     this.reserve(5 + 3 * length)
     const { bytes, at } = this
-    if (length <= loopedMax) {
+    if (length <= shortTextMax) {
       let i = 0
       for (; i < length; i++) {
         const code = text.charCodeAt(i)
@@ -157,14 +160,14 @@ export class PackedWriter {
         return
       }
     }
-    // three bytes for a unit of UTF-16 are the most
-    const isLong = 3 * length > mediumTextMax
-    const from = at + (isLong ? 5 : 2)
-    const written = bytes.write(text, from)
-    bytes[at] = isLong ? packed.longText : packed.mediumText
-    if (isLong) this.view.setUint32(at + 1, written, true)
-    else bytes[at + 1] = written
-    this.at = from + written
+    if (halfPair.test(text)) {
+      bytes[at] = packed.wideText
+      this.view.setUint32(at + 1, 2 * length, true)
+      this.at = at + 5 + bytes.write(text, at + 5, 'utf16le')
+      return
+    }
+    const from = putTextLength(this.view, at, Buffer.byteLength(text))
+    this.at = from + bytes.write(text, from)
   }
 
   private list(list: readonly unknown[]): void {

@@ -66,8 +66,8 @@ export class Group {
     this.#reserve(rowAt + 3 * (row.length + fact.length) + ledger.length)
     const bytes = this.#bytes
     const tailAt = rowAt + this.#put(row, rowAt)
-    // ASCII has as many bytes as characters: both are written as one text
-    const end = tailAt + bytes.write(withLedger ? ledger + fact : fact, tailAt)
+    const factAt = tailAt + (withLedger ? bytes.write(ledger, tailAt, 'latin1') : 0)
+    const end = factAt + this.#put(fact, factAt)
     writeRecordHeader(
       this.#view,
       start,
@@ -102,10 +102,10 @@ export class Group {
   }
 
   /** Returns the bytes it takes. There is room. */
-  #put(row: string | Uint8Array, at: number): number {
-    if (typeof row === 'string') return row === '' ? 0 : this.#bytes.write(row, at)
-    this.#bytes.set(row, at)
-    return row.length
+  #put(part: string | Uint8Array, at: number): number {
+    if (typeof part === 'string') return part === '' ? 0 : this.#bytes.write(part, at)
+    this.#bytes.set(part, at)
+    return part.length
   }
 
   #reserve(needed: number): void {

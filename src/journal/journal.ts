@@ -18,7 +18,7 @@ export interface JournalRecord {
   readonly row: Buffer
   /** Rows of the ledger as ledger-rows.ts writes them, each with its newline; empty where they follow from the fact. */
   readonly ledger: Buffer
-  /** The fact as JSON (core/company/message.ts, Fact). */
+  /** The fact (core/company/message.ts), as records/fact-bytes.ts writes it, or as JSON where an earlier version wrote it. */
   readonly fact: Buffer
 }
 
@@ -54,7 +54,7 @@ export interface NewRecord {
   readonly row: string | Uint8Array
   /** Rows of the ledger of the partition `month`, each with its newline, ASCII; '' or absent without. */
   readonly ledger?: string
-  readonly fact: string
+  readonly fact: string | Uint8Array
 }
 
 /** Records to append that lie ready in bytes, headers and all. */

@@ -8,9 +8,9 @@ import type { Fact } from '../../src/core/company/message.js'
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
 import { readCounter } from '../../src/core/usage/counter.js'
 import { type Quantity, quantityMax, quantityOf } from '../../src/core/usage/quantity.js'
-import { FactReader } from '../../src/journal/records/fact-decoder.js'
-import { factText } from '../../src/journal/records/fact-encoder.js'
-import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
+import { factBytes } from '../../src/journal/records/fact-bytes.js'
+import { FactReader } from '../../src/journal/records/fact-reader.js'
+import { SnapshotReader, snapshotText } from '../../src/journal/records/snapshot-text.js'
 import { seed } from '../random.js'
 
 const noon = Date.UTC(2026, 2, 11, 12)
@@ -33,7 +33,7 @@ function replayed(used: Quantity): Quantity {
     at: noon,
     fx: [{ t: 'used', subtype: 'x', quantity: used, atMs: noon }],
   }
-  const bytes = Buffer.from(factText(fact))
+  const bytes = factBytes(fact)
   const [effect] = reader.read(bytes, 0, bytes.length).fx
   return effect?.t === 'used' ? effect.quantity : Number.NaN
 }
@@ -52,7 +52,7 @@ t.test('long: every counter is the exact sum of the quantities it had room for',
         sum += exact
         applyUse(company, 'x', way === 'fact' ? replayed(used) : used, noon, noon)
         if (way === 'snapshot') {
-          const bytes = Buffer.from(JSON.stringify(encodeCompany(company)))
+          const bytes = Buffer.from(snapshotText(encodeCompany(company)))
           company = decodeCompany(snapshots.read('c', bytes, 0, bytes.length))
         }
         for (const period of ['all_time', 'current_day', 'current_week', 'current_month'] as const)

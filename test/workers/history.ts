@@ -8,7 +8,7 @@ import { applyToUser, newUser } from '../../src/core/company/user.js'
 import { derivedId } from '../../src/core/id.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
-import { factText } from '../../src/journal/records/fact-encoder.js'
+import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { entitlement, stored } from '../core/make.js'
 
@@ -145,7 +145,7 @@ export class History {
       month: event !== null ? monthOf(capturedAtMs) : readyMade ? monthOf(draw.at) : 0,
       row,
       ledger: rows,
-      fact: factText(fact, rows !== ''),
+      fact: factBytes(fact, rows !== ''),
     }
   }
 

@@ -14,7 +14,7 @@ import { itemsOf, UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { Group } from '../../src/journal/frame.js'
 import { RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
-import { factText } from '../../src/journal/records/fact-encoder.js'
+import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { Encoder, unpack } from '../../src/protocol/message-codec.js'
 import { Changes } from '../../src/protocol/version-counters.js'
@@ -269,7 +269,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
           month: monthOf(request.at),
           row: eventRow(event, rowExtra(catalog, env, event, request.at)),
           ledger,
-          fact: factText({ k: 'c', id, env, at: request.at, fx }, ledger !== ''),
+          fact: factBytes({ k: 'c', id, env, at: request.at, fx }, ledger !== ''),
         }
         const actor = actors.get(id)!
         actor.settledUntilMs = 1

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Effect, Fact } from '../../src/core/company/message.js'
 import { encodeId } from '../../src/core/id.js'
 import { RecordFlag } from '../../src/journal/journal.js'
-import { factText } from '../../src/journal/records/fact-encoder.js'
+import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { CheckWriter } from '../../workers/project/checks.js'
 import { PositionMoved } from '../../workers/project/chunks.js'
@@ -262,7 +262,7 @@ t.test('CU-46: last seen times of plain uses are those of their facts', async t 
         month: 0,
         row: Buffer.alloc(0),
         ledger: Buffer.alloc(0),
-        fact: Buffer.from(factText(fact)),
+        fact: factBytes(fact),
       }
       marked.addAgain(record)
       parsed.addFact(fact)

@@ -6,7 +6,7 @@ import { encodeCompany } from '../../src/core/company/state.js'
 import { encodeId } from '../../src/core/id.js'
 import { openFileJournal } from '../../src/journal/file-journal.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
-import { factText } from '../../src/journal/records/fact-encoder.js'
+import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { Actors } from '../../workers/company/actors.js'
 import { replayTail } from '../../workers/company/replay.js'
@@ -52,8 +52,8 @@ const given: readonly (readonly [number, readonly Effect[]])[] = [
 
 type Form = (at: number, fx: readonly Effect[]) => Pick<NewRecord, 'flags' | 'fact' | 'ledger'>
 
-const fact = (at: number, fx: readonly Effect[], rows: boolean): string =>
-  factText({ k: 'c', id, env, at, fx: [...fx, { t: 'seen', atMs: at }] }, rows)
+const fact = (at: number, fx: readonly Effect[], rows: boolean): Buffer =>
+  factBytes({ k: 'c', id, env, at, fx: [...fx, { t: 'seen', atMs: at }] }, rows)
 
 const draws = RecordFlag.ledger | RecordFlag.draws
 const forms: Readonly<Record<string, Form>> = {

@@ -1,12 +1,13 @@
 // Snapshots in the real Postgres: a statement that was given up may run after its successor. How they are read.
 
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { newCompany } from '../../src/core/company/company.js'
 import { encodeCompany, encodeUser } from '../../src/core/company/state.js'
 import { newUser } from '../../src/core/company/user.js'
+import { SnapshotReader, snapshotText } from '../../src/journal/records/snapshot-text.js'
 import { companyActor } from '../../workers/company/actors.js'
-import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
 import {
   postgresSnapshots,
   type SnapshotRow,
@@ -78,69 +79,47 @@ t.test(
   },
 )
 
-t.test('snapshots decoded in place equal those of JSON.parse', async t => {
+t.test('snapshots are read as they were written, in the form of today and in that of 0.1.0', async t => {
+  t.comment(`seed ${seed}`)
   const reader = new SnapshotReader()
   const texts = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: 'binary' }), fc.constant('acme'))
-  const times = fc.oneof(
-    fc.integer(),
-    fc.integer({ min: 1_700_000_000_000, max: 1_800_000_000_000 }),
-    fc.double(),
-  )
+  const times = fc.oneof(fc.integer(), fc.integer({ min: 1_700_000_000_000, max: 1_800_000_000_000 }))
   const stored = fc.array(fc.tuple(texts, texts, times, times), { maxLength: 3 })
-  const anything = fc.oneof(fc.constant(null), fc.jsonValue())
-  const lists = fc.oneof(fc.constant([]), fc.array(fc.jsonValue(), { maxLength: 2 }))
-  const counter = fc.oneof(
-    fc.array(times, { maxLength: 14 }),
-    fc.record({ n: fc.array(times), ahead: fc.constant(null) }),
-  )
-  const companies = fc.record({
-    id: texts,
-    environmentId: texts,
-    exists: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
+  const quantity = fc.oneof(times, fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n }).map(String))
+  const anything = fc.oneof(fc.constant(null), fc.jsonValue().map(withoutMinusZero))
+  const snapshots = fc.record({
     name: texts,
     keys: stored,
     traits: stored,
-    createdAtMs: times,
-    updatedAtMs: times,
     lastSeenAtMs: fc.option(times),
-    sequence: times,
+    counters: fc.array(fc.tuple(texts, fc.array(quantity, { maxLength: 24 })), { maxLength: 30 }),
     plan: anything,
-    addOns: lists,
-    trialedPlanIds: lists,
-    subscriptions: lists,
-    schedule: anything,
-    overrides: lists,
-    counters: fc.array(fc.tuple(texts, counter), { maxLength: 3 }),
-    credits: lists,
-    idsMade: times,
+    credits: fc.array(anything, { maxLength: 2 }),
   })
-  const timed = fc.oneof(
-    companies,
-    fc.record({ company: companies, timeMs: times }).map(one => ({ ...one.company, timeMs: one.timeMs })),
-  )
   const read = (text: string, kind: 'c' | 'u' = 'c') => {
     const bytes = Buffer.from(`before ${text}\nafter`)
     const end = bytes.length - 6
     return kind === 'c' ? reader.read('c', bytes, 7, end) : reader.read('u', bytes, 7, end)
   }
   fc.assert(
-    fc.property(timed, company => {
-      const text = JSON.stringify(company)
-      t.strictSame(JSON.stringify(read(text)), JSON.stringify(JSON.parse(text)))
+    fc.property(snapshots, some => {
+      const company = { ...encodeCompany(newCompany('comp_1', 'env_1')), ...(some as object) }
+      const text = snapshotText(company)
+      if (text.includes('\n')) return false
+      assert.deepEqual(read(text), company)
+      assert.deepEqual(read(JSON.stringify(company)), company)
+      return true
     }),
-    { numRuns: 2_000, seed },
+    { numRuns: 500, seed },
   )
-  const whole = JSON.stringify({ ...encodeCompany(newCompany('comp_1', 'env_1')), exists: true })
-  t.strictSame(read(whole), JSON.parse(whole))
-  t.strictSame(read(whole.replaceAll(':', ' : ')), JSON.parse(whole), 'spaces')
-  t.strictSame(
-    read(whole.replace('"name"', '"new":1,"name"')),
-    { new: 1, ...JSON.parse(whole) },
-    'other members',
-  )
-  t.strictSame(read(whole.replace('"comp_1"', '"comp_\\u0031"')), JSON.parse(whole), 'escapes')
-  for (let length = 0; length < whole.length; length++)
+  const user = encodeUser(newUser('user_1', 'env_1'))
+  t.strictSame(read(snapshotText(user), 'u'), user)
+  const whole = snapshotText(encodeCompany(newCompany('comp_1', 'env_1')))
+  for (let length = 0; length < whole.length - 1; length++)
     t.throws(() => read(whole.slice(0, length)), SyntaxError, `cut after ${length}`)
-  const user = JSON.stringify(encodeUser(newUser('user_1', 'env_1')))
-  t.strictSame(read(user, 'u'), JSON.parse(user))
+  t.throws(() => read(Buffer.from([2, 0x80]).toString('base64')), SyntaxError, 'a form of a later version')
 })
+
+function withoutMinusZero<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}

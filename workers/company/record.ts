@@ -4,7 +4,7 @@ import type { Fact } from '../../src/core/company/message.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
-import { factText } from '../../src/journal/records/fact-encoder.js'
+import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { rowExtra } from './row-extra.js'
 
@@ -28,7 +28,7 @@ export function recordOf(
     month: event ? monthOf(event.capturedAtMs) : 0,
     row: event ? eventRow(event, rowExtra(catalog, env, event, at)) : '',
     ledger,
-    fact: factText(
+    fact: factBytes(
       claim === null ? fact : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
       ledger !== '',
     ),

@@ -7,7 +7,7 @@ import type { JournalDisk } from '../../src/journal/disk.js'
 import type { Chunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
-import { companyKind, FactReader, userKind } from '../../src/journal/records/fact-decoder.js'
+import { companyKind, FactReader, userKind } from '../../src/journal/records/fact-reader.js'
 import type { Actor, Actors } from './actors.js'
 import { replayFact } from './snapshots.js'
 
@@ -143,7 +143,7 @@ class Tail {
       const rowsAt = chunk.ledgerAt(i)
       const fact =
         actor && !tells
-          ? this.#facts.passing(chunk.bytes, from, chunk.factEnd(i), actor.state, rowsAt)
+          ? this.#facts.readOf(actor.state, chunk.bytes, from, chunk.factEnd(i), rowsAt)
           : this.#facts.read(chunk.bytes, from, chunk.factEnd(i), rowsAt)
       if (number !== nobody) replayFact(actor ?? this.#actorOf(number, fact), fact, chunk.sequence(i))
       if (tells && ((flags & RecordFlag.identity) !== 0 || fact.ik !== undefined)) told.push(fact)
@@ -155,17 +155,21 @@ class Tail {
     const facts = this.#facts
     const from = chunk.factAt(index)
     const end = chunk.factEnd(index)
+    let known: string | null = null
     if (!facts.seek(chunk.bytes, from, end)) {
       const { k, id } = facts.read(chunk.bytes, from, end)
       if (k === 'e' || !this.#wants(id)) return nobody
-      if (!this.#keep(id)) odd.push(id)
-      return unknown
+      if (!facts.sought(k, id)) {
+        if (!this.#keep(id)) odd.push(id)
+        return unknown
+      }
+      known = id
     }
     const { kind, high, low } = facts
     let number = this.#table.find(kind, high, low)
     if (number < 0) {
       number = this.#table.add(kind, high, low)
-      const id = facts.seekedId()
+      const id = known ?? facts.seekedId()
       this.#ids.push(id)
       const actor = !this.#wants(id) ? null : this.#none ? undefined : this.#keep(id)
       this.#actors.push(actor)

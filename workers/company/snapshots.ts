@@ -1,13 +1,13 @@
 // Actor snapshots in Postgres: a shard loads and checkpoints them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import { isText } from '../../src/bytes/text-cache.js'
 import { apply } from '../../src/core/company/company.js'
 import type { Fact } from '../../src/core/company/message.js'
 import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../src/core/company/state.js'
 import { applyToUser } from '../../src/core/company/user.js'
-import { isText } from '../../src/journal/records/text-cache.js'
+import { SnapshotReader, snapshotText } from '../../src/journal/records/snapshot-text.js'
 import { type Actor, companyActor } from './actors.js'
-import { SnapshotReader } from './snapshot-decoder.js'
 
 /** One snapshot, serialised at the instant its sequence names. */
 export interface Written {
@@ -19,7 +19,7 @@ export interface Written {
 /** Serialise an actor now; it may go on changing. */
 export function writeSnapshot(actor: Actor): Written {
   const snapshot = actor.k === 'c' ? encodeCompany(actor.state) : encodeUser(actor.state)
-  return { actor, sequence: actor.state.sequence, state: JSON.stringify(snapshot) }
+  return { actor, sequence: actor.state.sequence, state: snapshotText(snapshot) }
 }
 
 /** A snapshot at rest. */
@@ -29,11 +29,11 @@ export interface SnapshotRow {
   readonly environmentId: string
   readonly generation: string
   readonly sequence: number
-  /** JSON without line breaks. */
+  /** As `snapshotText` writes it, or JSON where an earlier version wrote it: without line breaks. */
   readonly state: string
 }
 
-/** A snapshot as one line; its JSON contains no line break. */
+/** A snapshot as one line; its state contains no line break. */
 export const snapshotLine = ({ kind, generation, state }: SnapshotRow): string =>
   `${kind}${generation} ${state}`
 
@@ -66,7 +66,7 @@ export function postgresSnapshots(sql: Sql): SnapshotStore {
       return rows.map(([lines]) => lines as Buffer)
     },
     put: async rows => {
-      // One text: as an array of texts each quote of each state is escaped, which costs more than to write the states.
+      // One text: states of an earlier version have quotes, each of which would be escaped in an array of texts.
       const states = rows.map(row => row.state).join('\n')
       await sql`
         insert into snapshots (id, kind, environment_id, generation, sequence, state)

@@ -9,14 +9,17 @@ import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
 import type { FileJournalReader } from '../../src/journal/reader.js'
 import { monthOf } from '../../src/journal/records/event-row.js'
+import { FactReader } from '../../src/journal/records/fact-reader.js'
 import { fullDrawColumns } from '../../src/journal/records/ledger-rows.js'
 import type { Positions } from '../../src/protocol/positions.js'
 import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
-import { creditFactOf, ledgerRows } from './ledger.js'
+import { ledgerRows } from './ledger.js'
 import { Lines, Pieces } from './lines.js'
 import { drawReading, eventReading } from './reading.js'
 import type { Projection } from './stream.js'
+
+const facts = new FactReader()
 
 export interface ClickHouseProjectionOptions {
   readonly chunks: ChunkStore
@@ -201,8 +204,8 @@ export class ClickHouseProjection implements Projection {
   }
 
   #ledger(into: Gathered, records: JournalChunk, i: number): void {
-    const fact = records.bytes.toString('utf8', records.factAt(i), records.factEnd(i))
-    for (const { atMs, line } of ledgerRows(creditFactOf(fact)))
+    const fact = facts.read(records.bytes, records.factAt(i), records.factEnd(i))
+    for (const { atMs, line } of ledgerRows(fact))
       this.#insertInto(into, 'credit_ledger', monthOf(atMs)).lines.addText(line)
   }
 

@@ -167,7 +167,7 @@ export class Fold {
       company_id: k === 'c' ? id : null,
       feature_id: featureOf(happened),
       credit_id: creditOf(happened),
-      happened: JSON.stringify(happened),
+      happened: JSON.stringify(happened, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
     })
   }
 

@@ -26,47 +26,6 @@ export function ledgerRows(fact: CreditFact): LedgerRow[] {
   return rows
 }
 
-/** The one draw, from one grant, that most events have: from where its effect begins to the end of the fact. */
-const oneDraw =
-  /\{"t":"credit_draw","c":"(\w+)","seq":(\d+),"at":(\d+)(?:,"now":\d+)?(?:,"f":"(\w+)")?(?:,"e":"(\w+)")?(?:,"u":"(\w+)")?,"s":\[\[(\d+),(\d+),(\d+)\]\]\}\](?:\}$|,"ik":)/y
-
-const companyHead = '{"k":"c","id":"'
-const environmentHead = '","env":"'
-const effectHead = '{"t":"credit_'
-const claimHead = '],"ik":["'
-
-/**
- * The members that the ledger needs, from a fact's text in the journal; the text before its credit movements is
- * skipped. Within a text every quote is escaped, so none of the marks can be part of one.
- */
-export function creditFactOf(text: string): CreditFact {
-  const from = text.indexOf(effectHead)
-  const idEnd = text.indexOf('"', companyHead.length)
-  const env = idEnd + environmentHead.length
-  if (from < 0 || !text.startsWith(companyHead) || !text.startsWith(environmentHead, idEnd))
-    return JSON.parse(text) as Fact
-  const id = text.slice(companyHead.length, idEnd)
-  const environmentId = text.slice(env, text.indexOf('"', env))
-  oneDraw.lastIndex = from
-  const draw = oneDraw.exec(text)
-  if (draw !== null) {
-    const [, c, seq, at, f, e, u, grant, moved, left] = draw
-    const s = [[Number(grant), Number(moved), Number(left)] as const]
-    return {
-      id,
-      env: environmentId,
-      fx: [{ t: 'credit_draw', c: c!, seq: Number(seq), at: Number(at), s, f, e, u }],
-    }
-  }
-  const claim = text.indexOf(claimHead, from)
-  const end = claim < 0 ? text.length - 1 : claim + 1
-  return {
-    id,
-    env: environmentId,
-    fx: JSON.parse(`[${text.slice(from, end)}`) as Effect[],
-  }
-}
-
 /** Draws are most of a ledger: their rows are put together from their parts. The text is what `columns` gives. */
 function addDraw(
   rows: LedgerRow[],

@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { amountToDecimal } from '../../src/core/credits/amount.js'
 import type { JournalRecord, Sequence } from '../../src/journal/journal.js'
+import { factAsText } from '../../src/journal/records/fact-reader.js'
 import { failureTextMax, forgetFailures, type Place, PositionMoved, reasonOf } from './chunks.js'
 import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'
 import type { Seen } from './seen.js'
@@ -45,7 +46,7 @@ export function postgresRows(sql: Sql): RowStore {
     },
     async putAside(place, from, upTo, record, error) {
       const { generation, shard } = place
-      const text = record.fact.toString().slice(0, failureTextMax).replaceAll('\0', '\ufffd')
+      const text = factAsText(record.fact).slice(0, failureTextMax).replaceAll('\0', '\ufffd')
       await sql.begin(async tx => {
         await move(tx, place, { from, upTo, seenToo: false })
         await tx`

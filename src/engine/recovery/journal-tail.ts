@@ -6,7 +6,7 @@ import type { Chunk } from '../../journal/frame.js'
 import { RecordFlag } from '../../journal/journal.js'
 import { FileJournalReader } from '../../journal/reader.js'
 import { loadedAt } from '../../journal/records/event-row.js'
-import { type FactClaim, FactReader } from '../../journal/records/fact-decoder.js'
+import { type FactClaim, FactReader } from '../../journal/records/fact-reader.js'
 import { journalEnd, listSegments, shardDirectory } from '../../journal/segment.js'
 import type { Positions } from '../../protocol/positions.js'
 import type { Directory, DirectoryKind } from '../directory/directory.js'
@@ -86,7 +86,8 @@ export async function readTail(journals: Journals, { claim, expect, all }: Claim
   return tail
 }
 
-const hold = Buffer.from('"t":"credit_hold"')
+/** In a fact with a hold, in either form; and perhaps in others, whose texts are anything. */
+const hold = Buffer.from('credit_hold')
 
 /** Whether a record carries what the HTTP thread remembers, but for claims: entities, or a hold that may have a key. */
 function concerns(chunk: Chunk, index: number): boolean {

@@ -5,26 +5,30 @@ import { actorIdLength } from '../../core/usage/batch.js'
 
 const { minus, zero } = ascii
 
-/** A repeated ASCII text, written eight bytes at once; bytes behind its end are overwritten by the next write. */
+/**
+ * Repeated bytes, one for each character, written four at once; bytes behind their end are overwritten by the next write.
+ * Not eight as a double: they may form a NaN, which does not keep every bit.
+ */
 export class ByteTemplate {
   readonly length: number
-  readonly words: Float64Array
+  readonly words: Int32Array
 
   constructor(text: string) {
-    const count = Math.ceil(text.length / wordBytes)
-    const words = count > scratch.length ? new Float64Array(count) : scratch
+    const count = Math.ceil(text.length / templateBytes)
+    const words = count > scratch.length ? new Int32Array(count) : scratch
     const bytes = words === scratch ? scratchBytes : Buffer.from(words.buffer)
     bytes.write(text, 'latin1')
-    bytes.fill(0, text.length, count * wordBytes)
+    bytes.fill(0, text.length, count * templateBytes)
     this.length = text.length
     this.words = words.slice(0, count)
   }
 }
 
 const wordBytes = 8
+const templateBytes = 4
 // Templates are made for each instant at which something happens: they are copied from here, as words of this machine,
 // which has the byte order of the records.
-const scratch = new Float64Array(256)
+const scratch = new Int32Array(512)
 const scratchBytes = Buffer.from(scratch.buffer)
 
 /** Write an id from these bytes or others; an actor's id by default length. Returns its end. */
@@ -42,7 +46,7 @@ export function putId(
 
 /** Returns where it ends. */
 export function putTemplate(view: DataView, at: number, { words, length }: ByteTemplate): number {
-  for (let i = 0; i < words.length; i++) view.setFloat64(at + i * wordBytes, words[i]!, true)
+  for (let i = 0; i < words.length; i++) view.setInt32(at + i * templateBytes, words[i]!, true)
   return at + length
 }
 

@@ -1,10 +1,10 @@
 // Draws read back from their rows in the journal, as ledger-rows.ts and draw-encoder.ts write them.
 
 import { ascii } from '../../bytes/ascii.js'
+import { TextCache } from '../../bytes/text-cache.js'
 import type { Effect } from '../../core/company/message.js'
 import { amountFromDecimal, encodeAmount, type Nanos } from '../../core/credits/amount.js'
 import { drawColumns } from './ledger-rows.js'
-import { TextCache } from './text-cache.js'
 
 const texts = new TextCache(1 << 10)
 const { tab, newline, minus, point, zero } = ascii

@@ -1,17 +1,17 @@
-// Draws of one event as bytes of its record: the rows of ledger-rows.ts, and those effects of fact-encoder.ts that
+// Draws of one event as bytes of its record: the rows of ledger-rows.ts, and those effects of fact-bytes.ts that
 // rows do not contain, without intermediate strings.
 
 import { ascii } from '../../bytes/ascii.js'
+import { packed, putPackedNumber, putTextLength } from '../../bytes/packed.js'
 import { type Nanos, nanosToDecimal } from '../../core/credits/amount.js'
 import { grantId } from '../../core/credits/grant.js'
+import { actorIdLength } from '../../core/usage/batch.js'
 import { ByteTemplate, billion, putDigits, putId, putNumber, putTemplate, putText } from './byte-writer.js'
+import { packedText } from './fact-bytes.js'
 import type { Draw } from './ledger-rows.js'
+import { drawShape } from './shapes.js'
 
-const userMember = new ByteTemplate(',"u":"')
-const noSlices = new ByteTemplate(',"s":[]')
-const uncoveredMember = new ByteTemplate(',"un":')
-
-const { tab, newline, quote, minus, point, zero, braceClose } = ascii
+const { tab, newline, minus, point, zero } = ascii
 
 /** More than a draw takes, and more than each of its slices does, in rows and effect together. */
 const drawMax = 512
@@ -37,9 +37,8 @@ export class DrawKind {
     this.env = new ByteTemplate(`${env}\t`)
     this.creditText = `\t${creditId}\t${at}\t${featureId ?? ''}\t`
     this.rowCredit = new ByteTemplate(this.creditText)
-    this.effectStart = new ByteTemplate(`,{"t":"credit_draw","c":"${creditId}","seq":`)
-    const feature = featureId === undefined ? '' : `,"f":"${featureId}"`
-    this.effectAt = new ByteTemplate(`,"at":${at}${feature},"e":"`)
+    this.effectStart = new ByteTemplate(packedText('credit_draw', creditId))
+    this.effectAt = new ByteTemplate(featureId === undefined ? packedText(at) : packedText(at, featureId))
   }
 
   /** `rowCredit` with these credits and a tab behind it, when they are those moved before; else null. */
@@ -144,8 +143,8 @@ export function putDrawRows(
 }
 
 /**
- * The effect of a draw with an uncovered rest, in the list of its fact, with the comma before it, as `factText`
- * writes it: without its slices, which are in rows. Returns as `putDrawRows`.
+ * The effect of a draw with an uncovered rest, in the list of its fact, as `factBytes` writes it: without its slices,
+ * which are in rows. Returns as `putDrawRows`.
  */
 export function putDrawEffect(
   view: DataView,
@@ -154,16 +153,15 @@ export function putDrawEffect(
   { seq, un }: Draw,
   { userAt, eventAt }: Readonly<DrawIds>,
 ): number {
-  let at = putTemplate(view, putNumber(view, putTemplate(view, from, kind.effectStart), seq), kind.effectAt)
+  const shape = drawShape(kind.featureId !== undefined, userAt >= 0, un !== undefined)
+  view.setUint8(from, packed.shape + shape)
+  let at = putPackedNumber(view, putTemplate(view, from + 1, kind.effectStart), seq)
+  at = putTextLength(view, putTemplate(view, at, kind.effectAt), eventIdLength)
   at = putId(view, at, view, eventAt, eventIdLength)
-  view.setUint8(at++, quote)
-  if (userAt >= 0) {
-    at = putId(view, putTemplate(view, at, userMember), view, userAt)
-    view.setUint8(at++, quote)
-  }
-  at = putTemplate(view, at, noSlices)
-  if (un !== undefined) at = putQuoted(view, putTemplate(view, at, uncoveredMember), un)
-  view.setUint8(at++, braceClose)
+  if (userAt >= 0) at = putId(view, putTextLength(view, at, actorIdLength), view, userAt)
+  view.setUint8(at++, packed.list)
+  if (typeof un === 'number') at = putPackedNumber(view, at, un)
+  else if (un !== undefined) at = putText(view, putTextLength(view, at, un.length), un)
   return at
 }
 
@@ -184,13 +182,4 @@ function putCredits(view: DataView, from: number, nanos: Nanos): number {
   at = putDigits(view, at + 1, part, 9)
   while (view.getUint8(at - 1) === zero) at--
   return at
-}
-
-/** As JSON has it: a text where it is too large for a number. */
-function putQuoted(view: DataView, at: number, nanos: Nanos): number {
-  if (typeof nanos === 'number') return putNumber(view, at, nanos)
-  view.setUint8(at, quote)
-  const end = putText(view, at + 1, nanos)
-  view.setUint8(end, quote)
-  return end + 1
 }

@@ -1,9 +1,10 @@
 // Records of plain uses, encoded in the buffer they are copied from: row, draws and fact as event-row.ts,
-// ledger-rows.ts and fact-encoder.ts write them, from the received bytes, without intermediate strings.
+// ledger-rows.ts and fact-bytes.ts write them, from the received bytes, without intermediate strings.
 import { ascii } from '../../bytes/ascii.js'
 import { dataViewOf } from '../../bytes/data-view.js'
+import { packed, putPackedNumber, putTextLength } from '../../bytes/packed.js'
 import { writeId } from '../../core/id.js'
-import type { UsageBatch } from '../../core/usage/batch.js'
+import { actorIdLength, type UsageBatch } from '../../core/usage/batch.js'
 import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from '../frame.js'
 import { type FramedRecords, RecordFlag } from '../journal.js'
 import { ByteTemplate, putBytes, putId, putNumber, putTemplate } from './byte-writer.js'
@@ -16,8 +17,9 @@ import {
   putDrawRows,
 } from './draw-encoder.js'
 import { rowStart } from './event-row.js'
-import { isInRows } from './fact-encoder.js'
+import { factMark, isInRows, packedText } from './fact-bytes.js'
 import type { Draw } from './ledger-rows.js'
+import { shapeOf } from './shapes.js'
 
 const companyId = new ByteTemplate('","company_id":"')
 const userId = new ByteTemplate('","user_id":"')
@@ -25,14 +27,31 @@ const quantityMember = new ByteTemplate('","quantity":')
 const sentMember = new ByteTemplate(',"sent_at":')
 const keyMember = new ByteTemplate(',"idempotency_key":"')
 const body = new ByteTemplate(',"body":')
-const factStart = new ByteTemplate('{"k":"c","id":"')
-const claimStart = new ByteTemplate('],"ik":["')
-const claimId = new ByteTemplate('","evt_')
+/** A fact up to the text of its company's id. */
+const factStart = factHead(shapeOf.fact)
+const claimingFactStart = factHead(shapeOf.claimingFact)
+/** The members of a claim: key, event, captured at. */
+const claimLength = 3
 
 /** Length of `evt_`, and of the rest of an event's id. */
 const idPrefixLength = 4
 const idLength = 11
-const { quote, braceClose, bracketClose, one } = ascii
+const { quote, braceClose, backslash } = ascii
+/** Effects of a use whose draws, if any, are in rows: the use, and the time seen. */
+const effectsMin = 2
+
+function factHead(shape: number): ByteTemplate {
+  const id = packed.text + actorIdLength
+  return new ByteTemplate(
+    `${String.fromCharCode(factMark, packed.shape + shape)}${packedText('c')}${String.fromCharCode(id)}`,
+  )
+}
+
+/** An effect up to its first value that differs. */
+function effectHead(shape: number, ...values: readonly string[]): string {
+  return String.fromCharCode(packed.shape + shape) + packedText(...values)
+}
+
 /** More than all that is written besides the texts given. */
 const restMax = 512
 /** Up to here a loop is quicker than a call. */
@@ -44,9 +63,12 @@ const keptBytesMax = 4 << 20
 export class UseKind {
   /** Until the event's id. */
   readonly row: ByteTemplate
+  /** From behind the company's id until the quantity, and where in it the number of effects lies. */
   readonly factEnv: ByteTemplate
+  readonly effectsAt: number
   readonly usedEnd: ByteTemplate
   readonly seen: ByteTemplate
+  /** The time of a claim. */
   readonly claimEnd: ByteTemplate
   private plain: ByteTemplate | null = null
   private lastDraw: DrawKind | null = null
@@ -62,17 +84,20 @@ export class UseKind {
     const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
     const start = rowStart(env, 'track', at, at, 'enriched', apiKeyId)
     this.row = new ByteTemplate(`${start},"processed_at":${at},"subtype":"${name}"${features},"id":"evt_`)
-    this.factEnv = new ByteTemplate(
-      `","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`,
-    )
-    this.usedEnd = new ByteTemplate(`,"atMs":${at}}`)
-    this.seen = new ByteTemplate(`,{"t":"seen","atMs":${at}}`)
-    this.claimEnd = new ByteTemplate(`",${at}]`)
+    const factEnv = packedText(env, at)
+    const effects = String.fromCharCode(packed.list + effectsMin)
+    this.effectsAt = factEnv.length
+    this.factEnv = new ByteTemplate(factEnv + effects + effectHead(shapeOf.used, 'used', name))
+    this.claimEnd = new ByteTemplate(packedText(at))
+    this.usedEnd = this.claimEnd
+    this.seen = new ByteTemplate(effectHead(shapeOf.seen, 'seen') + packedText(at))
   }
 
   /** The bytes from the quantity on, for a record without a key whose draws, if any, are in rows. */
   get plainEnd(): ByteTemplate {
-    this.plain ??= new ByteTemplate(`,"atMs":${this.at}},{"t":"seen","atMs":${this.at}}]}`)
+    this.plain ??= new ByteTemplate(
+      packedText(this.at) + effectHead(shapeOf.seen, 'seen') + packedText(this.at),
+    )
     return this.plain
   }
 
@@ -84,6 +109,23 @@ export class UseKind {
     this.lastDraw = made
     return made
   }
+}
+
+/** The text of an idempotency key. Returns where it ends. */
+function putKey(
+  bytes: Buffer,
+  view: DataView,
+  at: number,
+  uses: UsageBatch,
+  from: number,
+  to: number,
+): number {
+  if (uses.bytes[from] !== backslash)
+    return putBytes(view, putTextLength(view, at, to - from), uses.view, from, to)
+  // one with a mark is escaped as in JSON
+  const key = JSON.parse(`"${uses.bytes.toString('latin1', from, to)}"`) as string
+  const start = putTextLength(view, at, Buffer.byteLength(key))
+  return start + bytes.write(key, start)
 }
 
 const none: readonly never[] = []
@@ -184,21 +226,33 @@ export class UseRecords {
       view.setUint32(start + recordHeaderBytes, at - rowAt - rowLength, true)
     }
 
-    at = putTemplate(view, putId(view, putTemplate(view, at, factStart), rows, company), kind.factEnv)
-    if (quantity === 1) view.setUint8(at++, one)
-    else at = putNumber(view, at, quantity)
+    const envAt = putId(
+      view,
+      putTemplate(view, at, keyLength > 0 ? claimingFactStart : factStart),
+      rows,
+      company,
+    )
+    at = putPackedNumber(view, putTemplate(view, envAt, kind.factEnv), quantity)
     if (told && keyLength === 0) at = putTemplate(view, at, kind.plainEnd)
     else {
       at = putTemplate(view, at, kind.usedEnd)
-      for (let d = 0; d < draws.length; d++)
-        if (!isInRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+      if (!told) {
+        let effects = effectsMin
+        for (let d = 0; d < draws.length; d++)
+          if (!isInRows(draws[d]!)) {
+            at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+            effects++
+          }
+        view.setUint8(envAt + kind.effectsAt, packed.list + effects)
+      }
       at = putTemplate(view, at, kind.seen)
       if (keyLength > 0) {
-        at = putBytes(view, putTemplate(view, at, claimStart), received, keyAt, keyAt + keyLength)
-        at = putId(view, putTemplate(view, at, claimId), view, idAt, idLength)
+        view.setUint8(at++, packed.list + claimLength)
+        at = putKey(bytes, view, at, uses, keyAt, keyAt + keyLength)
+        at = putTextLength(view, at, idPrefixLength + idLength)
+        at = putId(view, at, view, idAt - idPrefixLength, idPrefixLength + idLength)
         at = putTemplate(view, at, kind.claimEnd)
-      } else view.setUint8(at++, bracketClose)
-      view.setUint8(at++, braceClose)
+      }
     }
     const flags = draws.length === 0 ? used : moves ? drawnInRows : drawnNothing
     writeRecordHeader(view, start, at, rowLength, flags, month)

@@ -13,7 +13,7 @@ import type { Entity, User } from '../../../src/core/company/entity-state.js'
 import type { Effect, EntityWrite, UserMessage } from '../../../src/core/company/message.js'
 import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../../src/core/company/state.js'
 import { applyToUser, decideUser, newUser } from '../../../src/core/company/user.js'
-import { SnapshotReader } from '../../../workers/company/snapshot-decoder.js'
+import { SnapshotReader, snapshotText } from '../../../src/journal/records/snapshot-text.js'
 
 const nobody = (): User => newUser('user_1', 'env_1')
 
@@ -274,7 +274,7 @@ t.test('security 3 a trait set with a publishable key is kept apart, also in a s
   const company = newCompany('comp_1', 'env_1')
   company.exists = true
   applyToEntity(company, { t: 'client_trait', name: 'tier', value: 'gold', atMs: 1 }, 1)
-  const bytes = Buffer.from(JSON.stringify(encodeCompany(company)))
+  const bytes = Buffer.from(snapshotText(encodeCompany(company)))
   const read = decodeCompany(new SnapshotReader().read('c', bytes, 0, bytes.length))
   t.equal(read.clientTraits?.text('tier'), 'gold')
   t.equal(

@@ -5,7 +5,7 @@ import { itemsOf, UsageBatch, UsageBatchWriter } from '../../../src/core/usage/b
 import { Group } from '../../../src/journal/frame.js'
 import { RecordFlag } from '../../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
-import { factText } from '../../../src/journal/records/fact-encoder.js'
+import { factBytes } from '../../../src/journal/records/fact-bytes.js'
 import { type Draw, drawRows } from '../../../src/journal/records/ledger-rows.js'
 import { UseKind, UseRecords } from '../../../src/journal/records/use-record-encoder.js'
 import { Encoder, unpack } from '../../../src/protocol/message-codec.js'
@@ -137,7 +137,7 @@ t.test(
             month: monthOf(at),
             ledger,
             row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),
-            fact: factText({ k: 'c', id, env, at, fx, ...ik }, ledger !== ''),
+            fact: factBytes({ k: 'c', id, env, at, fx, ...ik }, ledger !== ''),
           })
         }
       })
