@@ -6,29 +6,33 @@ import { actorIdLength } from '../../core/usage/batch.js'
 const { minus, zero } = ascii
 
 /**
- * Repeated bytes, one for each character, written four at once; bytes behind their end are overwritten by the next write.
- * Not eight as a double: they may form a NaN, which does not keep every bit.
+ * Repeated bytes, one for each character, written eight at once; bytes behind their end are overwritten by the next write.
  */
 export class ByteTemplate {
   readonly length: number
-  readonly words: Int32Array
+  readonly words: Float64Array
+  /** The same words in halves, where one of them is a NaN: as a double that does not keep every bit. null: none is. */
+  readonly halves: Int32Array | null
 
   constructor(text: string) {
-    const count = Math.ceil(text.length / templateBytes)
-    const words = count > scratch.length ? new Int32Array(count) : scratch
+    const count = Math.ceil(text.length / wordBytes)
+    const words = count > scratch.length ? new Float64Array(count) : scratch
     const bytes = words === scratch ? scratchBytes : Buffer.from(words.buffer)
     bytes.write(text, 'latin1')
-    bytes.fill(0, text.length, count * templateBytes)
+    bytes.fill(0, text.length, count * wordBytes)
     this.length = text.length
     this.words = words.slice(0, count)
+    this.halves = this.words.some(Number.isNaN)
+      ? new Int32Array(words.buffer.slice(0, count * wordBytes))
+      : null
   }
 }
 
 const wordBytes = 8
-const templateBytes = 4
+const halfBytes = 4
 // Templates are made for each instant at which something happens: they are copied from here, as words of this machine,
 // which has the byte order of the records.
-const scratch = new Int32Array(512)
+const scratch = new Float64Array(256)
 const scratchBytes = Buffer.from(scratch.buffer)
 
 /** Write an id from these bytes or others; an actor's id by default length. Returns its end. */
@@ -45,8 +49,10 @@ export function putId(
 }
 
 /** Returns where it ends. */
-export function putTemplate(view: DataView, at: number, { words, length }: ByteTemplate): number {
-  for (let i = 0; i < words.length; i++) view.setInt32(at + i * templateBytes, words[i]!, true)
+export function putTemplate(view: DataView, at: number, { words, halves, length }: ByteTemplate): number {
+  if (halves === null)
+    for (let i = 0; i < words.length; i++) view.setFloat64(at + i * wordBytes, words[i]!, true)
+  else for (let i = 0; i < halves.length; i++) view.setInt32(at + i * halfBytes, halves[i]!, true)
   return at + length
 }
 
