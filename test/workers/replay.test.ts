@@ -62,6 +62,10 @@ const forms: Readonly<Record<string, Form>> = {
     return { flags: draws, ledger, fact: fact(at, fx, ledger !== '') }
   },
   'in the fact': (at, fx) => ({ flags: RecordFlag.ledger, fact: fact(at, fx, false) }),
+  'in the JSON of 0.1.0': (at, fx) => ({
+    flags: RecordFlag.ledger,
+    fact: JSON.stringify({ k: 'c', id, env, at, fx: [...fx, { t: 'seen', atMs: at }] }),
+  }),
 }
 
 t.test('CR-89 draws replayed from either form', async t => {
