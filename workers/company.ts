@@ -5,7 +5,6 @@
 //
 // Effects are applied before the journal answers, so two messages of one batch see each other. If the append
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
-import { type Catalog, compileCatalog } from '../src/core/catalog.js'
 import { apply, decideCompany, presentOf } from '../src/core/company/company.js'
 import type { WriteReply } from '../src/core/company/entity-state.js'
 import {
@@ -40,6 +39,7 @@ import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
 import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './company/answer.js'
+import { Catalogs } from './company/catalogs.js'
 import { FlagChecks, reportMs } from './company/checks.js'
 import { type EventClaims, HeldKeys, sorted } from './company/claimed.js'
 import { Outlines } from './company/describe.js'
@@ -89,7 +89,7 @@ type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: st
 const toldNothing: readonly DomainEvent[] = []
 
 class Shard {
-  private readonly catalogs = new Map<string, Catalog>()
+  private readonly catalogs = new Catalogs()
   readonly actors: Actors
   private readonly checks: FlagChecks
   private readonly changes: Changes
@@ -119,9 +119,6 @@ class Shard {
   private readonly ahead = new Map<string, number>()
   /** The clock when the post began that is being handled, epoch ms. */
   private clockMs = 0
-  /** Which catalog an environment has, by a number: a company that named the catalog itself would keep it in memory. */
-  private readonly editions = new Map<string, number>()
-  private edition = 0
   /** Idempotency keys claimed for events that are not recorded yet, and what requests repeat. */
   private readonly keys: HeldKeys
   /** Facts of this batch that other nodes must know before its replies leave. */
@@ -259,7 +256,7 @@ class Shard {
     this.settle(actor, request.env, at)
     if (m.type === 'credits') {
       // figures may depend on changes journaled just now: the reply leaves once they are durable
-      const reply = answerOf(this.checks, this.catalog(request.env), actor, m, at)
+      const reply = answerOf(this.checks, this.catalogs.of(request.env), actor, m, at)
       this.writes.answered(n, reply, actor.state.sequence)
     } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, at)
     else this.write(n, actor, request.env, request.id, m as Write, at)
@@ -307,7 +304,7 @@ class Shard {
       this.reads.failed(n, 'overloaded', 'The journal does not take writes now')
       return
     }
-    this.plainUses.begin(request, this.catalog(env))
+    this.plainUses.begin(request, this.catalogs.of(env))
     for (let i = 0; i < count; i++) {
       const actor = actors[i]!
       const present = timeOf(actor, at)
@@ -364,7 +361,7 @@ class Shard {
   ): void {
     const reply = decision.reply as CheckedAndReserved | null
     const company = actor?.k === 'c' && actor.state.exists ? actor.state : null
-    if (reply) this.checks.note(this.catalog(env), company, m.context, reply.checked, m.preflight, at)
+    if (reply) this.checks.note(this.catalogs.of(env), company, m.context, reply.checked, m.preflight, at)
     tellSeen(actor, this.changes)
     const json = reply && writeCheckAndReserve(reply)
     if (!actor || decision.effects.length === 0) {
@@ -378,8 +375,8 @@ class Shard {
   /** Apply and journal all changes by time of a company's plans and credits, before any message. */
   private settle(actor: Actor, env: string, at: number): void {
     if (actor.k !== 'c' || !actor.state.exists || this.broken) return
-    const catalog = this.catalog(env)
-    const edition = this.editions.get(env)!
+    const catalog = this.catalogs.of(env)
+    const edition = this.catalogs.editionOf(env)
     if (at < actor.settledUntilMs && actor.settledUnder === edition) return
     // one change of plan at a time: each has its own record, and the next begins where it ended
     const next = () => settleByTime(actor.state, catalog, at)
@@ -399,7 +396,7 @@ class Shard {
   private decide(actor: Actor | null, env: string, m: Write, at: number): Decision {
     if (actor === null) return { reply: null, effects: [] }
     if (actor.k === 'u') return decideUser(actor.state, m as UserMessage, at)
-    return decideCompany(actor.state, this.catalog(env), m as CompanyMessage, at)
+    return decideCompany(actor.state, this.catalogs.of(env), m as CompanyMessage, at)
   }
 
   /** Apply effects and gather their record for the group that ends this batch. */
@@ -471,7 +468,7 @@ class Shard {
     const reply =
       question.type === 'outline' && question.known !== undefined
         ? this.outlined(actor, env, question, at)
-        : answerOf(this.checks, this.catalog(env), actor, question, at)
+        : answerOf(this.checks, this.catalogs.of(env), actor, question, at)
     const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
     if (question.type === 'check_all' && question.whole) return this.reads.whole(n, reply as string)
     if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
@@ -479,19 +476,12 @@ class Shard {
   }
 
   private outlined(actor: Actor | null, env: string, question: OutlineQuestion, at: number): string | null {
-    return this.outlines.of(actor, this.catalog(env), this.editions.get(env)!, at, question)
+    return this.outlines.of(actor, this.catalogs.of(env), this.catalogs.editionOf(env), at, question)
   }
 
   private hold(data: CatalogData): void {
-    this.catalogs.set(data.environmentId, compileCatalog(data))
-    this.editions.set(data.environmentId, ++this.edition)
+    this.catalogs.hold(data)
     this.changes.renew(this.task.options.index)
-  }
-
-  private catalog(env: string): Catalog {
-    const catalog = this.catalogs.get(env)
-    if (!catalog) throw new Error(`no catalog of environment ${env}`)
-    return catalog
   }
 
   // ── loading ──────────────────────────────────────────────────────────────────────────────────
@@ -655,16 +645,13 @@ class Shard {
 
   private control(n: number, control: ShardControl): void {
     switch (control.type) {
-      case 'catalog': {
-        const held = this.catalogs.get(control.data.environmentId)
-        if (!held || held.data.version <= control.data.version) this.hold(control.data)
+      case 'catalog':
+        if (!this.catalogs.hasLater(control.data)) this.hold(control.data)
         this.reads.answered(n, null, 0)
         return
-      }
       case 'catalog_gone':
-        this.catalogs.delete(control.environmentId)
+        this.catalogs.forget(control.environmentId)
         this.changes.renew(this.task.options.index)
-        this.editions.delete(control.environmentId)
         this.last.forget(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
         this.plainUses.eventNames.forget(control.environmentId)
