@@ -647,16 +647,14 @@ class Shard {
     switch (control.type) {
       case 'catalog':
         if (!this.catalogs.hasLater(control.data)) this.hold(control.data)
-        this.reads.answered(n, null, 0)
-        return
+        return this.reads.answered(n, null, 0)
       case 'catalog_gone':
         this.catalogs.forget(control.environmentId)
         this.changes.renew(this.task.options.index)
         this.last.forget(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
         this.plainUses.eventNames.forget(control.environmentId)
-        this.reads.answered(n, null, 0)
-        return
+        return this.reads.answered(n, null, 0)
       case 'hold': {
         const { still } = this
         this.still = control.still
