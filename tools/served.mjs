@@ -15,6 +15,7 @@ const groups = [
   ['workers/node'],
   ['workers/parse'],
   ['workers/project'],
+  ['workers/seal'],
 ]
 /** A file named by its place beside the module that names it. */
 const besideModule = /new URL\((['"`])(\.[^'"`]*)\1, import\.meta\.url\)/g

@@ -3,17 +3,26 @@
 // packet.
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
+import { oldClaims } from '../src/analytics/history.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import type { Port } from '../src/protocol/port.js'
 import { ShardClaims } from '../src/redis/claims.js'
 import { OwnedDisk } from '../src/redis/disk.js'
+import { FirstEvents } from '../src/redis/first-events.js'
 import type { HostMessage, HostReply, HostTask } from '../src/redis/hosting.js'
+import { OldClaims } from '../src/redis/old-claims.js'
+import { OldKeys, type SealedSpans } from '../src/redis/old-keys.js'
 import { RedisClient } from '../src/redis/redis.js'
+import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { FlagChecks, reportMs } from './company/checks.js'
 import { postgresSnapshots, type SnapshotStore } from './company/snapshots.js'
 import type { ShardTask } from './company/task.js'
 import { runShard } from './company.js'
+
+/** How long ClickHouse may take to name the first event with a key, and statements at once. */
+const oldClaimsMs = 3_000
+const oldClaimsAtOnce = 2
 
 /** Runs until the port closes. */
 export default function node(task: HostTask): Promise<void> {
@@ -46,6 +55,9 @@ class Host {
   private readonly redis: Promise<RedisClient>
   /** Checks of all shards: one tally and one rate of records, as in a thread that is one shard. */
   private readonly checks: FlagChecks
+  private readonly oldKeys: OldKeys
+  private readonly firstEvents: FirstEvents
+  private readonly clickhouse: ClickHouse
 
   constructor(private readonly task: HostTask) {
     // a pool for all shards of the thread: none of them closes it
@@ -53,6 +65,10 @@ class Host {
     this.snapshots = { ...kept, close: async () => {} }
     this.redis = RedisClient.open(task.redis)
     this.checks = new FlagChecks(randomUUID(), task.checkRowsPerSecond)
+    const clickhouse = { max: oldClaimsAtOnce, requestTimeoutMs: oldClaimsMs }
+    this.clickhouse = openClickHouse(task.clickhouse, clickhouse)
+    this.oldKeys = new OldKeys(task.oldKeys)
+    this.firstEvents = new FirstEvents((span, keys) => oldClaims(this.clickhouse, span, keys))
   }
 
   async run(): Promise<void> {
@@ -67,7 +83,7 @@ class Host {
     await over
     clearInterval(telling)
     for (const one of this.ports.values()) one.close()
-    await (await this.redis).close()
+    await Promise.all([(await this.redis).close(), this.clickhouse.close()])
   }
 
   /** By the thread itself: a shard that is being closed is not heard any more. */
@@ -87,7 +103,8 @@ class Host {
   }
 
   private take([index, what, value]: HostMessage): void {
-    if (what === 'open') void this.open(index, value as Omit<ShardTask, 'port'>)
+    if (what === 'old') this.oldKeys.replace(value as SealedSpans)
+    else if (what === 'open') void this.open(index, value as Omit<ShardTask, 'port'>)
     else if (what === 'close') this.ports.get(index)?.close()
     else this.ports.get(index)?.emit('message', value)
   }
@@ -101,9 +118,11 @@ class Host {
       // this thread may not be the shard's first, and the mark has risen since
       const { mark } = task.options.redis!
       const disk = await OwnedDisk.reopen(redis, index, mark.slice(mark.indexOf(':') + 1))
-      const shared = new ShardClaims(redis, index, disk)
+      const claims = new ShardClaims(redis, index, disk)
+      const behind = (): void => this.say([-1, 'behind', null])
+      const shared = new OldClaims(claims, this.oldKeys, this.firstEvents.find, behind)
       const storage = { disk, snapshots: this.snapshots, shared, checks: this.checks }
-      await runShard({ ...task, port: port as unknown as Port }, storage).finally(() => shared.close())
+      await runShard({ ...task, port: port as unknown as Port }, storage).finally(() => claims.close())
     } catch (error) {
       failure = error
     }

@@ -569,6 +569,40 @@ async function* claimPages(
   }
 }
 
+/** The first event with an idempotency key. */
+export interface OldClaim {
+  readonly env: string
+  readonly key: string
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly receivedAtMs: number
+  readonly print: number
+}
+
+/** First events with these keys in any environment, among those received in a span. source: EV-25 */
+export async function oldClaims(
+  store: HistoryStore,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  keys: readonly string[],
+): Promise<readonly OldClaim[]> {
+  const rows = await ask<{
+    environment_id: string
+    idempotency_key: string
+    id: string
+    captured_at_ms: number
+    loaded_at_ms: number
+    print: number
+  }>(store, 'old_claims', { from_ms: fromMs, to_ms: toMs, keys })
+  return rows.map(row => ({
+    env: row.environment_id,
+    key: row.idempotency_key,
+    eventId: row.id,
+    capturedAtMs: row.captured_at_ms,
+    receivedAtMs: row.loaded_at_ms,
+    print: row.print,
+  }))
+}
+
 const floor = (epochMs: number, unitMs: number): number => Math.floor(epochMs / unitMs) * unitMs
 
 const statements = new Map<string, string>()

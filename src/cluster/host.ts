@@ -6,6 +6,7 @@ import { type StartThread, startThread, type Thread } from '../engine/shards/thr
 import type { Port } from '../protocol/port.js'
 import type { ShardOptions } from '../protocol/shard-options.js'
 import type { HostMessage, HostReply, HostTask } from '../redis/hosting.js'
+import type { SealedSpans } from '../redis/old-keys.js'
 
 /** The file that such a thread runs. */
 const hostFile = new URL('../../served/node.js', import.meta.url)
@@ -47,9 +48,12 @@ export class Host {
   private readonly places: (Place | null)[]
   /** Called with counts of the checks of a thread. */
   heardChecks: (checks: CheckCounts) => void = () => {}
+  /** Called when the filters of a thread are out of date. */
+  heardBehind: () => void = () => {}
+  private oldKeys: SealedSpans = { version: 0, spans: [] }
 
   constructor(
-    private readonly task: Omit<HostTask, 'port'>,
+    private readonly task: Omit<HostTask, 'port' | 'oldKeys'>,
     threads: number,
     private readonly start: StartThread = startThread,
   ) {
@@ -83,6 +87,12 @@ export class Host {
     await Promise.all(this.places.map((place, at) => (place ?? this.open(at)).ready))
   }
 
+  /** Have all threads, and those to come, know these filters of keys that left Redis. */
+  knowOldKeys(spans: SealedSpans): void {
+    this.oldKeys = spans
+    for (const place of this.places) if (place !== null) this.post(place, [-1, 'old', spans])
+  }
+
   async close(): Promise<void> {
     await Promise.all(
       this.places.map(async place => {
@@ -100,7 +110,7 @@ export class Host {
   }
 
   private open(at: number): Place {
-    const thread = this.start(hostFile, port => ({ ...this.task, port }))
+    const thread = this.start(hostFile, port => ({ ...this.task, oldKeys: this.oldKeys, port }))
     let isReady = (): void => {}
     const ready = new Promise<void>(resolve => {
       isReady = resolve
@@ -124,6 +134,7 @@ export class Host {
   private take(place: Place, [index, what, value]: HostReply): void {
     if (what === 'ready') return place.isReady()
     if (what === 'checks') return this.heardChecks(value as CheckCounts)
+    if (what === 'behind') return this.heardBehind()
     const held = place.held.get(index)
     if (held === undefined) return
     if (what === 'said') {

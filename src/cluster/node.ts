@@ -16,6 +16,7 @@ import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
 import { Door, type Due, type Guest, Peer, type Visitor } from './link.js'
 import { clusterShards, Members, planOf, type View } from './members.js'
+import type { OldWindow } from './old-window.js'
 import type { PairClaims } from './pairs.js'
 import type { ClusterProjections, Others } from './projections.js'
 import { faultsOf, reachAll } from './reach.js'
@@ -42,6 +43,7 @@ export interface NodeParts {
   readonly budgets: SharedBudgets
   /** Counters raised here, for other nodes. */
   readonly changes: ChangeReports
+  readonly oldWindow: OldWindow
   /** Applies facts to the memory of this thread. */
   readonly apply: (facts: readonly Fact[]) => void
   /** Options to start a shard with. Reads its positions from the stores. */
@@ -312,7 +314,7 @@ export class ClusterNode implements Others {
     const { parts } = this
     if (parts === null) {
       // This node has read nothing yet.
-      if (['reload', 'barrier', 'seenBarrier', 'spent'].includes(name)) return null
+      if (['reload', 'oldKeys', 'barrier', 'seenBarrier', 'spent'].includes(name)) return null
       throw new ServiceError('starting')
     }
     switch (name) {
@@ -334,6 +336,10 @@ export class ClusterNode implements Others {
         return null
       case 'lags':
         return parts.projections.ownLags().map(lag => ({ ...lag, moves: this.busy.has(lag.shard) }))
+      case 'oldKeys':
+        return parts.oldWindow.load()
+      case 'oldWindow':
+        return parts.oldWindow.figures
       case 'drain': {
         if (!this.hasOthers) throw new ServiceError('state_conflict', 'no other node serves')
         void this.giveAll(Number.POSITIVE_INFINITY)

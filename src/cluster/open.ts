@@ -26,6 +26,7 @@ import { Changes } from '../protocol/version-counters.js'
 import { doneClaim } from '../redis/claims.js'
 import { RedisDisk, redisRoot } from '../redis/disk.js'
 import { RedisClient } from '../redis/redis.js'
+import { sealedKeysIn } from '../redis/sealed-keys.js'
 import { mayFailOver } from '../redis-url.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
@@ -35,11 +36,13 @@ import { ChangeReports, ClusterChanges } from './changes.js'
 import { Host } from './host.js'
 import { clusterShards } from './members.js'
 import { ClusterNode } from './node.js'
+import { OldWindow } from './old-window.js'
 import { PairClaims } from './pairs.js'
 import { ClusterProjections } from './projections.js'
 import { reloadedBy } from './reload.js'
 import { ReplicaWatch } from './replicas.js'
 import { SharedBacklog } from './room.js'
+import { SealThread } from './seal-thread.js'
 import { linkSecurity } from './security.js'
 import { ClusterShards } from './shards.js'
 import { SharedWindow } from './window.js'
@@ -50,6 +53,8 @@ const segmentBytes = 2 << 20
 const fillTries = 10
 const idempotentMs = 25 * 3_600_000
 const windowMs = 24 * 3_600_000
+/** How long a sealer waits for records that are on their way to ClickHouse. */
+const projectedMs = 60_000
 
 export interface ClusterStart {
   readonly config: Config
@@ -72,9 +77,13 @@ export class Cluster {
   private readonly host: Host
   private readonly disk: RedisDisk
   readonly backlog: SharedBacklog
+  /** Idempotency keys that left Redis. */
+  readonly oldWindow: OldWindow
+  private readonly sealing: SealThread
   readonly journals: Journals
   private reading: Promise<Positions> | null = null
   private budgets: SharedBudgets | null = null
+  private projections: ClusterProjections | null = null
 
   private constructor(
     readonly node: ClusterNode,
@@ -83,9 +92,18 @@ export class Cluster {
     address: RedisAddress,
     private readonly replicas: ReplicaWatch | null,
   ) {
-    const { config, postgres } = from
+    const { config, sql, postgres, clickhouse } = from
     const checkRowsPerSecond = config.flagCheckRowsPerSecond
-    this.host = new Host({ redis: address, postgres, checkRowsPerSecond }, config.shards)
+    this.host = new Host({ redis: address, postgres, clickhouse, checkRowsPerSecond }, config.shards)
+    this.sealing = new SealThread({ redis: address, postgres, clickhouse })
+    this.oldWindow = new OldWindow({
+      store: sealedKeysIn(sql),
+      run: this.sealing.run,
+      keptMs: config.redisKeysMs,
+      bytesMax: config.idempotencyBytes,
+      hand: spans => this.host.knowOldKeys(spans),
+    })
+    this.host.heardBehind = () => void this.oldWindow.load().catch(() => {})
     this.disk = new RedisDisk(node.redis)
     this.backlog = new SharedBacklog(node.redis)
     const { positions, changes } = this
@@ -247,12 +265,30 @@ export class Cluster {
   }): Promise<void> {
     const { shards, projections, pairs, memory, limits, reload } = parts
     const apply = applying(memory)
-    const { optionsOf, reports: changes } = this
+    const { optionsOf, oldWindow, reports: changes } = this
+    await oldWindow.load()
     await this.host.warm()
     const budgets = new SharedBudgets(limits, () => this.node.others)
     this.budgets = budgets
-    this.node.begin({ shards, projections, pairs, budgets, changes, apply, reload, optionsOf })
+    this.node.begin({ shards, projections, pairs, budgets, changes, oldWindow, apply, reload, optionsOf })
+    // other nodes count this one as told from here on
+    await oldWindow.load()
+    this.projections = projections
     await this.node.serve()
+  }
+
+  /** Has old idempotency keys leave Redis, if this node does what is done once. nowMs: the wall clock. */
+  async sealOldKeys(nowMs: number): Promise<void> {
+    const { node, projections } = this
+    if (projections === null) return
+    await this.oldWindow.turn(
+      {
+        isHere: () => node.isFirst,
+        projected: () => projections.barrier('clickhouse', projectedMs),
+        told: async () => void (await node.askAll('oldKeys', null)),
+      },
+      nowMs,
+    )
   }
 
   /** Copies the idempotency keys that were used before there was a cluster. Runs once. */
@@ -274,7 +310,8 @@ export class Cluster {
   /** Faults of the cluster, in words. */
   degraded(): string[] {
     const lack = this.replicas?.lack ?? null
-    return [...this.node.degraded(), ...(lack === null ? [] : [lack])]
+    const lacks = [lack, this.backlog.lack, this.oldWindow.lack].filter(one => one !== null)
+    return [...this.node.degraded(), ...lacks]
   }
 
   /** Hands the shards to other nodes, if there are any. */
@@ -284,6 +321,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.backlog.stop()
+    await this.sealing.stop()
     this.reports.close()
     this.budgets?.close()
     await this.replicas?.stop()

@@ -9,6 +9,11 @@ const fullFrom = 0.9
 export class SharedBacklog extends Backlog {
   used = 0
 
+  /** Why events are refused, in words; null: they are not. */
+  get lack(): string | null {
+    return this.full ? `Redis is full: ${Math.floor(100 * this.used)} % of its maxmemory` : null
+  }
+
   constructor(private readonly redis: RedisClient) {
     super([], 0)
   }

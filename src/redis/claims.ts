@@ -2,16 +2,14 @@
 // owner of the event's shard claims a key before it decides. The script that writes the record makes the
 // claim permanent. So a key is used up if and only if its event is in a journal, whichever node dies in
 // between.
-import { hash } from 'node:crypto'
 import type { Sequence } from '../journal/journal.js'
 import type { Mark, OwnedDisk } from './disk.js'
 import { Fenced } from './fenced.js'
+import { hashOf } from './old-keys.js'
 import type { RedisClient } from './redis.js'
 
 /** How long a key is kept after its first receipt (EV-26). */
 const windowMs = 24 * 3_600_000
-/** Bytes of a name's hash that are kept, the same as in ClickHouse and in the window in memory. */
-const hashBytes = 10
 const freeAgainMs = 100
 
 /** An event with a key. */
@@ -41,9 +39,9 @@ export interface Held {
 
 /**
  * Result of one claim: held, taken by an earlier event, or busy: another shard is processing an event with
- * this key.
+ * this key. `unsure`: an earlier event may have it, and the store that knows does not answer.
  */
-export type Claimed = { readonly held: Held } | { readonly first: FirstEvent } | 'busy'
+export type Claimed = { readonly held: Held } | { readonly first: FirstEvent } | 'busy' | 'unsure'
 
 export class ShardClaims {
   private closed = false
@@ -57,15 +55,25 @@ export class ShardClaims {
   /**
    * Claim keys. All names must differ.
    *
-   * errors  Fenced when another node owns the shard; those of the driver.
+   * sealed   version of the filters of old keys that the names are not in (old-claims.ts).
+   * returns  for each, or `unsealed`: keys have left Redis that only later filters know, and nothing is claimed.
+   * errors   Fenced when another node owns the shard; those of the driver.
    */
-  async claim(events: readonly ClaimedEvent[]): Promise<readonly Claimed[]> {
+  async claim(events: readonly ClaimedEvent[], sealed: number): Promise<readonly Claimed[] | 'unsealed'> {
     const { mark } = this.disk
     const keys = events.map(({ env, key }) => claimKey(this.redis, env, key))
     const given = events.flatMap((event, i) => [keys[i]!, payloadOf(event), event.receivedAtMs - windowMs])
     const epoch = mark.slice(0, mark.indexOf(':'))
-    const ask = async (): Promise<readonly string[]> => {
-      const answers = await this.redis.run<string[]>('claim', this.shard, mark, windowMs, ...given)
+    const ask = async (): Promise<readonly string[] | 'unsealed'> => {
+      const answers = await this.redis.run<string[] | 'unsealed'>(
+        'claim',
+        this.shard,
+        mark,
+        windowMs,
+        sealed,
+        ...given,
+      )
+      if (answers === 'unsealed') return answers
       const firsts = answers.flatMap((answer, i) =>
         answer === '' || answer === 'busy' ? [] : [[keys[i]!, answer] as const],
       )
@@ -78,6 +86,7 @@ export class ShardClaims {
         void this.freeSoon(events.map((event, i) => this.held(keys[i]!, epoch, event)))
       throw error
     })
+    if (answers === 'unsealed') return answers
     return answers.map((answer, i) => {
       if (answer === 'busy') return 'busy'
       if (answer !== '') return { first: firstOf(answer) }
@@ -147,10 +156,12 @@ async function standing(redis: RedisClient, firsts: readonly (readonly [key: str
   if (firsts.some(([, value], i) => now[i] !== value)) throw new Error('Redis failed over; try again')
 }
 
-export function claimKey(redis: RedisClient, env: string, key: string): string {
-  const digest = hash('sha256', `${env}\0${key}`, 'buffer').subarray(0, hashBytes)
-  return redis.key(`i:${digest.toString('base64url')}`)
-}
+export const claimKey = (redis: RedisClient, env: string, key: string): string =>
+  keyOfHash(redis, hashOf(env, key))
+
+/** The key in Redis of a name with this hash. */
+export const keyOfHash = (redis: Pick<RedisClient, 'key'>, hash: Buffer): string =>
+  redis.key(`i:${hash.toString('base64url')}`)
 
 const payloadOf = ({ eventId, capturedAtMs, receivedAtMs, print }: Payload): string =>
   `${eventId}|${capturedAtMs}|${receivedAtMs}|${print}`

@@ -6,6 +6,7 @@
 //   shards   hash   shard → epoch:node ('' none)               changes number of changes of nodes and shards
 //   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
 //   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
+//   sealed   version of the filters that have the keys which left Redis
 //
 // A shard's mark is `epoch:node` as it stands in `shards`. A node with another mark was replaced.
 
@@ -13,6 +14,9 @@ const prologue = `
 local p = KEYS[1]
 local function fenced(shard, mark)
   return redis.call('HGET', p .. 'shards', shard) ~= mark
+end
+local function sealed()
+  return tonumber(redis.call('GET', p .. 'sealed') or '0')
 end
 local function changed()
   return redis.call('INCR', p .. 'changes')
@@ -165,16 +169,18 @@ redis.call('UNLINK', ARGV[3])
 return 1`,
 
   /**
-   * shard, mark, ttl ms, then for each key: key, the part of the value after its state, and the epoch ms up
-   * to which a receipt is out of the window → for each: '' when it is claimed now, 'busy', or the value of
-   * its holder. A claim of a shard counts during the shard's epoch only: a record not written by then is
-   * never written.
+   * shard, mark, ttl ms, version of the filters that the keys are not in, then for each key: key, the part of
+   * the value after its state, and the epoch ms up to which a receipt is out of the window → for each: '' when
+   * it is claimed now, 'busy', or the value of its holder. 'unsealed': keys left Redis that only later filters
+   * have, and nothing is claimed. A claim of a shard counts during the shard's epoch only: a record not written
+   * by then is never written.
    */
   claim: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+if sealed() > tonumber(ARGV[4]) then return 'unsealed' end
 local epoch = string.match(ARGV[2], '^(%d+):')
 local out = {}
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   local value = redis.call('GET', ARGV[i])
   local free = not value
   if value then
@@ -193,6 +199,20 @@ for i = 4, #ARGV, 3 do
   end
 end
 return out`,
+
+  /**
+   * version, then for each key: key, id of its event → number of keys deleted: those that these events hold for good.
+   * Claims count from now on only with filters of this version or later.
+   */
+  forget: `
+if sealed() < tonumber(ARGV[1]) then redis.call('SET', p .. 'sealed', ARGV[1]) end
+local gone = 0
+for i = 2, #ARGV, 2 do
+  local value = redis.call('GET', ARGV[i])
+  local held = 'd|' .. ARGV[i + 1] .. '|'
+  if value and string.sub(value, 1, #held) == held then gone = gone + redis.call('DEL', ARGV[i]) end
+end
+return gone`,
 
   /** → 1. Writes something: waiting for replicas after it covers everything that was written before. */
   touch: `

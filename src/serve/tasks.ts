@@ -21,10 +21,12 @@ const sweepMs = 1_000
 const gaugesMs = 2_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
+/** How often it is looked whether keys can leave Redis. */
+const sealMs = (redisKeysMs: number): number => Math.min(10_000, redisKeysMs / 4)
 
 /** Start the tasks of the HTTP thread. `opened` stops them and writes everything they gathered. */
 export function startTasks(
-  { opened, later }: Opening,
+  { config: { redisKeysMs }, opened, later }: Opening,
   services: Services,
   { definitions, noteChecks, divide }: Memory,
   oldKeys: KeyArchive,
@@ -74,6 +76,10 @@ export function startTasks(
       .rotate(dedupe, definitions.clock.wall())
       .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
   })
+  if (cluster !== null)
+    schedule.every(sealMs(redisKeysMs), 'old idempotency keys stay in Redis', () =>
+      cluster.sealOldKeys(definitions.clock.wall()),
+    )
   schedule.every(pruneMs, 'old keys are not removed', async () => {
     if (isHere()) await holdKeys.prune(sql)
   })

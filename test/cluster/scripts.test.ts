@@ -70,6 +70,7 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
     const epoch = mark.slice(0, mark.indexOf(':'))
     return [key(), `p${shard}:${epoch}|${what}`, `d|${what}`]
   }
+  const seals = () => random.pick([0, 5, 9, 10])
   const bytes = Buffer.from('ab\0ÿcd'.slice(0, 1 + random.below(6)), 'latin1')
   return random.pick<() => [ScriptName, ...Argument[]]>([
     () => ['join', node, '{"name":"n"}', longMs, 2],
@@ -85,8 +86,9 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
     () => ['cut', shard, mark, file, random.below(4), ...claim()],
     () => ['reopen', shard, random.pick([node, mark.slice(mark.indexOf(':') + 1)])],
     () => ['drop', shard, mark, file, file.slice(-2), ...claim()],
-    () => ['claim', shard, mark, longMs, key(), payload(), 10, key(), payload(), 60],
-    () => ['claim', shard, mark, longMs, key(), payload(), 10],
+    () => ['claim', shard, mark, longMs, seals(), key(), payload(), 10, key(), payload(), 60],
+    () => ['claim', shard, mark, longMs, seals(), key(), payload(), 10],
+    () => ['forget', seals(), key(), `evt_${random.below(3)}`, key(), `evt_${random.below(3)}`],
     () => ['free', ...claim().slice(0, 2)],
     () => ['pairs', random.pick(['x', 'y']), longMs, `${p}p:${random.below(3)}`, `${p}p:${random.below(3)}`],
     () => ['touch'],

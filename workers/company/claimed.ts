@@ -5,16 +5,11 @@ import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import { itemsOf } from '../../src/core/usage/batch.js'
 import { differ, printOfText } from '../../src/core/usage/fingerprint.js'
-import {
-  type Claimed,
-  type ClaimedEvent,
-  type Held,
-  isFenced,
-  type ShardClaims,
-} from '../../src/redis/claims.js'
+import { type Claimed, type ClaimedEvent, type Held, isFenced } from '../../src/redis/claims.js'
+import type { OldClaims } from '../../src/redis/old-claims.js'
 
 /** Where a shard claims keys. */
-export type EventClaims = Pick<ShardClaims, 'claim' | 'write' | 'free'>
+export type EventClaims = Pick<OldClaims, 'claim' | 'write' | 'free'>
 
 /** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
 export interface ClaimedRequest {
@@ -30,6 +25,8 @@ interface HeldEvent {
 
 /** Why a request is refused before anything of it is decided. */
 const busyDetail = 'An event with this idempotency key is on its way; try again'
+const unsureDetail =
+  'ClickHouse does not answer, and an idempotency key may be that of an event some hours ago; try again'
 /** Pause before a busy key is claimed again, and how often it is. */
 const busyMs = 10
 const busyTries = 100
@@ -71,13 +68,13 @@ function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
 /**
  * Claim the keys of some requests together.
  *
- * returns  the part left of each request; null: a key is busy, and it holds nothing.
+ * returns  the part left of each request. It holds nothing where a key is busy (null), or refused (Error).
  * errors   errors of the store: then nothing is known to be held.
  */
 export async function claimAll(
   requests: readonly ShardRequest[],
   claims: EventClaims,
-): Promise<readonly (ClaimedRequest | null)[]> {
+): Promise<readonly (ClaimedRequest | Error | null)[]> {
   // one name once: its second event here is a repeat of the first
   const first = new Map<string, AcceptedEvent>()
   const wanted: ClaimedEvent[] = []
@@ -94,16 +91,18 @@ export async function claimAll(
     const held: HeldEvent[] = []
     const repeats: FailedEvent[] = []
     let busy = false
+    let unsure = false
     const kept = (event: AcceptedEvent): AcceptedEvent | null => {
       if (event.idempotencyKey === null || event.failure !== null) return event
       const leader = first.get(nameOf(envOf(request, event), event))!
       const fate = fates.get(leader.id)!
       const found: Claimed =
-        leader === event || fate === 'busy' || 'first' in fate
+        leader === event || typeof fate === 'string' || 'first' in fate
           ? fate
           : { first: { eventId: leader.id, capturedAtMs: leader.capturedAtMs, print: printOfEvent(leader) } }
-      if (found === 'busy') {
-        busy = true
+      if (typeof found === 'string') {
+        if (found === 'busy') busy = true
+        else unsure = true
         return null
       }
       if ('held' in found) {
@@ -117,9 +116,9 @@ export async function claimAll(
       return { ...event, failure }
     }
     const left = reduced(request, kept)
-    if (busy) {
+    if (busy || unsure) {
       claims.free(held.map(one => one.held))
-      return null
+      return unsure ? new Error(unsureDetail) : null
     }
     return { request: left, held, repeats }
   })
@@ -195,11 +194,13 @@ export class HeldKeys {
       const busy: ShardRequest[] = []
       const fates: (readonly [ShardRequest, ShardRequest | Error])[] = []
       for (const [i, request] of asked.entries()) {
-        const one = claimed instanceof Error ? claimed : claimed[i]!
+        const one =
+          claimed instanceof Error
+            ? new Error('Redis does not answer; try again', { cause: claimed })
+            : claimed[i]!
         if (one === null && tries < busyTries) busy.push(request)
         else if (one === null) fates.push([request, new Error(busyDetail)])
-        else if (one instanceof Error)
-          fates.push([request, new Error('Redis does not answer; try again', { cause: one })])
+        else if (one instanceof Error) fates.push([request, one])
         else fates.push([request, this.hold(one)])
       }
       yield fates

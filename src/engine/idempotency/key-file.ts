@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { buildFilter, filterBytes, mayHold, shapeOf } from './fuse-filter.js'
+import { buildFilter, filterCells, mayHold, shapeOf } from '../../bytes/fuse-filter.js'
 
 /** Tables of the window, and of each file: the first 12 bits of a key's hash. */
 export const segmentCount = 4_096
@@ -84,7 +84,7 @@ export class KeyFileWriter {
       highs[different] = words[at]!
       lows[different++] = words[at + 1]!
     }
-    const filter = new Uint8Array(filterBytes(different))
+    const filter = new Uint8Array(filterCells(different))
     const seed = buildFilter(highs, lows, different, filter)
     this.index.set([count, different, seed], this.filters.length * indexWords)
     this.filters.push(filter)
@@ -167,7 +167,7 @@ export class KeyFile {
       places[at + lengthAt] = keys === 0 ? 0 : shape.segmentLength
       places[at + firstsAt] = shape.firsts
       places[at + seedAt] = index[segment * indexWords + 2]!
-      filter += filterBytes(keys)
+      filter += filterCells(keys)
       record += index[segment * indexWords]!
     }
     this.memory = filters.length + places.byteLength
@@ -197,7 +197,7 @@ export class KeyFile {
     let filtersBytes = 0
     for (let at = 0; at < index.length; at += indexWords) {
       records += index[at]!
-      filtersBytes += index[at + 1]! > index[at]! ? Number.NaN : filterBytes(index[at + 1]!)
+      filtersBytes += index[at + 1]! > index[at]! ? Number.NaN : filterCells(index[at + 1]!)
     }
     if (records * recordBytes + filtersBytes !== indexAt) return null
     const all = new Uint8Array(filtersBytes)

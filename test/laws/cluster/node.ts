@@ -7,14 +7,20 @@ import { FileJournalReader } from '../../../src/journal/reader.js'
 import { shardDirectory } from '../../../src/journal/segment.js'
 import { isFenced, ShardClaims } from '../../../src/redis/claims.js'
 import { OwnedDisk, RedisDisk, redisRoot } from '../../../src/redis/disk.js'
+import { OldClaims } from '../../../src/redis/old-claims.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
+import type { OldWindow } from '../../../src/cluster/old-window.js'
 import type { Life } from '../simulation/world.js'
+import type { SimulatedStores, StoredEvent } from './old-keys.js'
 
 /** Shards that receive requests. The others are placed and stay empty. */
 export const shardsAsked = 3
 export const leaseMs = 2_000
 const segmentBytes = 600
 const againMs = 50
+const sealMs = 300
+/** How long a node is called that does not answer, before it is called again. */
+const callMs = 500
 
 /** The node cannot answer: the caller tries again, here or at another node. */
 export class Unavailable extends Error {}
@@ -26,6 +32,13 @@ export interface KeyedEvent {
 
 interface Recorded extends KeyedEvent {
   readonly shard: number
+  readonly receivedAtMs: number
+}
+
+/** How shards of a node claim keys. */
+interface Claiming {
+  readonly stores: SimulatedStores
+  claims(inRedis: ShardClaims): OldClaims
 }
 
 export class SimulatedNode {
@@ -39,6 +52,10 @@ export class SimulatedNode {
     readonly life: Life,
     private readonly redis: RedisClient,
     readonly members: Members,
+    private readonly window: OldWindow,
+    private readonly claiming: Claiming,
+    /** Any node by its id. */
+    private readonly nodeOf: (id: string) => SimulatedNode | undefined,
   ) {}
 
   /**
@@ -52,11 +69,20 @@ export class SimulatedNode {
     name: string,
     believedMs: number,
     out: () => void,
+    stores: SimulatedStores,
+    nodeOf: (id: string) => SimulatedNode | undefined,
   ): Promise<SimulatedNode> {
     const about = { name, host: name, port: 1, sinceMs: 0 }
     const members = await Members.join(redis, name, about, believedMs)
-    const node = new SimulatedNode(life, redis, members)
+    const { window, keys } = stores.window(life, redis)
+    const claiming: Claiming = {
+      stores,
+      claims: inRedis => new OldClaims(inRedis, keys, stores.find, () => void window.load()),
+    }
+    const node = new SimulatedNode(life, redis, members, window, claiming, nodeOf)
     members.on('out', out)
+    await window.load()
+    void node.seals()
     members.on('changed', view => node.changed(view))
     await members.become('serving')
     node.changed(members.now)
@@ -94,6 +120,36 @@ export class SimulatedNode {
     await this.members.leave()
   }
 
+  /** The job of the node that does what is done once. */
+  private async seals(): Promise<void> {
+    for (;;) {
+      await new Promise(resolve => setTimeout(resolve, sealMs))
+      const isHere = () => this.isAlive && this.ownerOf(0) === this.id
+      const sealing = { isHere, projected: async () => {}, told: () => this.tellAll() }
+      await this.window.turn(sealing, Date.now()).catch(() => {})
+    }
+  }
+
+  /** Every other node has the filters. Now and then nobody is told: no key may be counted twice all the same. */
+  private async tellAll(): Promise<void> {
+    if (this.life.world.random.chance(0.2)) return
+    for (const id of this.members.now.nodes.keys())
+      while (id !== this.id && this.members.now.nodes.has(id) && !(await this.tell(id)));
+  }
+
+  private tell(id: string): Promise<boolean> {
+    const { world } = this.life
+    return new Promise(resolve => {
+      world.after(callMs, this.life, () => resolve(false))
+      const node = this.nodeOf(id)
+      if (node === undefined) return
+      world.after(world.delay(0.5), node.life, () => {
+        const answer = () => void world.after(world.delay(0.5), this.life, () => resolve(true))
+        node.window.load().then(answer, () => {})
+      })
+    })
+  }
+
   private changed({ owners }: View): void {
     for (let shard = 0; shard < shardsAsked; shard++) {
       if (this.busy.has(shard)) continue
@@ -111,7 +167,7 @@ export class SimulatedNode {
         this.drop(index)
         void this.members.tick().then(() => this.changed(this.members.now))
       }
-      this.shards.set(index, await OwnedShard.open(this.redis, index, this.id, died))
+      this.shards.set(index, await OwnedShard.open(this.redis, index, this.id, died, this.claiming))
     } catch {
       await new Promise(resolve => setTimeout(resolve, againMs))
     }
@@ -166,19 +222,29 @@ export class OwnedShard {
   private constructor(
     private readonly index: number,
     private readonly journal: Journal,
-    private readonly claims: ShardClaims,
+    private readonly inRedis: ShardClaims,
     private readonly died: () => void,
+    private readonly stores: SimulatedStores,
+    private readonly claims: OldClaims,
   ) {
     this.next = journal.committed + 1
   }
 
-  static async open(redis: RedisClient, index: number, node: string, died: () => void): Promise<OwnedShard> {
+  static async open(
+    redis: RedisClient,
+    index: number,
+    node: string,
+    died: () => void,
+    { stores, claims }: Claiming,
+  ): Promise<OwnedShard> {
     const disk = await OwnedDisk.reopen(redis, index, node)
     const directory = shardDirectory(redisRoot, index)
     const { journal } = await openFileJournal({ directory, disk, segmentBytes, padBytes: 0 })
-    const shard = new OwnedShard(index, journal, new ShardClaims(redis, index, disk), died)
-    for (const { eventId, key } of await recordsOf(redis, index, journal.committed))
-      shard.counted.set(eventId, key)
+    const inRedis = new ShardClaims(redis, index, disk)
+    const shard = new OwnedShard(index, journal, inRedis, died, stores, claims(inRedis))
+    const records = await recordsOf(redis, index, journal.committed)
+    for (const { eventId, key } of records) shard.counted.set(eventId, key)
+    stores.project(records.map(storedOf))
     return shard
   }
 
@@ -212,20 +278,21 @@ export class OwnedShard {
 
   close(): void {
     this.closed = true
-    this.claims.close()
+    this.inRedis.close()
   }
 
   private async taken({ key, eventId }: KeyedEvent): Promise<string> {
     const claim = { env: 'env', key, eventId, capturedAtMs: 1, receivedAtMs: Date.now(), print: 7 }
     const [fate] = await this.claims.claim([claim]).catch(error => this.failed(error))
-    if (fate === 'busy') throw new Unavailable()
+    if (typeof fate === 'string') throw new Unavailable()
     if ('first' in fate!) return fate.first.eventId
     if (this.broken) {
       this.claims.free([fate!.held])
       throw new Unavailable()
     }
     this.claims.write([fate!.held], this.next++)
-    const record = { flags: 0, month: 0, row: '', fact: JSON.stringify({ key, eventId, shard: this.index }) }
+    const recorded: Recorded = { key, eventId, shard: this.index, receivedAtMs: claim.receivedAtMs }
+    const record = { flags: 0, month: 0, row: '', fact: JSON.stringify(recorded) }
     try {
       await this.journal.append([record])
     } catch (error) {
@@ -233,6 +300,7 @@ export class OwnedShard {
       return this.failed(error)
     }
     this.counted.set(eventId, key)
+    this.stores.project([storedOf(recorded)])
     return eventId
   }
 
@@ -264,6 +332,13 @@ export class OwnedShard {
     this.broken = false
   }
 }
+
+const storedOf = ({ key, eventId, receivedAtMs }: Recorded): StoredEvent => ({
+  env: 'env',
+  key,
+  eventId,
+  receivedAtMs,
+})
 
 /** Every record of a journal up to a sequence. */
 export async function recordsOf(

@@ -5,16 +5,24 @@ import { RedisDisk, redisRoot } from '../../../src/redis/disk.js'
 import { Random } from '../../random.js'
 import { Life, World } from '../simulation/world.js'
 import { leaseMs, recordsOf, SimulatedNode, shardsAsked, Unavailable } from './node.js'
+import { SimulatedStores } from './old-keys.js'
 import { SimulatedRedis } from './redis.js'
 
 /** A fault injected on purpose, to test the checks. */
-export type Fault = 'no epoch check' | 'a lease kept too long' | 'a claim taken over without asking' | null
+export type Fault =
+  | 'no epoch check'
+  | 'a lease kept too long'
+  | 'a claim taken over without asking'
+  | 'a claim with filters out of date'
+  | null
 
 export interface Outcome {
   /** Violations; empty when there were none. */
   readonly wrong: readonly string[]
   readonly acknowledged: number
   readonly nodes: number
+  /** Keys that left Redis for filters. */
+  readonly gone: number
 }
 
 const nodesMost = 4
@@ -31,8 +39,8 @@ export async function simulateNodes(seed: number, fault: Fault = null): Promise<
   } catch (error) {
     simulation.wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
-  const { wrong, acknowledged, nodesMade } = simulation
-  return { wrong, acknowledged: acknowledged.size, nodes: nodesMade }
+  const { wrong, acknowledged, nodesMade, stores } = simulation
+  return { wrong, acknowledged: acknowledged.size, nodes: nodesMade, gone: stores.gone }
 }
 
 class Simulation {
@@ -40,6 +48,7 @@ class Simulation {
   /** The acknowledged event of each key. */
   readonly acknowledged = new Map<string, string>()
   nodesMade = 0
+  readonly stores: SimulatedStores
   private readonly redis: SimulatedRedis
   private readonly nodes = new Set<SimulatedNode>()
   private readonly starting = new Set<Life>()
@@ -59,9 +68,11 @@ class Simulation {
     const left = {
       epochs: fault === 'no epoch check',
       asking: fault === 'a claim taken over without asking',
+      filters: fault === 'a claim with filters out of date',
       leaseMs,
     }
     this.redis = new SimulatedRedis(world, 1 + drift * (random.next() - 0.5), left, random.pick([0, 1]))
+    this.stores = new SimulatedStores(world)
   }
 
   async run(): Promise<void> {
@@ -78,6 +89,7 @@ class Simulation {
     this.calm = true
     this.redis.losing = 0
     this.redis.away = false
+    this.stores.isAway = false
     if (this.nodes.size + this.starting.size === 0) this.add()
     this.ending = true
     await this.until(() => this.clients === 0 && this.isServed)
@@ -117,7 +129,7 @@ class Simulation {
 
   private async send(key: string, shard: number): Promise<void> {
     for (let tries = 0; ; tries++) {
-      const eventId = `evt_${++this.events}`
+      const eventId = `evt_${String(++this.events).padStart(11, '0')}`
       const first = await this.ask(shard, async owner => owner.take({ key, eventId }))
       if (first !== null) return this.told(key, first, eventId, shard)
       if (this.ending && tries > 200) return
@@ -183,7 +195,8 @@ class Simulation {
     // With the fault, the node believes in a lease longer than the one in Redis.
     const believedMs = this.fault === 'a lease kept too long' ? 3 * leaseMs : leaseMs
     life.run(() => {
-      SimulatedNode.start(life, redis.client(), name, believedMs, over).then(node => {
+      const nodeOf = (id: string) => [...this.nodes].find(node => node.id === id)
+      SimulatedNode.start(life, redis.client(), name, believedMs, over, this.stores, nodeOf).then(node => {
         if (this.starting.delete(life)) this.nodes.add(node)
       }, over)
     })
@@ -242,6 +255,12 @@ class Simulation {
         redis.losing = random.pick([0.01, 0.1])
         world.after(random.next() * 1_000, world.nature, () => {
           redis.losing = 0
+        })
+      },
+      () => {
+        this.stores.isAway = true
+        world.after(random.next() * 3_000, world.nature, () => {
+          this.stores.isAway = false
         })
       },
       () => {

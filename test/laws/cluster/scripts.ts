@@ -82,6 +82,10 @@ export interface Left {
    * alone keeps an event from being counted twice.
    */
   readonly asking?: boolean
+  /** A claim does not compare the version of its filters. */
+  readonly filters?: boolean
+  /** Keys are deleted whichever event holds them. */
+  readonly holders?: boolean
   /** Longest lease that Redis keeps, ms. */
   readonly leaseMs?: number
 }
@@ -106,6 +110,7 @@ export function runScript(
   const slots = values.hash(`${p}slots`)
   const leased = (ms: number): number => nowMs + Math.min(ms, left.leaseMs ?? ms)
   const fenced = (): boolean => left.epochs !== true && shards.get(text(0)) !== text(1)
+  const sealed = (): number => Number(values.text(`${p}sealed`, nowMs) ?? '0')
   const changed = (): number => values.increment(`${p}changes`, nowMs)
   const release = (): void => {
     for (let i = 4; i < given.length; i += 3) {
@@ -229,9 +234,10 @@ export function runScript(
       return 1
     case 'claim': {
       mustOwn()
+      if (sealed() > number(3) && left.filters !== true) return 'unsealed'
       const [since] = parts(text(1))
       const out: string[] = []
-      for (let i = 3; i < given.length; i += 3) {
+      for (let i = 4; i < given.length; i += 3) {
         const value = values.text(text(i), nowMs)
         const way = /^p(\d+):(\d+)\|/.exec(value ?? '')
         const done = /^d\|[^|]*\|[^|]*\|(\d+)\|/.exec(value ?? '')
@@ -245,6 +251,17 @@ export function runScript(
         } else out.push(way !== null ? 'busy' : value)
       }
       return out
+    }
+    case 'forget': {
+      if (sealed() < number(0)) values.set(`${p}sealed`, text(0))
+      let gone = 0
+      for (let i = 1; i < given.length; i += 2) {
+        const value = values.text(text(i), nowMs)
+        if (value === null || !value.startsWith(left.holders === true ? 'd|' : `d|${text(i + 1)}|`)) continue
+        values.texts.delete(text(i))
+        gone++
+      }
+      return gone
     }
     case 'touch':
       values.set(`${p}touched`, '1')

@@ -1,0 +1,161 @@
+// The window of idempotency keys older than some hours, on one node: filters from Postgres in memory, and, on the node that
+// does what is done once, sealing (src/redis/sealing.ts).
+//
+//   every record is in ClickHouse ─▶ filters are kept in Postgres ─▶ every node has them ─▶ keys are deleted from Redis
+//
+// A sealer that dies leaves a span in one of these states; the next one goes on from there.
+import { bytesOf, keysOf, OldKeys, type SealedSpan, type SealedSpans } from '../redis/old-keys.js'
+import type { SpanRow } from '../redis/sealed-keys.js'
+
+const hourMs = 3_600_000
+/** Older receipts are not sealed: their keys are free, or soon will be (EV-26). */
+const windowMs = 24 * hourMs
+
+/** A step of sealing: receipts from and before an instant, epoch ms, or a sealed span whose keys leave Redis. */
+export type SealStep =
+  | { readonly seal: { readonly fromMs: number; readonly toMs: number } }
+  | { readonly forget: SealedSpan }
+
+/** Where filters are kept. */
+export interface SealedStore {
+  /** All spans, in the order of their versions. */
+  rows(): Promise<readonly SpanRow[]>
+  read(row: SpanRow): Promise<SealedSpan>
+  /** Remove spans that are out of the window by any clock, but not the last one. */
+  prune(): Promise<void>
+}
+
+export interface OldWindowOptions {
+  readonly store: SealedStore
+  /** Takes a step of sealing. It may be interrupted and taken again. */
+  readonly run: (step: SealStep) => Promise<unknown>
+  /** Keys received so lately stay in Redis, ms. */
+  readonly keptMs: number
+  /** Bytes of filters, at most: with more, keys stay in Redis. */
+  readonly bytesMax: number
+  /** Has the threads of shards know the filters. */
+  readonly hand: (spans: SealedSpans) => void
+}
+
+/** What is sealed, for operators. */
+export interface OldWindowFigures {
+  /** Version of the filters. */
+  readonly version: number
+  readonly keys: number
+  readonly bytes: number
+  /** Keys received before are not in Redis, but for late ones; epoch ms, null: nothing was sealed. */
+  readonly untilMs: number | null
+}
+
+/** Steps of sealing that other nodes take part in. */
+export interface Sealing {
+  /** Whether this node does what is done once. */
+  isHere(): boolean
+  /** Resolves when everything committed so far is in ClickHouse. */
+  projected(): Promise<void>
+  /** Resolves when every other node has the filters. */
+  told(): Promise<void>
+}
+
+export class OldWindow {
+  private readonly keys = new OldKeys()
+  private loading: Promise<void> = Promise.resolve()
+  /** Why keys stay in Redis longer than they should, in words; null: they do not. */
+  lack: string | null = null
+
+  constructor(private readonly options: OldWindowOptions) {}
+
+  /** Read the filters of spans that were sealed since. Every thread is told before it resolves. */
+  load(): Promise<void> {
+    this.loading = this.loading.catch(() => {}).then(() => this.read())
+    return this.loading
+  }
+
+  get figures(): OldWindowFigures {
+    const { version, spans } = this.keys
+    return {
+      version,
+      keys: keysOf(spans),
+      bytes: bytesOf(spans),
+      untilMs: spans.length === 0 ? null : spans.at(-1)!.toMs,
+    }
+  }
+
+  /**
+   * Take the next steps of sealing, if they are this node's. Steps that fail are taken again by the next call.
+   *
+   * nowMs  the wall clock.
+   */
+  async turn(sealing: Sealing, nowMs: number): Promise<void> {
+    if (!sealing.isHere()) {
+      this.lack = null
+      return
+    }
+    const { store, run, keptMs } = this.options
+    await store.prune()
+    await this.forgetAll(sealing)
+    const next = nextSpan(await store.rows(), nowMs, keptMs)
+    this.lack = this.lackOf(next, nowMs)
+    if (next === null || this.isFull) return
+    await sealing.projected()
+    await run({ seal: next })
+    await this.forgetAll(sealing)
+  }
+
+  private get isFull(): boolean {
+    return this.figures.bytes >= this.options.bytesMax
+  }
+
+  private lackOf(next: ReturnType<typeof nextSpan>, nowMs: number): string | null {
+    if (next === null) return null
+    if (this.isFull) return 'old idempotency keys stay in Redis: TOLLGATE_IDEMPOTENCY_BYTES holds no more filters'
+    // one span late is the next turn's work
+    const isLate = nowMs - next.fromMs > this.options.keptMs + 2 * hourMs
+    return isLate ? 'old idempotency keys stay in Redis until ClickHouse has their events' : null
+  }
+
+  /** Delete the keys of sealed spans from Redis once every node has their filters. */
+  private async forgetAll(sealing: Sealing): Promise<void> {
+    const { store, run } = this.options
+    const left = (await store.rows()).filter(({ isForgotten }) => !isForgotten)
+    if (left.length === 0) return
+    await this.load()
+    await sealing.told()
+    for (const { version } of left) {
+      const span = this.keys.spans.find(one => one.version === version)
+      if (span !== undefined) await run({ forget: span })
+    }
+  }
+
+  private async read(): Promise<void> {
+    const { store, hand } = this.options
+    const rows = await store.rows()
+    const had = new Map(this.keys.spans.map(span => [span.version, span]))
+    const spans = []
+    for (const row of rows) {
+      const known = had.get(row.version)
+      spans.push(known?.fromMs === row.fromMs && known.toMs === row.toMs ? known : await store.read(row))
+    }
+    const version = rows.at(-1)?.version ?? 0
+    const isNew = version !== this.keys.version || spans.length !== this.keys.spans.length
+    this.keys.replace({ version, spans })
+    if (isNew) hand({ version, spans })
+  }
+}
+
+/**
+ * The span that is sealed next: the hour after the last one, when it is old enough; parts of it where keys stay for less than an
+ * hour. null: none.
+ */
+export function nextSpan(
+  rows: readonly Pick<SpanRow, 'toMs'>[],
+  nowMs: number,
+  keptMs: number,
+): { readonly fromMs: number; readonly toMs: number } | null {
+  const unitMs = Math.min(hourMs, keptMs)
+  const endMs = Math.floor((nowMs - keptMs) / unitMs) * unitMs
+  const oldestMs = Math.floor((nowMs - windowMs) / unitMs) * unitMs + unitMs
+  const fromMs = Math.max(oldestMs, ...rows.map(({ toMs }) => toMs))
+  if (fromMs >= endMs) return null
+  return { fromMs, toMs: Math.min(endMs, fromMs + hourMs - (fromMs % unitMs)) }
+}

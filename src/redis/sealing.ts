@@ -1,0 +1,88 @@
+// Sealing a span of idempotency keys, in two steps that may each be interrupted and repeated: filters are built from the keys
+// in ClickHouse and kept; then, when every node has them, the keys are deleted from Redis.
+//
+// A key leaves Redis only if its row is in ClickHouse and its filter has it. A key that reached ClickHouse later stays in
+// Redis for its 24 hours.
+import { packedClaimBytes, unpackClaim } from '../protocol/packed-claim.js'
+import { buildParts, hashBytes, holds, type SealedSpan } from './old-keys.js'
+import { keyOfHash } from './claims.js'
+import type { RedisClient } from './redis.js'
+
+/** Keys deleted by one script: Redis does nothing else meanwhile, for about half a ms. */
+const forgottenAtOnce = 250
+/** Keys of one span, about: a span with more ends earlier. Bounds the memory of sealing to some 32 bytes for each. */
+export const spanKeysMax = 8_000_000
+
+/** Packed claims (packed-claim.ts) received from an instant on, oldest first, in pages. */
+export type ClaimPages = AsyncIterable<Buffer>
+
+/**
+ * Build the filters of a span.
+ *
+ * pages    claims received from `fromMs` on.
+ * keysMax  with more keys the span ends before `toMs`.
+ * partMax  keys of one part, about.
+ */
+export async function buildSpan(
+  pages: ClaimPages,
+  fromMs: number,
+  toMs: number,
+  { keysMax = spanKeysMax, partMax }: { readonly keysMax?: number; readonly partMax?: number } = {},
+): Promise<Omit<SealedSpan, 'version'>> {
+  let words = new Uint32Array(1 << 16)
+  let count = 0
+  let lastMs = fromMs
+  for await (const page of pages) {
+    for (let at = 0; at < page.length; at += packedClaimBytes) {
+      const { receivedAtMs } = unpackClaim(page, at)
+      const isFull = count >= keysMax && receivedAtMs > lastMs
+      if (receivedAtMs >= toMs || isFull) {
+        const endMs = Math.min(receivedAtMs, toMs)
+        return { fromMs, toMs: endMs, parts: await buildParts(words, count, partMax) }
+      }
+      if (2 * count >= words.length) {
+        const more = new Uint32Array(2 * words.length)
+        more.set(words)
+        words = more
+      }
+      words[2 * count] = page.readUInt32BE(at)
+      words[2 * count + 1] = page.readUInt32BE(at + 4)
+      count++
+      lastMs = receivedAtMs
+    }
+  }
+  return { fromMs, toMs, parts: await buildParts(words, count, partMax) }
+}
+
+/**
+ * Delete the keys of a span from Redis that their first events still hold. Every node must have the span's filters.
+ *
+ * pages    claims received from the span's start on.
+ * returns  how many were deleted.
+ */
+export async function forgetSpan(
+  pages: ClaimPages,
+  span: SealedSpan,
+  redis: Pick<RedisClient, 'key' | 'run'>,
+): Promise<number> {
+  let gone = 0
+  let some: string[] = []
+  const forget = async (): Promise<void> => {
+    if (some.length > 0) gone += await redis.run<number>('forget', span.version, ...some)
+    some = []
+  }
+  for await (const page of pages)
+    for (let at = 0; at < page.length; at += packedClaimBytes) {
+      const { eventId, receivedAtMs } = unpackClaim(page, at)
+      if (receivedAtMs >= span.toMs) {
+        await forget()
+        return gone
+      }
+      // it may have come to ClickHouse since the filters were built
+      if (!holds(span, page.readUInt32BE(at), page.readUInt32BE(at + 4))) continue
+      some.push(keyOfHash(redis, page.subarray(at, at + hashBytes)), eventId)
+      if (some.length >= 2 * forgottenAtOnce) await forget()
+    }
+  await forget()
+  return gone
+}

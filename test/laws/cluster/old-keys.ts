@@ -1,0 +1,139 @@
+// The window of old idempotency keys of a simulation: the product's filters, sealing and confirmation, over a simulated
+// ClickHouse and Postgres.
+import { OldWindow, type SealStep } from '../../../src/cluster/old-window.js'
+import { packedClaimBytes } from '../../../src/protocol/packed-claim.js'
+import type { FindFirst } from '../../../src/redis/old-claims.js'
+import { hashOf, OldKeys, type SealedSpan } from '../../../src/redis/old-keys.js'
+import type { RedisClient } from '../../../src/redis/redis.js'
+import type { SpanRow } from '../../../src/redis/sealed-keys.js'
+import { buildSpan, forgetSpan } from '../../../src/redis/sealing.js'
+import type { Life, World } from '../simulation/world.js'
+
+/** A first event as ClickHouse has it. */
+export interface StoredEvent {
+  readonly env: string
+  readonly key: string
+  readonly eventId: string
+  readonly receivedAtMs: number
+}
+
+/** Keys received so lately stay in Redis: hours of the product are tenths of a second here. */
+export const keptMs = 1_000
+/** Rows of one page, and keys of one part: few, so that there are several. */
+const pageRows = 3
+const partMax = 4
+
+/** Claims as ClickHouse packs them (event_claims.sql). */
+export function packed(rows: readonly StoredEvent[]): Buffer {
+  const bytes = Buffer.alloc(rows.length * packedClaimBytes)
+  for (const [i, { env, key, eventId, receivedAtMs }] of rows.entries()) {
+    const at = i * packedClaimBytes
+    hashOf(env, key).copy(bytes, at)
+    bytes.write(eventId, at + 17, 'latin1')
+    bytes.writeBigInt64LE(BigInt(receivedAtMs), at + packedClaimBytes - 8)
+  }
+  return bytes
+}
+
+/** Claims received from an instant on, oldest first, in pages. Each page is read as of its time. */
+export async function* pagesOf(
+  rows: () => readonly StoredEvent[],
+  fromMs: number,
+  perPage = pageRows,
+): AsyncGenerator<Buffer> {
+  const order = (a: StoredEvent, b: StoredEvent) =>
+    a.receivedAtMs - b.receivedAtMs || (a.eventId < b.eventId ? -1 : 1)
+  let last: StoredEvent = { env: '', key: '', eventId: '', receivedAtMs: fromMs }
+  for (;;) {
+    const next = rows().filter(row => order(row, last) > 0)
+    const page = next.sort(order).slice(0, perPage)
+    yield packed(page)
+    if (page.length < perPage) return
+    last = page.at(-1)!
+  }
+}
+
+/** What all nodes share: rows of ClickHouse, filters in Postgres. */
+export class SimulatedStores {
+  private readonly rows = new Map<string, StoredEvent>()
+  private readonly spans: (SealedSpan & { forgotten: boolean })[] = []
+  /** ClickHouse does not answer. */
+  isAway = false
+  /** Keys that left Redis. */
+  gone = 0
+
+  constructor(private readonly world: World) {}
+
+  /** Events that are committed reach ClickHouse at some time. */
+  project(events: readonly StoredEvent[]): void {
+    const { world } = this
+    for (const event of events)
+      if (!this.rows.has(event.eventId))
+        world.after(world.delay(300, 3_000), world.nature, () => this.rows.set(event.eventId, event))
+  }
+
+  readonly find: FindFirst = async ({ span, env, key }) => {
+    await this.asked()
+    let last: StoredEvent | null = null
+    for (const row of this.rows.values())
+      if (row.env === env && row.key === key && row.receivedAtMs >= span.fromMs && row.receivedAtMs < span.toMs)
+        if (last === null || row.receivedAtMs > last.receivedAtMs) last = row
+    return last && { ...last, capturedAtMs: 1, print: 7 }
+  }
+
+  /** The window of one node. */
+  window(life: Life, redis: RedisClient): { readonly window: OldWindow; readonly keys: OldKeys } {
+    const { world, spans } = this
+    // threads of shards hear of filters a little later
+    const keys = new OldKeys()
+    const window = new OldWindow({
+      store: {
+        rows: async () => {
+          await world.pause(world.delay(2, 100))
+          return spans.map(({ version, fromMs, toMs, forgotten }): SpanRow => ({
+            version,
+            fromMs,
+            toMs,
+            isForgotten: forgotten,
+          }))
+        },
+        read: async ({ version }) => {
+          await world.pause(world.delay(2, 100))
+          return spans.find(span => span.version === version)!
+        },
+        prune: async () => {},
+      },
+      run: step => this.step(step, redis),
+      keptMs,
+      bytesMax: Number.POSITIVE_INFINITY,
+      hand: now => void world.after(world.delay(2, 100), life, () => keys.replace(now)),
+    })
+    return { window, keys }
+  }
+
+  private async step(step: SealStep, redis: RedisClient): Promise<void> {
+    const { world, spans } = this
+    const pages = async function* (this: SimulatedStores, fromMs: number): AsyncGenerator<Buffer> {
+      for await (const page of pagesOf(() => [...this.rows.values()], fromMs)) {
+        await this.asked()
+        yield page
+      }
+    }
+    if ('seal' in step) {
+      const { fromMs, toMs } = step.seal
+      const built = await buildSpan(pages.call(this, fromMs), fromMs, toMs, { partMax })
+      await world.pause(world.delay(5, 200))
+      if (spans.some(span => span.fromMs === fromMs)) return
+      spans.push({ ...built, version: spans.length + 1, forgotten: false })
+      return
+    }
+    this.gone += await forgetSpan(pages.call(this, step.forget.fromMs), step.forget, redis)
+    await world.pause(world.delay(5, 200))
+    spans.find(({ version }) => version === step.forget.version)!.forgotten = true
+  }
+
+  private async asked(): Promise<void> {
+    await this.world.pause(this.world.delay(3, 200))
+    if (this.isAway) throw new Error('ClickHouse is away')
+  }
+}
