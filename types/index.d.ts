@@ -79,6 +79,7 @@ export interface Settings {
   readonly TOLLGATE_NODE_LISTEN?: string | undefined
   readonly TOLLGATE_NODE_ADDRESS?: string | undefined
   readonly TOLLGATE_REDIS_DURABILITY?: 'fsync' | 'accept-loss' | `replicas:${number}` | undefined
+  readonly TOLLGATE_REDIS_KEYS_MS?: number | string | undefined
   readonly TOLLGATE_LEASE_MS?: number | string | undefined
 }
 

@@ -94,8 +94,9 @@ export class OldWindow {
     const { store, run, keptMs } = this.options
     await store.prune()
     await this.forgetAll(sealing)
-    const next = nextSpan(await store.rows(), nowMs, keptMs)
-    this.lack = this.lackOf(next, nowMs)
+    const rows = await store.rows()
+    const next = nextSpan(rows, nowMs, keptMs)
+    this.lack = next === null ? null : this.lackOf(rows.at(-1)?.toMs ?? nowMs, nowMs)
     if (next === null || this.isFull) return
     await sealing.projected()
     await run({ seal: next })
@@ -106,11 +107,10 @@ export class OldWindow {
     return this.figures.bytes >= this.options.bytesMax
   }
 
-  private lackOf(next: ReturnType<typeof nextSpan>, nowMs: number): string | null {
-    if (next === null) return null
+  private lackOf(sealedToMs: number, nowMs: number): string | null {
     if (this.isFull) return 'old idempotency keys stay in Redis: TOLLGATE_IDEMPOTENCY_BYTES holds no more filters'
-    // one span late is the next turn's work
-    const isLate = nowMs - next.fromMs > this.options.keptMs + 2 * hourMs
+    // one hour late is the next turn's work
+    const isLate = nowMs - sealedToMs > this.options.keptMs + 2 * hourMs
     return isLate ? 'old idempotency keys stay in Redis until ClickHouse has their events' : null
   }
 
@@ -144,8 +144,8 @@ export class OldWindow {
 }
 
 /**
- * The span that is sealed next: the hour after the last one, when it is old enough; parts of it where keys stay for less than an
- * hour. null: none.
+ * The span that is sealed next: from the last one on, up to the last whole hour that is old enough, or part of an hour where
+ * keys stay for less than one. null: none.
  */
 export function nextSpan(
   rows: readonly Pick<SpanRow, 'toMs'>[],
@@ -153,9 +153,8 @@ export function nextSpan(
   keptMs: number,
 ): { readonly fromMs: number; readonly toMs: number } | null {
   const unitMs = Math.min(hourMs, keptMs)
-  const endMs = Math.floor((nowMs - keptMs) / unitMs) * unitMs
-  const oldestMs = Math.floor((nowMs - windowMs) / unitMs) * unitMs + unitMs
-  const fromMs = Math.max(oldestMs, ...rows.map(({ toMs }) => toMs))
-  if (fromMs >= endMs) return null
-  return { fromMs, toMs: Math.min(endMs, fromMs + hourMs - (fromMs % unitMs)) }
+  const toMs = Math.floor((nowMs - keptMs) / unitMs) * unitMs
+  const oldestMs = Math.ceil((nowMs - windowMs) / unitMs) * unitMs
+  const fromMs = Math.max(oldestMs, rows.at(-1)?.toMs ?? 0)
+  return fromMs < toMs ? { fromMs, toMs } : null
 }

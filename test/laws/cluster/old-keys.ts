@@ -17,8 +17,8 @@ export interface StoredEvent {
   readonly receivedAtMs: number
 }
 
-/** Keys received so lately stay in Redis: hours of the product are tenths of a second here. */
-export const keptMs = 1_000
+/** Keys received so lately stay in Redis: half a second stands for the hours of the product. */
+export const keptMs = 500
 /** Rows of one page, and keys of one part: few, so that there are several. */
 const pageRows = 3
 const partMax = 4
@@ -69,7 +69,7 @@ export class SimulatedStores {
     const { world } = this
     for (const event of events)
       if (!this.rows.has(event.eventId))
-        world.after(world.delay(300, 3_000), world.nature, () => this.rows.set(event.eventId, event))
+        world.after(world.delay(150, 3_000), world.nature, () => this.rows.set(event.eventId, event))
   }
 
   readonly find: FindFirst = async ({ span, env, key }) => {
