@@ -37,7 +37,7 @@ export default async function seal({ redis, postgres, clickhouse, step }: SealTa
     const client = await RedisClient.open(redis)
     try {
       await forgetSpan(eventClaims(store, step.forget.fromMs, claimsAtOnce).pages(), step.forget, client)
-      await markForgotten(sql, step.forget.version)
+      await markForgotten(sql, step.forget.toMs)
     } finally {
       await client.close()
     }

@@ -50,6 +50,19 @@ export async function showCluster(config: Config, json: boolean, io: Io): Promis
           one.moves,
         ]),
       )
+      io.print('')
+      table(
+        io,
+        ['NODE', 'OLD KEYS', 'BYTES', 'RECEIVED BEFORE'],
+        nodes
+          .map(shown(shards))
+          .map(({ name, old_keys: old }) => [
+            name,
+            old?.keys ?? null,
+            old?.bytes ?? null,
+            old === null ? null : (old.before ?? 'none'),
+          ]),
+      )
     }
     const whole = shards.every(({ node }) => node !== null) && nodes.every(({ lags }) => lags !== null)
     return whole ? exit.done : exit.findings
@@ -124,6 +137,11 @@ const shown = (shards: readonly { readonly node: string | null }[]) => (node: No
   lease_ms: node.leaseMs,
   since: new Date(node.sinceMs).toISOString(),
   answers: node.lags !== null,
+  old_keys: node.oldKeys && {
+    keys: node.oldKeys.keys,
+    bytes: node.oldKeys.bytes,
+    before: node.oldKeys.untilMs === null ? null : new Date(node.oldKeys.untilMs).toISOString(),
+  },
 })
 
 type Cell = string | number | boolean | null

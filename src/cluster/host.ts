@@ -50,7 +50,7 @@ export class Host {
   heardChecks: (checks: CheckCounts) => void = () => {}
   /** Called when the filters of a thread are out of date. */
   heardBehind: () => void = () => {}
-  private oldKeys: SealedSpans = { version: 0, spans: [] }
+  private oldKeys: SealedSpans = { untilMs: 0, spans: [] }
 
   constructor(
     private readonly task: Omit<HostTask, 'port' | 'oldKeys'>,

@@ -18,7 +18,7 @@ export type SealStep =
 
 /** Where filters are kept. */
 export interface SealedStore {
-  /** All spans, in the order of their versions. */
+  /** All spans, oldest first. */
   rows(): Promise<readonly SpanRow[]>
   read(row: SpanRow): Promise<SealedSpan>
   /** Remove spans that are out of the window by any clock, but not the last one. */
@@ -39,8 +39,6 @@ export interface OldWindowOptions {
 
 /** What is sealed, for operators. */
 export interface OldWindowFigures {
-  /** Version of the filters. */
-  readonly version: number
   readonly keys: number
   readonly bytes: number
   /** Keys received before are not in Redis, but for late ones; epoch ms, null: nothing was sealed. */
@@ -72,9 +70,8 @@ export class OldWindow {
   }
 
   get figures(): OldWindowFigures {
-    const { version, spans } = this.keys
+    const { spans } = this.keys
     return {
-      version,
       keys: keysOf(spans),
       bytes: bytesOf(spans),
       untilMs: spans.length === 0 ? null : spans.at(-1)!.toMs,
@@ -121,8 +118,8 @@ export class OldWindow {
     if (left.length === 0) return
     await this.load()
     await sealing.told()
-    for (const { version } of left) {
-      const span = this.keys.spans.find(one => one.version === version)
+    for (const { toMs } of left) {
+      const span = this.keys.spans.find(one => one.toMs === toMs)
       if (span !== undefined) await run({ forget: span })
     }
   }
@@ -130,16 +127,16 @@ export class OldWindow {
   private async read(): Promise<void> {
     const { store, hand } = this.options
     const rows = await store.rows()
-    const had = new Map(this.keys.spans.map(span => [span.version, span]))
+    const had = new Map(this.keys.spans.map(span => [span.toMs, span]))
     const spans = []
     for (const row of rows) {
-      const known = had.get(row.version)
-      spans.push(known?.fromMs === row.fromMs && known.toMs === row.toMs ? known : await store.read(row))
+      const known = had.get(row.toMs)
+      spans.push(known?.fromMs === row.fromMs ? known : await store.read(row))
     }
-    const version = rows.at(-1)?.version ?? 0
-    const isNew = version !== this.keys.version || spans.length !== this.keys.spans.length
-    this.keys.replace({ version, spans })
-    if (isNew) hand({ version, spans })
+    const now = { untilMs: rows.at(-1)?.toMs ?? 0, spans }
+    const isNew = spans.length !== had.size || spans.some(span => had.get(span.toMs) !== span)
+    this.keys.replace(now)
+    if (isNew) hand(now)
   }
 }
 

@@ -4,6 +4,7 @@ import type { RedisAddress } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
 import { hearsNothing, Peer } from './link.js'
 import { Members, type NodeInfo, type View } from './members.js'
+import type { OldWindowFigures } from './old-window.js'
 import type { LinkSecurity } from './security.js'
 
 /** Positions of a shard's journal, from its owner: records that are not yet in a checkpoint or a store. */
@@ -23,6 +24,8 @@ export interface NodeOverview extends NodeInfo {
   readonly leaseMs: number
   /** The lags that the node reports; null: it does not answer. */
   readonly lags: readonly ShardLag[] | null
+  /** Idempotency keys that left Redis, as the node has them; null: it does not answer. */
+  readonly oldKeys: OldWindowFigures | null
 }
 
 const answerMs = 5_000
@@ -47,6 +50,7 @@ export class Overview {
         ...info,
         leaseMs: seen.leases.get(id)!,
         lags: (await this.ask(id, info, 'lags').catch(() => null)) as readonly ShardLag[] | null,
+        oldKeys: (await this.ask(id, info, 'oldWindow').catch(() => null)) as OldWindowFigures | null,
       })),
     )
     return { nodes: nodes.sort((a, b) => a.sinceMs - b.sinceMs), owners: seen.owners }

@@ -57,11 +57,11 @@ export class ShardClaims {
   /**
    * Claim keys. All names must differ.
    *
-   * sealed   version of the filters of old keys that the names are not in (old-claims.ts).
-   * returns  for each, or `unsealed`: keys have left Redis that only later filters know, and nothing is claimed.
-   * errors   Fenced when another node owns the shard; those of the driver.
+   * sealedMs  end of the filters of old keys that the names are not in (old-claims.ts), epoch ms.
+   * returns   for each, or `unsealed`: keys have left Redis that only later filters know, and nothing is claimed.
+   * errors    Fenced when another node owns the shard; those of the driver.
    */
-  async claim(events: readonly ClaimedEvent[], sealed: number): Promise<readonly Claimed[] | 'unsealed'> {
+  async claim(events: readonly ClaimedEvent[], sealedMs: number): Promise<readonly Claimed[] | 'unsealed'> {
     const { mark } = this.disk
     const keys = events.map(({ env, key }) => claimKey(this.redis, env, key))
     const given = events.flatMap((event, i) => [keys[i]!, payloadOf(event), event.receivedAtMs - windowMs])
@@ -72,7 +72,7 @@ export class ShardClaims {
         this.shard,
         mark,
         keptMs,
-        sealed,
+        sealedMs,
         ...given,
       )
       if (answers === 'unsealed') return answers

@@ -21,6 +21,7 @@ interface Asked {
 }
 
 export class FirstEvents {
+  /** By the ends of their spans. */
   private readonly waiting = new Map<number, Asked[]>()
   private count = 0
   private asking = 0
@@ -33,10 +34,10 @@ export class FirstEvents {
   readonly find: FindFirst = suspect =>
     new Promise((resolve, reject) => {
       if (this.count >= waitingMax) return reject(new Error('too many idempotency keys wait for ClickHouse'))
-      const { version } = suspect.span
+      const { toMs } = suspect.span
       const asked = { suspect, resolve, reject }
-      const others = this.waiting.get(version)
-      if (others === undefined) this.waiting.set(version, [asked])
+      const others = this.waiting.get(toMs)
+      if (others === undefined) this.waiting.set(toMs, [asked])
       else others.push(asked)
       this.count++
       // events of one turn are asked together
@@ -47,10 +48,10 @@ export class FirstEvents {
     if (this.asking >= atOnce) return
     const [first] = this.waiting
     if (first === undefined) return
-    const [version, all] = first
-    this.waiting.delete(version)
+    const [toMs, all] = first
+    this.waiting.delete(toMs)
     const some = all.splice(0, keysMax)
-    if (all.length > 0) this.waiting.set(version, all)
+    if (all.length > 0) this.waiting.set(toMs, all)
     this.count -= some.length
     this.asking++
     await this.answer(some)

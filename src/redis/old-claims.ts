@@ -1,8 +1,8 @@
 // Claims of idempotency keys where old keys have left Redis. A key is looked for in the filters of past hours first; a hit
 // is confirmed in ClickHouse, and what is not there is claimed in Redis.
 //
-// No key falls between both: the script that deletes a span's keys from Redis first notes the span's version, and the script
-// that claims a key refuses filters of an earlier version than that. They are brought up to date then, and asked again.
+// No key falls between both: the script that deletes a span's keys from Redis first notes where the span ends, and the script
+// that claims a key refuses filters that end before that. They are brought up to date then, and asked again.
 import type { Claimed, ClaimedEvent, FirstEvent, ShardClaims } from './claims.js'
 import { hashOf, type OldKeys, type SealedSpan } from './old-keys.js'
 
@@ -31,7 +31,7 @@ export interface StoredFirst extends FirstEvent {
  */
 export type FindFirst = (suspect: Suspect) => Promise<StoredFirst | null>
 
-/** The claims of a shard in Redis, with the version of the filters that were asked before. */
+/** The claims of a shard in Redis, with the end of the filters that were asked before. */
 export type ClaimsInRedis = Pick<ShardClaims, 'claim' | 'write' | 'free'>
 
 export class OldClaims {
@@ -51,18 +51,18 @@ export class OldClaims {
    */
   async claim(events: readonly ClaimedEvent[]): Promise<readonly Claimed[]> {
     for (const untilMs = performance.now() + behindMs; ; ) {
-      const { version } = this.keys
+      const { untilMs: sealedMs } = this.keys
       const fates = this.look(events)
       const firsts = fates === null ? null : await Promise.all(fates)
       const open = firsts === null ? events : events.filter((_, i) => firsts[i] === null)
-      const claimed = open.length === 0 ? [] : await this.claims.claim(open, version)
+      const claimed = open.length === 0 ? [] : await this.claims.claim(open, sealedMs)
       if (claimed !== 'unsealed') {
         if (firsts === null) return claimed
         let next = 0
         return firsts.map(first => first ?? claimed[next++]!)
       }
       if (performance.now() >= untilMs) throw new Error('the filters of old idempotency keys are out of date')
-      if (this.keys.version === version) {
+      if (this.keys.untilMs === sealedMs) {
         this.behind()
         await this.keys.changed(lookMs)
       }

@@ -24,17 +24,16 @@ export interface FilterPart {
 
 /** Keys by receipt: those received from `fromMs` on and before `toMs`, epoch ms, as far as ClickHouse had them then. */
 export interface SealedSpan {
-  /** 1, 2, 3…: the order in which spans were sealed. */
-  readonly version: number
   readonly fromMs: number
   readonly toMs: number
   /** A power of two, in the order of the first bits; none: there were no keys. */
   readonly parts: readonly FilterPart[]
 }
 
-/** All spans of a version and before. */
+/** Spans without a gap, oldest first. */
 export interface SealedSpans {
-  readonly version: number
+  /** The end of the last one, epoch ms; 0: there is none. */
+  readonly untilMs: number
   readonly spans: readonly SealedSpan[]
 }
 
@@ -42,19 +41,19 @@ export interface SealedSpans {
 export class OldKeys {
   private waiting: (() => void)[] = []
 
-  constructor(private now: SealedSpans = { version: 0, spans: [] }) {}
+  constructor(private now: SealedSpans = { untilMs: 0, spans: [] }) {}
 
-  get version(): number {
-    return this.now.version
+  get untilMs(): number {
+    return this.now.untilMs
   }
 
   get spans(): readonly SealedSpan[] {
     return this.now.spans
   }
 
-  /** Know these spans from now on. An earlier version changes nothing. */
+  /** Know these spans from now on. Those that end earlier change nothing. */
   replace(spans: SealedSpans): void {
-    if (spans.version < this.version) return
+    if (spans.untilMs < this.untilMs) return
     this.now = spans
     const { waiting } = this
     this.waiting = []

@@ -6,7 +6,7 @@
 //   shards   hash   shard → epoch:node ('' none)               changes number of changes of nodes and shards
 //   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
 //   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
-//   sealed   version of the filters that have the keys which left Redis
+//   sealed   end of the filters that have the keys which left Redis, epoch ms
 //
 // A shard's mark is `epoch:node` as it stands in `shards`. A node with another mark was replaced.
 
@@ -169,7 +169,7 @@ redis.call('UNLINK', ARGV[3])
 return 1`,
 
   /**
-   * shard, mark, ttl ms, version of the filters that the keys are not in, then for each key: key, the part of
+   * shard, mark, ttl ms, end of the filters that the keys are not in, then for each key: key, the part of
    * the value after its state, and the epoch ms up to which a receipt is out of the window → for each: '' when
    * it is claimed now, 'busy', or the value of its holder. 'unsealed': keys left Redis that only later filters
    * have, and nothing is claimed. A claim of a shard counts during the shard's epoch only: a record not written
@@ -201,8 +201,8 @@ end
 return out`,
 
   /**
-   * version, then for each key: key, id of its event → number of keys deleted: those that these events hold for good.
-   * Claims count from now on only with filters of this version or later.
+   * end of a span, then for each key: key, id of its event → number of keys deleted: those that these events hold for
+   * good. Claims count from now on only with filters that reach this end.
    */
   forget: `
 if sealed() < tonumber(ARGV[1]) then redis.call('SET', p .. 'sealed', ARGV[1]) end

@@ -28,7 +28,7 @@ export async function buildSpan(
   fromMs: number,
   toMs: number,
   { keysMax = spanKeysMax, partMax }: { readonly keysMax?: number; readonly partMax?: number } = {},
-): Promise<Omit<SealedSpan, 'version'>> {
+): Promise<SealedSpan> {
   let words = new Uint32Array(1 << 16)
   let count = 0
   let lastMs = fromMs
@@ -68,7 +68,7 @@ export async function forgetSpan(
   let gone = 0
   let some: string[] = []
   const forget = async (): Promise<void> => {
-    if (some.length > 0) gone += await redis.run<number>('forget', span.version, ...some)
+    if (some.length > 0) gone += await redis.run<number>('forget', span.toMs, ...some)
     some = []
   }
   for await (const page of pages)

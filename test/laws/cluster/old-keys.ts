@@ -90,16 +90,15 @@ export class SimulatedStores {
       store: {
         rows: async () => {
           await world.pause(world.delay(2, 100))
-          return spans.map(({ version, fromMs, toMs, forgotten }): SpanRow => ({
-            version,
+          return spans.map(({ fromMs, toMs, forgotten }): SpanRow => ({
             fromMs,
             toMs,
             isForgotten: forgotten,
           }))
         },
-        read: async ({ version }) => {
+        read: async ({ toMs }) => {
           await world.pause(world.delay(2, 100))
-          return spans.find(span => span.version === version)!
+          return spans.find(span => span.toMs === toMs)!
         },
         prune: async () => {},
       },
@@ -124,12 +123,12 @@ export class SimulatedStores {
       const built = await buildSpan(pages.call(this, fromMs), fromMs, toMs, { partMax })
       await world.pause(world.delay(5, 200))
       if (spans.some(span => span.fromMs === fromMs)) return
-      spans.push({ ...built, version: spans.length + 1, forgotten: false })
+      spans.push({ ...built, forgotten: false })
       return
     }
     this.gone += await forgetSpan(pages.call(this, step.forget.fromMs), step.forget, redis)
     await world.pause(world.delay(5, 200))
-    spans.find(({ version }) => version === step.forget.version)!.forgotten = true
+    spans.find(({ toMs }) => toMs === step.forget.toMs)!.forgotten = true
   }
 
   private async asked(): Promise<void> {

@@ -82,7 +82,7 @@ export interface Left {
    * alone keeps an event from being counted twice.
    */
   readonly asking?: boolean
-  /** A claim does not compare the version of its filters. */
+  /** A claim does not compare the end of its filters. */
   readonly filters?: boolean
   /** Keys are deleted whichever event holds them. */
   readonly holders?: boolean
