@@ -3,10 +3,9 @@
 import { claimsAtOnce, eventClaims } from '../src/analytics/history.js'
 import type { Port } from '../src/protocol/port.js'
 import type { RedisAddress } from '../src/protocol/shard-options.js'
-import type { SealedSpan } from '../src/redis/old-keys.js'
 import { RedisClient } from '../src/redis/redis.js'
 import { markForgotten, storeSpan } from '../src/redis/sealed-keys.js'
-import { buildSpan, forgetSpan } from '../src/redis/sealing.js'
+import { buildSpan, forgetSpan, type SealStep } from '../src/redis/sealing.js'
 import { type ClickHouseAddress, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../src/storage/postgres.js'
 
@@ -20,9 +19,6 @@ export interface SealTask {
   readonly clickhouse: ClickHouseAddress
   readonly step: SealStep
 }
-
-/** Receipts from and before an instant, epoch ms, that are to be sealed; or a sealed span whose keys are to be deleted. */
-export type SealStep = { readonly seal: { readonly fromMs: number; readonly toMs: number } } | { readonly forget: SealedSpan }
 
 /** Runs one step. errors: those of the stores; the step may be repeated. */
 export default async function seal({ redis, postgres, clickhouse, step }: SealTask): Promise<void> {

@@ -46,9 +46,15 @@ async function timed<T>(work: () => Promise<T>): Promise<readonly [result: T, cp
 }
 
 mkdirSync(directory, { recursive: true })
-const server = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', directory], { stdio: 'ignore' })
+const server = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', directory], {
+  stdio: 'ignore',
+})
 try {
-  const redis = await RedisClient.open({ url: `redis://127.0.0.1:${port}`, prefix: 'tollgate:{bench-gener}:', replicas: 0 })
+  const redis = await RedisClient.open({
+    url: `redis://127.0.0.1:${port}`,
+    prefix: 'tollgate:{bench-gener}:',
+    replicas: 0,
+  })
   const used = async () => Number((await redis.info('memory')).get('used_memory'))
   const emptyBytes = await used()
   for (let n = 0; n < keys; ) {

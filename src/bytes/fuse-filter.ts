@@ -85,12 +85,7 @@ export function mayHold(
  * returns      its seed.
  * errors       Error when no seed is found: keys are repeated.
  */
-export function buildFilter(
-  highs: Uint32Array,
-  lows: Uint32Array,
-  count: number,
-  into: FilterCells,
-): number {
+export function buildFilter(highs: Uint32Array, lows: Uint32Array, count: number, into: FilterCells): number {
   if (count === 0) return 0
   const shape = shapeOf(count)
   const { segmentLength, firsts } = shape

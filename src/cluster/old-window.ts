@@ -6,15 +6,11 @@
 // A sealer that dies leaves a span in one of these states; the next one goes on from there.
 import { bytesOf, keysOf, OldKeys, type SealedSpan, type SealedSpans } from '../redis/old-keys.js'
 import type { SpanRow } from '../redis/sealed-keys.js'
+import type { SealStep } from '../redis/sealing.js'
 
 const hourMs = 3_600_000
 /** Older receipts are not sealed: their keys are free, or soon will be (EV-26). */
 const windowMs = 24 * hourMs
-
-/** A step of sealing: receipts from and before an instant, epoch ms, or a sealed span whose keys leave Redis. */
-export type SealStep =
-  | { readonly seal: { readonly fromMs: number; readonly toMs: number } }
-  | { readonly forget: SealedSpan }
 
 /** Where filters are kept. */
 export interface SealedStore {
@@ -105,7 +101,8 @@ export class OldWindow {
   }
 
   private lackOf(sealedToMs: number, nowMs: number): string | null {
-    if (this.isFull) return 'old idempotency keys stay in Redis: TOLLGATE_IDEMPOTENCY_BYTES holds no more filters'
+    if (this.isFull)
+      return 'old idempotency keys stay in Redis: TOLLGATE_IDEMPOTENCY_BYTES holds no more filters'
     // one hour late is the next turn's work
     const isLate = nowMs - sealedToMs > this.options.keptMs + 2 * hourMs
     return isLate ? 'old idempotency keys stay in Redis until ClickHouse has their events' : null

@@ -1,9 +1,9 @@
 // Steps of sealing (workers/seal.ts), each in a thread of its own.
 import { startThread, type Thread } from '../engine/shards/thread.js'
 import type { RedisAddress } from '../protocol/shard-options.js'
+import type { SealStep } from '../redis/sealing.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
-import type { SealStep } from './old-window.js'
 
 const sealFile = new URL('../../served/seal.js', import.meta.url)
 

@@ -91,7 +91,9 @@ export class OldClaims {
     const { env, key } = event
     try {
       const found = await Promise.all(spans.map(span => this.find({ span, env, key })))
-      const last = found.reduce((a, b) => (a === null || (b !== null && b.receivedAtMs > a.receivedAtMs) ? b : a))
+      const last = found.reduce((a, b) =>
+        a === null || (b !== null && b.receivedAtMs > a.receivedAtMs) ? b : a,
+      )
       if (last === null || last.receivedAtMs <= event.receivedAtMs - windowMs) return null
       const { eventId, capturedAtMs, print } = last
       return { first: { eventId, capturedAtMs, print } }

@@ -4,14 +4,19 @@
 // A key leaves Redis only if its row is in ClickHouse and its filter has it. A key that reached ClickHouse later stays in
 // Redis for its 24 hours.
 import { packedClaimBytes, unpackClaim } from '../protocol/packed-claim.js'
-import { buildParts, hashBytes, holds, type SealedSpan } from './old-keys.js'
 import { keyOfHash } from './claims.js'
+import { buildParts, hashBytes, holds, type SealedSpan } from './old-keys.js'
 import type { RedisClient } from './redis.js'
 
 /** Keys deleted by one script: Redis does nothing else meanwhile, for about half a ms. */
 const forgottenAtOnce = 250
 /** Keys of one span, about: a span with more ends earlier. Bounds the memory of sealing to some 32 bytes for each. */
 export const spanKeysMax = 8_000_000
+
+/** A step of sealing: receipts from and before an instant, epoch ms, or a sealed span whose keys leave Redis. */
+export type SealStep =
+  | { readonly seal: { readonly fromMs: number; readonly toMs: number } }
+  | { readonly forget: SealedSpan }
 
 /** Packed claims (packed-claim.ts) received from an instant on, oldest first, in pages. */
 export type ClaimPages = AsyncIterable<Buffer>

@@ -1,8 +1,9 @@
 // When idempotency keys leave Redis, and in which order: the steps of one node, over stores in memory.
 import t from 'tap'
-import { nextSpan, OldWindow, type SealStep } from '../../src/cluster/old-window.js'
+import { nextSpan, OldWindow } from '../../src/cluster/old-window.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
 import { buildParts, hashOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
+import type { SealStep } from '../../src/redis/sealing.js'
 
 const hourMs = 3_600_000
 const keptMs = 2 * hourMs
@@ -12,8 +13,16 @@ const at = (hour: number): number => Date.UTC(2026, 5, 1, hour)
 t.test('whole hours are sealed once they are old enough, each once', async t => {
   t.same(nextSpan([{ toMs: at(9) }], nowMs, keptMs), { fromMs: at(9), toMs: at(10) })
   t.equal(nextSpan([{ toMs: at(10) }], nowMs, keptMs), null)
-  t.same(nextSpan([{ toMs: at(3) }], nowMs, keptMs), { fromMs: at(3), toMs: at(10) }, 'after ClickHouse was away')
-  t.same(nextSpan([], nowMs, keptMs), { fromMs: at(13) - 24 * hourMs, toMs: at(10) }, 'at first a day of them')
+  t.same(
+    nextSpan([{ toMs: at(3) }], nowMs, keptMs),
+    { fromMs: at(3), toMs: at(10) },
+    'after ClickHouse was away',
+  )
+  t.same(
+    nextSpan([], nowMs, keptMs),
+    { fromMs: at(13) - 24 * hourMs, toMs: at(10) },
+    'at first a day of them',
+  )
   t.equal(nextSpan([], nowMs, 24 * hourMs), null, 'never where they stay for the whole day')
 })
 
@@ -23,7 +32,8 @@ function windowOf(spans: (SealedSpan & { forgotten: boolean })[], bytesMax = 1e9
   const keys = new OldKeys()
   const window = new OldWindow({
     store: {
-      rows: async () => spans.map(({ fromMs, toMs, forgotten }) => ({ fromMs, toMs, isForgotten: forgotten })),
+      rows: async () =>
+        spans.map(({ fromMs, toMs, forgotten }) => ({ fromMs, toMs, isForgotten: forgotten })),
       read: async row => spans.find(({ toMs }) => toMs === row.toMs)!,
       prune: async () => {},
     },
@@ -80,26 +90,30 @@ t.test('the memory of filters is bounded, and readiness says that keys stay in R
   t.match(window.lack, /TOLLGATE_IDEMPOTENCY_BYTES/)
 })
 
-t.test('EV-25 with a Postgres that was set back, no key is claimed before its filters are built again', async t => {
-  const event = { env: 'env', key: 'k', eventId: 'evt_1', capturedAtMs: 1, receivedAtMs: nowMs, print: 0 }
-  const sealedMs = at(10)
-  const { window, keys, steps } = windowOf([{ fromMs: at(1), toMs: at(2), parts: [], forgotten: true }])
-  const claims = new OldClaims(
-    {
-      claim: async (events, untilMs) => (untilMs < sealedMs ? 'unsealed' : events.map(() => 'busy' as const)),
-      write: () => {},
-      free: () => {},
-    },
-    keys,
-    async () => null,
-    () => void window.load(),
-  )
-  await window.load()
-  const claiming = claims.claim([event])
-  await window.turn(sealing(steps), nowMs)
-  t.same(await claiming, ['busy'])
-  t.equal(keys.untilMs, sealedMs)
-})
+t.test(
+  'EV-25 with a Postgres that was set back, no key is claimed before its filters are built again',
+  async t => {
+    const event = { env: 'env', key: 'k', eventId: 'evt_1', capturedAtMs: 1, receivedAtMs: nowMs, print: 0 }
+    const sealedMs = at(10)
+    const { window, keys, steps } = windowOf([{ fromMs: at(1), toMs: at(2), parts: [], forgotten: true }])
+    const claims = new OldClaims(
+      {
+        claim: async (events, untilMs) =>
+          untilMs < sealedMs ? 'unsealed' : events.map(() => 'busy' as const),
+        write: () => {},
+        free: () => {},
+      },
+      keys,
+      async () => null,
+      () => void window.load(),
+    )
+    await window.load()
+    const claiming = claims.claim([event])
+    await window.turn(sealing(steps), nowMs)
+    t.same(await claiming, ['busy'])
+    t.equal(keys.untilMs, sealedMs)
+  },
+)
 
 t.test('a key is found in each part of a span', async t => {
   const names = Array.from({ length: 1_000 }, (_, i) => hashOf('env', `key ${i}`))
@@ -109,5 +123,8 @@ t.test('a key is found in each part of a span', async t => {
   t.equal(parts.length, 32)
   const keys = new OldKeys({ untilMs: 10, spans: [{ fromMs: 0, toMs: 10, parts }] })
   t.ok(names.every(name => keys.spansOf(name, 9).length === 1))
-  t.ok(names.every(name => keys.spansOf(name, 10).length === 0), 'EV-26 not once its span is out of the window')
+  t.ok(
+    names.every(name => keys.spansOf(name, 10).length === 0),
+    'EV-26 not once its span is out of the window',
+  )
 })

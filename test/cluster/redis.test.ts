@@ -122,7 +122,11 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     const { journal } = await openFileJournal({ directory, disk, padBytes: 0 })
     const [held] = await claims.claim([event('k', 'evt_1')], 0)
     if (typeof held !== 'object' || !('held' in held)) return t.fail('it is claimed')
-    t.same(await others.claim([event('k', 'evt_2')], 0), ['busy'], 'while it is on its way nobody else has it')
+    t.same(
+      await others.claim([event('k', 'evt_2')], 0),
+      ['busy'],
+      'while it is on its way nobody else has it',
+    )
     claims.write([held.held], 1)
     await journal.append([record('one')])
     const first = { first: { eventId: 'evt_1', capturedAtMs: 1, print: 7 } }

@@ -4,15 +4,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { nextSpan } from '../../src/cluster/old-window.js'
-import type { Claimed, ClaimedEvent } from '../../src/redis/claims.js'
+import { type Claimed, type ClaimedEvent, claimKey, ShardClaims } from '../../src/redis/claims.js'
+import type { OwnedDisk } from '../../src/redis/disk.js'
 import { FirstEvents } from '../../src/redis/first-events.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
 import { keysOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
 import type { RedisClient } from '../../src/redis/redis.js'
 import { buildSpan, forgetSpan } from '../../src/redis/sealing.js'
-import { ShardClaims } from '../../src/redis/claims.js'
-import type { OwnedDisk } from '../../src/redis/disk.js'
-import { Random, seed as firstSeed, times } from '../random.js'
+import { seed as firstSeed, Random, times } from '../random.js'
 import { pagesOf, type StoredEvent } from './cluster/old-keys.js'
 import { type Argument, type Left, runScript, Values } from './cluster/scripts.js'
 
@@ -142,14 +141,13 @@ class History {
     const first = new FirstEvents(async (span, wanted) => {
       if (this.isAway) throw new Error('ClickHouse is away')
       return this.rows
-        .filter(
-          ({ key, receivedAtMs: at }) => wanted.includes(key) && at >= span.fromMs && at < span.toMs,
-        )
+        .filter(({ key, receivedAtMs: at }) => wanted.includes(key) && at >= span.fromMs && at < span.toMs)
         .map(row => ({ ...row, capturedAtMs: 1, print: 7 }))
     })
     const { fault } = this
     const find: FirstEvents['find'] = async suspect => {
-      if (fault.unconfirmed === true) return { eventId: 'evt_invented', receivedAtMs: this.nowMs, capturedAtMs: 1, print: 7 }
+      if (fault.unconfirmed === true)
+        return { eventId: 'evt_invented', receivedAtMs: this.nowMs, capturedAtMs: 1, print: 7 }
       const found = await first.find(suspect).catch(error => {
         if (fault.guessing === true) return null
         throw error
@@ -211,7 +209,12 @@ class History {
     // the record is written
     const given = [1, mark, `${prefix}file`, 0, Buffer.from('x'), held.key, held.claimed, held.done]
     runScript(this.values, this.nowMs, prefix, 'write', given, this.fault)
-    const stored = { env: event.env, key: event.key, eventId: event.eventId, receivedAtMs: event.receivedAtMs }
+    const stored = {
+      env: event.env,
+      key: event.key,
+      eventId: event.eventId,
+      receivedAtMs: event.receivedAtMs,
+    }
     this.model.set(name, stored)
     this.behind.push(stored)
   }
@@ -246,10 +249,15 @@ class History {
     if (this.fault.unfiltered === true) {
       for (const { env, key, eventId, receivedAtMs } of rows)
         if (receivedAtMs >= span.fromMs && receivedAtMs < span.toMs) {
-          const [held] = await heldKey(env, key)
+          const held = claimKey(redis as RedisClient, env, key)
           runScript(this.values, this.nowMs, prefix, 'forget', [span.toMs, held, eventId], this.fault)
         }
-    } else this.gone += await forgetSpan(pagesOf(() => rows, span.fromMs), span, redis)
+    } else
+      this.gone += await forgetSpan(
+        pagesOf(() => rows, span.fromMs),
+        span,
+        redis,
+      )
     span.forgotten = !isPart
   }
 
@@ -261,11 +269,6 @@ class History {
   get sealedKeys(): number {
     return keysOf(this.sealed)
   }
-}
-
-async function heldKey(env: string, key: string): Promise<readonly [string]> {
-  const { claimKey } = await import('../../src/redis/claims.js')
-  return [claimKey({ key: (name: string) => prefix + name } as RedisClient, env, key)]
 }
 
 async function lived(seed: number, fault: Fault = {}): Promise<History> {

@@ -1,6 +1,7 @@
 // A node of a simulation: the product's membership, placement, journal and claims over a simulated Redis. A
 // shard counts the events in its journal. Everything else of a shard is simulated by test/laws/simulation.
 import { Members, planOf, type View } from '../../../src/cluster/members.js'
+import type { OldWindow } from '../../../src/cluster/old-window.js'
 import { openFileJournal } from '../../../src/journal/file-journal.js'
 import type { Journal } from '../../../src/journal/journal.js'
 import { FileJournalReader } from '../../../src/journal/reader.js'
@@ -9,7 +10,6 @@ import { isFenced, ShardClaims } from '../../../src/redis/claims.js'
 import { OwnedDisk, RedisDisk, redisRoot } from '../../../src/redis/disk.js'
 import { OldClaims } from '../../../src/redis/old-claims.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
-import type { OldWindow } from '../../../src/cluster/old-window.js'
 import type { Life } from '../simulation/world.js'
 import type { SimulatedStores, StoredEvent } from './old-keys.js'
 

@@ -1,12 +1,12 @@
 // The window of old idempotency keys of a simulation: the product's filters, sealing and confirmation, over a simulated
 // ClickHouse and Postgres.
-import { OldWindow, type SealStep } from '../../../src/cluster/old-window.js'
+import { OldWindow } from '../../../src/cluster/old-window.js'
 import { packedClaimBytes } from '../../../src/protocol/packed-claim.js'
 import type { FindFirst } from '../../../src/redis/old-claims.js'
 import { hashOf, OldKeys, type SealedSpan } from '../../../src/redis/old-keys.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
 import type { SpanRow } from '../../../src/redis/sealed-keys.js'
-import { buildSpan, forgetSpan } from '../../../src/redis/sealing.js'
+import { buildSpan, forgetSpan, type SealStep } from '../../../src/redis/sealing.js'
 import type { Life, World } from '../simulation/world.js'
 
 /** A first event as ClickHouse has it. */
@@ -76,7 +76,12 @@ export class SimulatedStores {
     await this.asked()
     let last: StoredEvent | null = null
     for (const row of this.rows.values())
-      if (row.env === env && row.key === key && row.receivedAtMs >= span.fromMs && row.receivedAtMs < span.toMs)
+      if (
+        row.env === env &&
+        row.key === key &&
+        row.receivedAtMs >= span.fromMs &&
+        row.receivedAtMs < span.toMs
+      )
         if (last === null || row.receivedAtMs > last.receivedAtMs) last = row
     return last && { ...last, capturedAtMs: 1, print: 7 }
   }
@@ -90,11 +95,13 @@ export class SimulatedStores {
       store: {
         rows: async () => {
           await world.pause(world.delay(2, 100))
-          return spans.map(({ fromMs, toMs, forgotten }): SpanRow => ({
-            fromMs,
-            toMs,
-            isForgotten: forgotten,
-          }))
+          return spans.map(
+            ({ fromMs, toMs, forgotten }): SpanRow => ({
+              fromMs,
+              toMs,
+              isForgotten: forgotten,
+            }),
+          )
         },
         read: async ({ toMs }) => {
           await world.pause(world.delay(2, 100))
