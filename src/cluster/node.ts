@@ -60,10 +60,7 @@ const againMs = 50
 const disownMs = 100
 /** Pause before a shard that did not start is started again. */
 const restartMs = 250
-/**
- * A node is reported to Redis as unreachable after this many leases. A dead node was removed by then, and is
- * not reported.
- */
+/** A node is reported to Redis as unreachable after this many leases. A dead one was removed by then. */
 const unreachedLeases = 2
 
 export class ClusterNode implements Others {
@@ -345,10 +342,8 @@ export class ClusterNode implements Others {
         void this.giveAll(Number.POSITIVE_INFINITY)
         return null
       }
-      case 'reload': {
-        const [what, more] = given as [string, unknown]
-        return parts.reload(what, more)
-      }
+      case 'reload':
+        return parts.reload(...(given as [what: string, more: unknown]))
       default:
         throw new ServiceError('internal', `there is no call ${name}`)
     }

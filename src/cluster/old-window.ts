@@ -33,7 +33,7 @@ export interface OldWindowOptions {
   readonly hand: (spans: SealedSpans) => void
 }
 
-/** What is sealed, for operators. */
+/** Keys that left Redis, for operators. */
 export interface OldWindowFigures {
   readonly keys: number
   readonly bytes: number

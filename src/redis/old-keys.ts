@@ -51,7 +51,7 @@ export class OldKeys {
     return this.now.spans
   }
 
-  /** Know these spans from now on. Those that end earlier change nothing. */
+  /** Know these spans from now on. Older ones change nothing. */
   replace(spans: SealedSpans): void {
     if (spans.untilMs < this.untilMs) return
     this.now = spans

@@ -26,11 +26,11 @@ const mark = '1:node'
 
 /** A fault on purpose: each dependency of the law is broken once. */
 interface Fault extends Left {
-  /** What ClickHouse names counts however long ago it was received. */
+  /** An event that ClickHouse names counts, however long ago it was received. */
   readonly ageless?: boolean
   /** Keys are deleted whether or not their filter has them. */
   readonly unfiltered?: boolean
-  /** What a filter has is a repeat of some event: ClickHouse is not asked. */
+  /** A key that a filter has is a repeat of some event: ClickHouse is not asked. */
   readonly unconfirmed?: boolean
   /** While ClickHouse is away, hits count as new. */
   readonly guessing?: boolean
@@ -50,7 +50,7 @@ class History {
   repeats = 0
   unsure = 0
   private readonly random: Random
-  /** The clock of Redis and Postgres. Those of nodes differ from it. */
+  /** The clock of Redis and Postgres. Clocks of nodes differ from it. */
   private nowMs = Date.UTC(2026, 0, 1)
   /** How far the test clock of the second environment is ahead. */
   private aheadMs = 0

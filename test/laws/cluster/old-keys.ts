@@ -53,7 +53,7 @@ export async function* pagesOf(
   }
 }
 
-/** What all nodes share: rows of ClickHouse, filters in Postgres. */
+/** Rows of ClickHouse and filters in Postgres, which all nodes share. */
 export class SimulatedStores {
   private readonly rows = new Map<string, StoredEvent>()
   private readonly spans: (SealedSpan & { forgotten: boolean })[] = []
