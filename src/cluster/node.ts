@@ -320,10 +320,8 @@ export class ClusterNode implements Others {
         if (!this.owns(shard)) throw new ServiceError('starting', 'The shard moves; try again')
         return parts.projections.reached(store, shard, sequence, timeoutMs)
       }
-      case 'barrier': {
-        const [store, timeoutMs] = given as Parameters<ClusterProjections['ownBarrier']>
-        return parts.projections.ownBarrier(store, timeoutMs)
-      }
+      case 'barrier':
+        return parts.projections.ownBarrier(...(given as Parameters<ClusterProjections['ownBarrier']>))
       case 'seenBarrier':
         return parts.projections.ownSeenBarrier((given as [number])[0])
       case 'changes':
@@ -473,6 +471,7 @@ export class ClusterNode implements Others {
     } catch (error) {
       this.log.warn({ err: error }, 'shards are not placed: Redis failed')
       await sleep(restartMs)
+      this.replan = !this.stopping && !this.members.isOver // nothing else may ask for it
     }
   }
 

@@ -8,6 +8,7 @@ import {
   eventById,
   eventsList,
   eventTypes,
+  oldClaims,
   usageBetween,
   usageByCompany,
   usageHistory,
@@ -370,6 +371,27 @@ t.test('questions to real stores', async t => {
     t.equal((await userCredits(clickhouse, env, 'comp_a', window, true)).length, 3)
   })
 
+  await t.test('EV-25 the first event with a key is found among those of a span', async t => {
+    const at = day0Ms + 5 * hourMs
+    const line = (key: string, id: string, loadedMs: number) =>
+      JSON.stringify({
+        loaded_at: new Date(loadedMs).toISOString(),
+        environment_id: env,
+        idempotency_key: key,
+        id,
+        captured_at: new Date(loadedMs).toISOString(),
+        print: 7,
+      })
+    // a mark is in front of keys that publishable API keys sent
+    const lines = [line('k', 'evt_a', at), line('\0k', 'evt_b', at + 1), line('k', 'evt_c', at + hourMs)]
+    await clickhouse.insertRaw({ table: 'event_claims', rows: lines.join('\n') })
+    const found = await oldClaims(clickhouse, { fromMs: at, toMs: at + hourMs }, ['k', '\0k', "it's"])
+    const [a, b] = found.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs)
+    t.same(a, { env, key: 'k', eventId: 'evt_a', capturedAtMs: at, receivedAtMs: at, print: 7 })
+    t.match(b, { key: '\0k', eventId: 'evt_b' })
+    t.equal(found.length, 2)
+  })
+
   await t.test('statements read along the keys', async t => {
     const statement = (name: string): string =>
       readFileSync(new URL(`../../../sql/clickhouse/queries/${name}.sql`, import.meta.url), 'utf8')
@@ -424,5 +446,8 @@ t.test('questions to real stores', async t => {
       t.match(used, ['environment_id', 'company_id'])
     t.match(keys(await plan('user_credits', window))[0], ['environment_id', 'company_id'])
     t.match(keys(await plan('event_claims', { after_ms: day0Ms, after_id: '', limit: 10 }))[0], ['loaded_at'])
+    const old = await plan('old_claims', { from_ms: day0Ms, to_ms: day0Ms + dayMs, keys: ['\0a', 'b'] })
+    t.match(keys(old)[0], ['loaded_at'])
+    t.match(old, /Name: by_idempotency_key/)
   })
 })

@@ -195,6 +195,7 @@ export class SimulatedNode {
       for (const [shard, to] of give) await this.give(shard, to)
     } catch {
       await new Promise(resolve => setTimeout(resolve, againMs))
+      this.replan = !this.stopping && !this.members.isOver
     }
   }
 
