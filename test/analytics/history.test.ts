@@ -372,7 +372,8 @@ t.test('questions to real stores', async t => {
   })
 
   await t.test('EV-25 the first event with a key is found among those of a span', async t => {
-    const at = day0Ms + 5 * hourMs
+    // ClickHouse drops claims after two days
+    const at = Date.now() - 5 * hourMs
     const line = (key: string, id: string, loadedMs: number) =>
       JSON.stringify({
         loaded_at: new Date(loadedMs).toISOString(),
