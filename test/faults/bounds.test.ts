@@ -134,7 +134,7 @@ t.test('more waits for the disk than may', async t => {
 })
 
 t.test('a full idempotency window', async t => {
-  const { dataDir, running, client } = await begun(t, { TOLLGATE_IDEMPOTENCY_BYTES: '64000' })
+  const { dataDir, running, client } = await begun(t, { TOLLGATE_IDEMPOTENCY_BYTES: '70400' })
   const first = Array.from({ length: 1_000 }, () => event(0))
   await insist(t, client, '/event-batch', { events: first.map(({ body }) => body) })
   mustBeRefusal(t, await client.post('/events', event(0).body))
