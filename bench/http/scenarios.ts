@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { endedWithUs } from '../interrupted.js'
 import { here, post, type Runtime, secret } from '../product.js'
 import { root } from '../record.js'
 
@@ -132,7 +133,7 @@ export async function startListening(
   args: readonly string[],
   node = process.execPath,
 ): Promise<Bare> {
-  const child = spawn(node, [join(root, 'dist', program), ...args])
+  const child = endedWithUs(spawn(node, [join(root, 'dist', program), ...args]))
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]
   return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
 }

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertWrk } from '../http/wrk.js'
+import { inWork } from '../interrupted.js'
 import { here, type Runtime, stop } from '../product.js'
 import { record, root, type TableRow } from '../record.js'
 import { memoryRow, mixedRow, pauseRows, startRow } from './beside.js'
@@ -26,7 +27,7 @@ export async function benchPopulation(size: Size, keys: readonly string[]): Prom
   await assertWrk()
   const work = join(root, 'data', `bench-${process.pid}`)
   const wanted = (key: string) => keys.length === 0 || keys.includes(key)
-  try {
+  await inWork(work, async () => {
     const table: TableRow[] = []
     const plain = rows.filter(({ key }) => wanted(key))
     if (plain.length > 0)
@@ -43,9 +44,7 @@ export async function benchPopulation(size: Size, keys: readonly string[]): Prom
         table.push(...measured)
       }
     if (keys.length === 0) record(size, [], {}, table)
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  })
 }
 
 /**
@@ -61,7 +60,7 @@ export async function benchServers(): Promise<void> {
     { node: process.execPath, http: 'node' },
     ...others.map(node => ({ node, http: 'node' }) as const),
   ]
-  try {
+  await inWork(work, async () => {
     const table: TableRow[] = []
     for (const runtime of runtimes) {
       const version = execFileSync(runtime.node, ['--version'], { encoding: 'utf8' }).trim()
@@ -76,9 +75,7 @@ export async function benchServers(): Promise<void> {
       await inService('village', work, measure, runtime)
     }
     record('servers', [], {}, table)
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  })
 }
 
 const serverRows: readonly string[] = ['check', 'all', 'event', 'batch100']
