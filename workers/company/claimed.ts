@@ -5,7 +5,13 @@ import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import { itemsOf } from '../../src/core/usage/batch.js'
 import { differ, printOfText } from '../../src/core/usage/fingerprint.js'
-import { type Claimed, type ClaimedEvent, type Held, isFenced } from '../../src/redis/claims.js'
+import {
+  type Claimed,
+  type ClaimedEvent,
+  type FirstEvent,
+  type Held,
+  isFenced,
+} from '../../src/redis/claims.js'
 import type { OldClaims } from '../../src/redis/old-claims.js'
 
 /** Where a shard claims keys. */
@@ -75,14 +81,15 @@ export async function claimAll(
   requests: readonly ShardRequest[],
   claims: EventClaims,
 ): Promise<readonly (ClaimedRequest | Error | null)[]> {
-  // one name once: its second event here is a repeat of the first
-  const first = new Map<string, AcceptedEvent>()
+  // one name once: its second event in a request is a repeat of the first. In another request it waits for the fate of that
+  // one, which may be told to come later, or fail.
+  const first = new Map<string, { readonly event: AcceptedEvent; readonly request: ShardRequest }>()
   const wanted: ClaimedEvent[] = []
   for (const request of requests)
     for (const event of eventsOf(request)) {
       const name = nameOf(envOf(request, event), event)
       if (first.has(name)) continue
-      first.set(name, event)
+      first.set(name, { event, request })
       wanted.push(claimOf(envOf(request, event), event))
     }
   const answers = await claims.claim(wanted)
@@ -95,11 +102,13 @@ export async function claimAll(
     const kept = (event: AcceptedEvent): AcceptedEvent | null => {
       if (event.idempotencyKey === null || event.failure !== null) return event
       const leader = first.get(nameOf(envOf(request, event), event))!
-      const fate = fates.get(leader.id)!
+      const fate = fates.get(leader.event.id)!
       const found: Claimed =
-        leader === event || typeof fate === 'string' || 'first' in fate
+        leader.event === event || typeof fate === 'string' || 'first' in fate
           ? fate
-          : { first: { eventId: leader.id, capturedAtMs: leader.capturedAtMs, print: printOfEvent(leader) } }
+          : leader.request === request
+            ? { first: firstOf(leader.event) }
+            : 'busy'
       if (typeof found === 'string') {
         if (found === 'busy') busy = true
         else unsure = true
@@ -160,6 +169,13 @@ const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
   eventId: event.id,
   capturedAtMs: event.capturedAtMs,
   receivedAtMs: event.receivedAtMs,
+  print: printOfEvent(event),
+})
+
+/** The event as the first one with its key. */
+const firstOf = (event: AcceptedEvent): FirstEvent => ({
+  eventId: event.id,
+  capturedAtMs: event.capturedAtMs,
   print: printOfEvent(event),
 })
 
