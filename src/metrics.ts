@@ -278,6 +278,11 @@ export function createMetrics() {
       count: gauge('tollgate_actors', 'Companies, users and environments in memory', 'shard'),
       bytes: gauge('tollgate_actor_bytes', 'Heap of a shard thread', 'shard'),
       coldLoads: counter('tollgate_cold_loads_total', 'Actors loaded from storage', 'shard'),
+      wholesAgain: counter(
+        'tollgate_all_flags_again_total',
+        'Checks of all flags answered again with what still stands',
+        'shard',
+      ),
       queueDepth: gauge(
         'tollgate_shard_queue_depth',
         'Messages posted to a shard and not yet answered',

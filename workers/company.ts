@@ -56,6 +56,7 @@ import { replayTail } from './company/replay.js'
 import { loadSnapshots, postgresSnapshots, storeChanged } from './company/snapshots.js'
 import { Fate, type ShardStorage, type ShardTask, unwritten } from './company/task.js'
 import { PlainUses } from './company/uses.js'
+import { WholeAnswers } from './company/whole-answers.js'
 
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
 export default function shard(task: ShardTask): Promise<void> {
@@ -105,6 +106,7 @@ class Shard {
   readonly plainUses: PlainUses
   private readonly writes = new Replies()
   private readonly reads: Replies
+  readonly wholes: WholeAnswers
   private readonly failedEvents = new FailedEvents()
   private broken = false
   /** Actors asked of storage since the thread started. */
@@ -144,6 +146,7 @@ class Shard {
     this.outlines = new Outlines(run)
     this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
     this.reads = new Replies(task.ring)
+    this.wholes = new WholeAnswers(this.checks, this.reads, this.changes)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
     this.keys = new HeldKeys(storage.shared ?? null)
@@ -465,12 +468,14 @@ class Shard {
   // ── reads ────────────────────────────────────────────────────────────────────────────────────
 
   private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
+    const catalog = this.catalogs.of(env)
+    if (question.type === 'check_all' && question.whole)
+      return this.wholes.answer(n, actor, catalog, this.catalogs.editionOf(env), question.context, at)
     const reply =
       question.type === 'outline' && question.known !== undefined
         ? this.outlined(actor, env, question, at)
-        : answerOf(this.checks, this.catalogs.of(env), actor, question, at)
+        : answerOf(this.checks, catalog, actor, question, at)
     const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
-    if (question.type === 'check_all' && question.whole) return this.reads.whole(n, reply as string)
     if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
     this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
   }
@@ -508,7 +513,8 @@ class Shard {
       await this.loadAbsent(ids)
       const lost = ids.filter(id => this.actors.lost.has(id))
       if (lost.length > 0) await this.replay(new Set(lost))
-      for (const request of parked) if ('m' in request || 'events' in request) this.makeAbsent(request, ids)
+      for (const request of parked)
+        if ('m' in request || 'events' in request) this.actors.makeAbsent(request, ids)
       this.loading = false
       this.turn(take => parked.forEach(take))
     } catch (error) {
@@ -520,13 +526,6 @@ class Shard {
       }
       this.finish()
     }
-  }
-
-  /** Ids that storage does not know get an actor that does not exist. */
-  private makeAbsent(request: ShardRequest, ids: readonly string[]): void {
-    const wanted = 'events' in request ? request.events : 'm' in request ? [request] : []
-    for (const { k, id, env } of wanted)
-      if (k !== 'e' && ids.includes(id) && !this.actors.get(id)) this.actors.make(k, id, env)
   }
 
   /**

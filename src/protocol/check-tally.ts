@@ -123,27 +123,35 @@ export class CheckTally {
   /**
    * Count a check of every flag, as one: the companies of a plan have few lists of outcomes between them. The list may be
    * used again.
+   *
+   * returns  the same outcomes, in a list that is never changed; most companies share it.
    */
-  addAll(environmentId: string, companyId: string, outcomes: readonly Outcome[], atMs: number): void {
-    if (outcomes.length === 0) return
+  addAll(
+    environmentId: string,
+    companyId: string,
+    outcomes: readonly Outcome[],
+    atMs: number,
+  ): readonly Outcome[] {
+    if (outcomes.length === 0) return noOutcomes
     let hash = outcomes.length
     for (let i = 0; i < outcomes.length; i++) hash = Math.imul(hash ^ outcomes[i]!.serial, 0x01000193)
-    let number = this.meet(hash, environmentId, outcomes)
-    if (number < 0) {
-      number = this.listOf(environmentId, outcomes)
-      if (number < 0) return
-      this.remember(hash, { environmentId, outcomes: outcomes.slice(), number })
+    let list = this.meet(hash, environmentId, outcomes)
+    if (list === null) {
+      list = { environmentId, outcomes: outcomes.slice(), number: this.listOf(environmentId, outcomes) }
+      if (list.number < 0) return list.outcomes
+      this.remember(hash, list)
     }
-    this.count(companyId, number | isList, atMs)
+    this.count(companyId, list.number | isList, atMs)
+    return list.outcomes
   }
 
-  /** The number of a list whose very outcomes were met; -1: none. */
-  private meet(hash: number, environmentId: string, outcomes: readonly Outcome[]): number {
+  /** A list whose very outcomes were met; null: none. */
+  private meet(hash: number, environmentId: string, outcomes: readonly Outcome[]): MetList | null {
     const lists = this.met.get(hash)
-    if (lists === undefined) return -1
+    if (lists === undefined) return null
     for (const list of lists)
-      if (list.environmentId === environmentId && isSame(list.outcomes, outcomes)) return list.number
-    return -1
+      if (list.environmentId === environmentId && isSame(list.outcomes, outcomes)) return list
+    return null
   }
 
   private remember(hash: number, list: MetList): void {
@@ -248,6 +256,8 @@ export class CheckTally {
     }
   }
 }
+
+const noOutcomes: readonly Outcome[] = []
 
 function isSame(one: readonly Outcome[], other: readonly Outcome[]): boolean {
   if (one.length !== other.length) return false

@@ -7,7 +7,7 @@ import type { AcceptedEvent, CheckContext, Refusal } from '../core/company/reque
 import type { ShardRequest } from '../core/company/shard-request.js'
 import { type OutgoingUses, UsageBatch, UsageBatchWriter, type UsesRequest } from '../core/usage/batch.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
-import { ReplyRing } from './reply-ring.js'
+import { type Place, ReplyRing } from './reply-ring.js'
 
 /**
  * Content of one packet: requests one after the other, or replies; with the text and rows of a usage batch where
@@ -526,12 +526,31 @@ export class Replies extends Writing implements ReplyHandler {
     this.text += reply
   }
 
-  /** The data of a read, as the whole body of its response: bytes in the ring where there is room for it. */
-  whole(n: number, data: string): void {
+  /**
+   * The data of a read, as the whole body of its response: bytes in the ring where there is room for it.
+   *
+   * stays    it will be given again.
+   * returns  their place, until the next call; null: the body crosses as a text.
+   */
+  whole(n: number, data: string, stays: boolean): Place | null {
     const body = `{"data":${data},"params":{}}`
-    const place = this.ring === null ? null : this.ring.write(body)
+    const place = this.ring === null ? null : this.ring.write(body, stays)
     if (place === null) this.answered(n, body, 0)
     else this.numbers.push(n, placed, place.from, place.length)
+    return place
+  }
+
+  /** A whole body once more, if it is still in the ring; else false. */
+  again(n: number, place: Place): boolean {
+    if (!this.has(place)) return false
+    this.ring!.again(place)
+    this.numbers.push(n, placed, place.from, place.length)
+    return true
+  }
+
+  /** Whether a whole body is still in the ring. */
+  has(place: Place): boolean {
+    return this.ring?.isThere(place) ?? false
   }
 
   refused(n: number, reason: Refusal, detail?: string): void {
@@ -559,7 +578,7 @@ class Heard extends Reading {
       if (how === placed) {
         const place = { from: sequence, length: this.number() }
         hearing.answered(n, ring!.view(place), 0)
-        ring!.release(place)
+        ring!.release()
       } else if (how === empty) hearing.answered(n, null, sequence)
       else if (how === text) hearing.answered(n, this.pieceOf(), sequence)
       else if (how === cacheable || how === cacheableFigures)

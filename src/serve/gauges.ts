@@ -16,6 +16,7 @@ const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => 
   records: journal.groupRecords.child(label),
   seconds: journal.fsyncSeconds.child(label),
   cold: actors.coldLoads.child(label),
+  wholes: actors.wholesAgain.child(label),
 })
 
 /** Update the gauges from reports of shards and projectors. */
@@ -47,14 +48,15 @@ export async function report(
     metrics.journal.backlogBytes.set({ shard: String(index) }, bytes)
   const figures = await shards.stats()
   quotas.noteEventNames(figures)
-  for (const { shard, actors, heapBytes, waiting, coldLoads, groups } of figures) {
+  for (const { shard, actors, heapBytes, waiting, coldLoads, wholesAgain, groups } of figures) {
     const label = { shard: String(shard) }
-    const { records, seconds, cold } = childrenOf(metrics, shard)
+    const { records, seconds, cold, wholes } = childrenOf(metrics, shard)
     for (const [count, time] of groups) {
       records.observe(count)
       seconds.observe(time)
     }
     cold.count = Math.max(cold.count, coldLoads)
+    wholes.count = Math.max(wholes.count, wholesAgain)
     metrics.actors.count.set(label, actors)
     metrics.actors.bytes.set(label, heapBytes)
     metrics.actors.queueDepth.set(label, waiting)

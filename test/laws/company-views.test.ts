@@ -13,6 +13,8 @@ const { client, tollgate } = await startHere(t)
 const { services } = tollgate
 const world = new CreditWorld(client)
 const begunMs = Date.UTC(2031, 0, 31, 22, 59)
+/** The present of the tests, which only goes on. */
+let nowMs = begunMs
 const iso = (ms: number) => new Date(ms).toISOString()
 
 /** The company as it is shown to who looks it up, and as the list shows it. */
@@ -23,6 +25,19 @@ async function shown(slug: string, id: string) {
     kept: { company: kept, usage: await keptUsage(id) },
     made: { company: made, usage: await madeUsage(id) },
   }
+}
+
+/** All flags, asked for the company, for a user of it, and for one who is of no company. */
+const contexts = (slug: string) => [
+  { company: { slug } },
+  { company: { slug }, user: { email: `law-${slug}@x.org` } },
+  { company: { slug }, user: { email: `nobody-${seed}@x.org` } },
+]
+/** The answers as they are given, and as they are made each time where several contexts are asked at once. */
+async function shownFlags(slug: string) {
+  const kept = await Promise.all(contexts(slug).map(context => client.ok('POST', '/flags/check', context)))
+  const made = await client.ok('POST', '/flags/check-bulk', { contexts: contexts(slug) })
+  return { kept, made: made.data }
 }
 
 /** The figures of its usage: what definitions show beside them is as old as some seconds. */
@@ -38,6 +53,8 @@ const madeUsage = async (id: string) => {
 let featureIds: readonly string[] | null = null
 
 const again = () => services.metrics.companyViews.again.count
+const flagsAgain = async () =>
+  (await services.shards.stats()).reduce((sum, { wholesAgain }) => sum + wholesAgain, 0)
 
 /** Definitions that all walks share. */
 async function definitions() {
@@ -61,14 +78,20 @@ async function definitions() {
       metric_period: 'current_day',
     },
   ])
-  return { credit, metered, feature, other }
+  const alone = await client.ok('POST', '/flags', {
+    key: `alone-${seed}`,
+    name: 'Of no feature',
+    description: '',
+    flag_type: 'boolean',
+    default_value: false,
+  })
+  return { credit, metered, feature, other, room, alone }
 }
 
-t.test('FE-105, CU-3 a view that is given again is the view that would be made', async t => {
+t.test('FE-105, FE-91, CU-3 a view that is given again is the view that would be made', async t => {
   await world.clock(iso(begunMs))
-  const { credit, metered, feature, other } = await definitions()
+  const { credit, metered, feature, other, room, alone } = await definitions()
   const random = new Random()
-  let nowMs = begunMs
   let made = 0
 
   for (let walk = 0; walk < times(3); walk++) {
@@ -76,6 +99,7 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
     await world.clock(iso(nowMs))
     const id = await companyOf(client, tollgate, slug)
     await client.ok('POST', '/companies', { keys: { slug }, name: slug, traits: { seats: 1, tier: 'a' } })
+    await client.ok('POST', '/users', { keys: { email: `law-${slug}@x.org` }, company: { slug } })
     const users: string[] = []
     const overrides: string[] = []
 
@@ -168,6 +192,21 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
         },
       ],
       [
+        'a rule',
+        () => {
+          const condition = {
+            condition_type: 'trait',
+            operator: random.pick(['gte', 'lt']),
+            resource_ids: [],
+            trait_id: room.id,
+            trait_value: String(random.below(9)),
+          }
+          const rule = { name: `rule ${++made}`, priority: 1, value: random.chance(0.5) }
+          const rules = [{ ...rule, conditions: [condition], condition_groups: [] }]
+          return client.ok('PUT', `/flags/${alone.id}/rules`, { rules })
+        },
+      ],
+      [
         'a type of traits',
         async () => {
           const [definition] = await client.ok('GET', '/entity-trait-definitions?entity_type=company&q=seats')
@@ -200,14 +239,16 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
 
     const customers = steps.findIndex(([name]) => name.startsWith('a customer'))
     const before = again()
-    for (let step = 0; step < 80; step++) {
+    const flagsBefore = await flagsAgain()
+    for (let step = 0; step < 100; step++) {
       // with billing of its own a company's view is not kept: only the last steps have it
       const at = random.below(steps.length)
-      const [name, take] = steps[at === customers && step < 70 ? 0 : at]!
-      await shown(slug, id)
-      await shown(slug, id)
+      const [name, take] = steps[at === customers && step < 90 ? 0 : at]!
+      // a check moves the last-seen time, which a view shows: so the two are looked at by turns
+      const look = () => (step % 2 === 0 ? shown(slug, id) : shownFlags(slug))
+      for (let times = 0; times < 3; times++) await look()
       await take()
-      const { kept, made: now } = await shown(slug, id)
+      const { kept, made: now } = await look()
       if (!t.strictSame(kept, now, `walk ${walk}, step ${step}: ${name}`)) return
       // a write of what no figure rests on is answered with the figures as they are by now
       const trait = random.pick(['seats', 'room'])
@@ -221,16 +262,48 @@ t.test('FE-105, CU-3 a view that is given again is the view that would be made',
           })
       const [listed] = await client.ok('GET', `/companies?ids=${id}`)
       if (!t.strictSame(answer, listed, `walk ${walk}, step ${step}, a write after it: ${name}`)) return
-      const second = await shown(slug, id)
+      const second = await look()
       if (!t.strictSame(second.kept, second.made, `walk ${walk}, step ${step}, again: ${name}`)) return
     }
-    t.ok(again() - before > 80, `${again() - before} views were given again`)
+    t.ok(again() - before > 50, `${again() - before} views were given again`)
+    const flags = (await flagsAgain()) - flagsBefore
+    t.ok(flags > 60, `${flags} checks of all flags were answered again`)
   }
+})
+
+t.test('EN-61, FE-91 an override ends in a kept answer at that millisecond', async t => {
+  const slug = `override-${seed}`
+  nowMs += dayMs
+  const endMs = nowMs
+  await world.clock(iso(endMs - 2_000))
+  const feature = await booleanFeature(client, 'Overridden')
+  const id = await companyOf(client, tollgate, slug)
+  await client.ok('POST', '/company-overrides', {
+    company_id: id,
+    feature_id: feature.id,
+    value_type: 'boolean',
+    value_bool: true,
+    expiration_date: iso(endMs),
+  })
+  const flagId = feature.flags[0].id as string
+  const value = async () => {
+    const { flags } = await client.ok('POST', '/flags/check', { company: { slug } })
+    return flags.find((flag: { readonly flag_id: string }) => flag.flag_id === flagId).value
+  }
+  t.equal(await value(), true)
+  await world.clock(iso(endMs - 1))
+  t.equal(await value(), true, 'an answer stays when it is asked for again')
+  const before = await flagsAgain()
+  t.equal(await value(), true)
+  t.equal(await flagsAgain(), before + 1, 'the same answer')
+  await world.clock(iso(endMs))
+  t.equal(await value(), false)
 })
 
 t.test('CR-60 instants of a walk: what ends by time alone ends in the view at that millisecond', async t => {
   const slug = `ends-${seed}`
-  const endMs = begunMs + 400 * dayMs
+  nowMs += dayMs
+  const endMs = nowMs
   await world.clock(iso(endMs - 2_000))
   const credit = await world.credit()
   const id = await companyOf(client, tollgate, slug)

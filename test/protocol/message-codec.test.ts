@@ -164,7 +164,7 @@ t.test('whole bodies arrive as bytes of the ring, as texts where it is full, and
   const hearing = { answered: note, cacheable: note, refused: note, failed: note }
   const posts: Packet[] = []
   for (let n = 0; n < 300; n++) {
-    replies.whole(n, data)
+    replies.whole(n, data, false)
     posts.push(structuredClone(replies.take()))
   }
   for (const cells of posts) decodeReplies(cells, hearing, ring)
@@ -175,9 +175,12 @@ t.test('whole bodies arrive as bytes of the ring, as texts where it is full, and
     Array.from(heard, (_, n) => `${n} ${n < inRing ? 'object' : 'string'} true`),
   )
   heard.length = 0
-  replies.whole(7, data)
+  const place = { ...replies.whole(7, data, true)! }
+  t.ok(replies.again(8, place))
   decodeReplies(replies.take(), hearing, ring)
-  t.strictSame(heard, ['7 object true'], 'there is room again')
+  t.ok(replies.again(9, place))
+  decodeReplies(replies.take(), hearing, ring)
+  t.strictSame(heard, ['7 object true', '8 object true', '9 object true'], 'there is room again')
 })
 
 t.test('every reply arrives as it was given', async t => {

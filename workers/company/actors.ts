@@ -3,6 +3,7 @@ import type { Catalog } from '../../src/core/catalog.js'
 import { newCompany, presentOf } from '../../src/core/company/company.js'
 import type { Company, PlanHolding } from '../../src/core/company/company-state.js'
 import type { User } from '../../src/core/company/entity-state.js'
+import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import { newUser } from '../../src/core/company/user.js'
 import type { CreditAccount } from '../../src/core/credits/account-state.js'
 import type { CompiledVersion } from '../../src/core/entitlements/entitlement.js'
@@ -122,6 +123,13 @@ export class Actors {
         : { k, state: newUser(id, environmentId), tick: this.tick }
     this.byId.set(id, actor)
     return actor
+  }
+
+  /** Actors that do not exist, for those ids in a request that storage does not know. */
+  makeAbsent(request: ShardRequest, ids: readonly string[]): void {
+    const wanted = 'events' in request ? request.events : 'm' in request ? [request] : []
+    for (const { k, id, env } of wanted)
+      if (k !== 'e' && ids.includes(id) && !this.get(id)) this.make(k, id, env)
   }
 
   /** One that was loaded, unless it is in memory already, where it may have changed since; returns the one in memory. */

@@ -35,8 +35,8 @@ export class FlagChecks {
   private made = 0
   /** Read set of the last check of one flag whose answer may be kept. */
   readonly reads = new ReadSet()
-  /** Outcomes of the last check of all flags. */
-  private readonly outcomes: Outcome[] = []
+  /** Outcomes of the check of all flags that was told last. */
+  readonly outcomes: Outcome[] = []
 
   constructor(
     /** Names this run of a shard or thread: record ids are derived from it. */
@@ -65,17 +65,36 @@ export class FlagChecks {
 
   /** Every flag by key from one snapshot, as CheckFlags text (FE-90, FE-91). */
   all(catalog: Catalog, company: Company | null, context: CheckContext, atMs: number): string {
-    const { outcomes } = this
-    const { environmentId } = catalog.data
-    const json = tellAll(catalog, company, userFacts(context), context, atMs, outcomes)
+    const json = this.tell(catalog, company, context, atMs)
+    this.noteAll(catalog, company, context, this.outcomes, atMs)
+    return json
+  }
+
+  /** The same text, not noted yet: `outcomes` has what came out. */
+  tell(catalog: Catalog, company: Company | null, context: CheckContext, atMs: number): string {
+    return tellAll(catalog, company, userFacts(context), context, atMs, this.outcomes)
+  }
+
+  /**
+   * Note a check of all flags: its count, its records, when flags and user were last seen (FE-100…103).
+   *
+   * returns  the outcomes, as a list that nobody changes.
+   */
+  noteAll(
+    catalog: Catalog,
+    company: Company | null,
+    context: CheckContext,
+    outcomes: readonly Outcome[],
+    atMs: number,
+  ): readonly Outcome[] {
     const companyId = company?.exists ? company.id : null
     this.see(catalog, company, context.userId, atMs)
-    this.counts.tally.addAll(environmentId, companyId ?? '', outcomes, atMs)
+    const listed = this.counts.tally.addAll(catalog.data.environmentId, companyId ?? '', outcomes, atMs)
     this.sawAll(catalog, atMs)
     const about = { companyId, userId: context.userId, error: null }
     for (let i = 0; i < outcomes.length && this.rowsLeft > 0; i++)
       this.record(catalog, context, { ...outcomes[i]!, ...about }, null, atMs)
-    return json
+    return listed
   }
 
   /** Every flag of a catalog was checked. */

@@ -4,6 +4,7 @@ import type { Journal } from '../../src/journal/journal.js'
 import type { Actors } from './actors.js'
 import type { Groups } from './group.js'
 import type { PlainUses } from './uses.js'
+import type { WholeAnswers } from './whole-answers.js'
 
 /** Groups are reported once. */
 export function figuresOf(shard: {
@@ -11,6 +12,7 @@ export function figuresOf(shard: {
   readonly journal: Pick<Journal, 'pendingBytes'>
   readonly plainUses: Pick<PlainUses, 'eventNames'>
   readonly coldLoads: number
+  readonly wholes: Pick<WholeAnswers, 'given'>
   readonly groups: Groups
 }): ShardFigures {
   return {
@@ -19,6 +21,7 @@ export function figuresOf(shard: {
     heapBytes: process.memoryUsage().heapUsed,
     journalPendingBytes: shard.journal.pendingBytes,
     coldLoads: shard.coldLoads,
+    wholesAgain: shard.wholes.given,
     ...shard.plainUses.eventNames.figures(),
     groups: shard.groups.splice(0),
   }

@@ -81,6 +81,8 @@ export interface ShardFigures {
   readonly journalPendingBytes: number
   /** Actors asked of storage since its thread started. */
   readonly coldLoads: number
+  /** Checks of all flags answered again since then. */
+  readonly wholesAgain: number
   /** Environments that have nearly as many names of events as a shard allows, with the part they have; refused uses. */
   readonly eventNames: readonly (readonly [environmentId: string, part: number])[]
   readonly eventNamesRefused: number

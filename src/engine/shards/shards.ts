@@ -521,7 +521,7 @@ export class Shards {
 
   /** Memory for the long replies of a thread that starts; null: they cross as texts. */
   protected newRing(): SharedArrayBuffer | null {
-    return ReplyRing.make()
+    return ReplyRing.make(this.options.shards.length)
   }
 
   /** A group is durable, and other nodes need its entities. */
