@@ -48,6 +48,8 @@ async function endChildren(): Promise<void> {
             child.once('exit', () => resolve())
             child.once('error', () => resolve())
             child.kill('SIGTERM')
+            // one that stands still ends only when it goes on
+            child.kill('SIGCONT')
           }),
       ),
     )

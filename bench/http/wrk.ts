@@ -18,6 +18,8 @@ export interface Load {
   readonly mayRefuse?: boolean
   /** Ends the load before its time. */
   readonly until?: AbortSignal
+  /** Receives a function by which the load stands still, and goes on. */
+  readonly held?: (hold: (still: boolean) => void) => void
 }
 
 /** Result of a run. */
@@ -53,6 +55,7 @@ export async function putLoad({
   env = {},
   mayRefuse = false,
   until,
+  held,
 }: Load): Promise<Answered> {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '20s', '-s', script]
   const running = run('wrk', [...args, `http://127.0.0.1:${port}${path}`], {
@@ -61,6 +64,7 @@ export async function putLoad({
   endedWithUs(running.child)
   // it stops at this signal, and prints its report
   until?.addEventListener('abort', () => running.child.kill('SIGINT'))
+  held?.(still => void running.child.kill(still ? 'SIGSTOP' : 'SIGCONT'))
   const { stdout } = await running
   const refused = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout)
   if (refused !== null && !mayRefuse) throw new Error(`${path} on port ${port}: ${refused[0]}`)

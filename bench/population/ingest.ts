@@ -1,5 +1,6 @@
-// npm run bench -- ingest [MINUTES]: batches of 500 events with keys as quickly as they are answered, for half an hour on the
-// town. A line a minute: events acknowledged, rows into ClickHouse, how far the stores are behind, memory and disk.
+// npm run bench -- ingest [MINUTES]: batches of 500 events with keys as quickly as the stores take them, for half an hour on the
+// town: the senders stand still while a store is a million records behind. A line a minute: events acknowledged, rows into
+// ClickHouse, how far the stores are behind, memory and disk.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +16,9 @@ import { startPopulated } from './town.js'
 
 /** Bytes of the service's and its stores' files, at most: with more the load ends early. */
 const diskBytesMax = Number(process.env.BENCH_DISK_BYTES ?? 24e9)
+/** The senders stand still from so many records behind on, until it is half as many; looked at so often, ms. */
+const behindMax = 1_000_000
+const lookedAtMs = 500
 const warmUpSeconds = 8
 const minuteMs = 60_000
 /** The stores have so long to take what they are behind. */
@@ -55,7 +59,18 @@ export async function benchIngest(minutes: number): Promise<void> {
     console.log(`at most ${gigabytes(diskBytesMax)} of disk (BENCH_DISK_BYTES)`)
 
     const over = new AbortController()
-    const load = sendUntil(file, port, row.connections, minutes * 60, over.signal)
+    let hold: (still: boolean) => void = () => {}
+    const load = sendUntil(file, port, {
+      connections: row.connections,
+      forSeconds: minutes * 60,
+      until: over.signal,
+      held: holding => {
+        hold = holding
+      },
+    })
+    const pacing = pace(port, still => hold(still), load)
+    // it ends with the service when a signal stops all
+    pacing.catch(() => {})
     const heard: Minute[] = []
     let before = await countedBy(port)
     for (let minute = 1; minute <= minutes && !over.signal.aborted; minute++) {
@@ -69,6 +84,7 @@ export async function benchIngest(minutes: number): Promise<void> {
       over.abort()
     }
     const { refused } = await load
+    await pacing
     const endedMs = performance.now()
     await caughtUp(port, completeMsMax)
     const completeMs = performance.now() - endedMs
@@ -80,6 +96,22 @@ export async function benchIngest(minutes: number): Promise<void> {
     record('ingest', resultsOf(heard, refused, completeMs, differences))
     await stop(child)
   })
+}
+
+/** Hold the load while a store is far behind, until it ends. */
+async function pace(port: number, hold: (still: boolean) => void, load: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  load.then(over, over)
+  for (let still = false; !isOver; await sleep(lookedAtMs)) {
+    const { behindClickHouse, behindPostgres } = await countedBy(port)
+    const behind = Math.max(behindClickHouse, behindPostgres)
+    const should: boolean = behind > (still ? behindMax / 2 : behindMax)
+    if (should !== still) hold(should)
+    still = should
+  }
 }
 
 function minuteOf(before: Counted, now: Counted, pid: number, directory: string): Minute {

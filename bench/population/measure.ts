@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { cpuTimes, usedBetween } from '../cpu.js'
 import { startBare } from '../http/scenarios.js'
-import { type Answered, putLoad } from '../http/wrk.js'
+import { type Answered, type Load as HttpLoad, putLoad } from '../http/wrk.js'
 import { median } from '../median.js'
 import { caughtUp, here, type Runtime, secret, stop } from '../product.js'
 import { root } from '../record.js'
@@ -110,16 +110,27 @@ export function send(file: string, port: number, connections: number, forSeconds
   return putLoad({ port, path: '', script, connections, seconds: forSeconds, env: scriptOf(file) })
 }
 
-/** The same until a signal, for `forSeconds` at most; requests may be refused. */
+/** The same until a signal, for `forSeconds` at most; requests may be refused, and the load may be held. */
 export function sendUntil(
   file: string,
   port: number,
-  connections: number,
-  forSeconds: number,
-  until: AbortSignal,
+  {
+    connections,
+    forSeconds,
+    until,
+    held,
+  }: Pick<HttpLoad, 'connections' | 'until' | 'held'> & { readonly forSeconds: number },
 ): Promise<Answered> {
-  const env = scriptOf(file)
-  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env, mayRefuse: true, until })
+  const load = {
+    port,
+    path: '',
+    script,
+    connections,
+    seconds: forSeconds,
+    env: scriptOf(file),
+    mayRefuse: true,
+  }
+  return putLoad({ ...load, ...(until && { until }), ...(held && { held }) })
 }
 
 function scriptOf(file: string): Readonly<Record<string, string>> {
