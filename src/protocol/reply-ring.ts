@@ -22,7 +22,7 @@ const parts = 16
 const bytesMax = 65_536
 /** A character has three bytes at most, a pair of surrogates four. */
 const characterBytes = 4
-/** Positions of a ring count on without end, modulo this. Those of the second ring follow. */
+/** Positions of a ring count on without end, modulo this; those of the second ring follow. */
 const positions = 2 ** 32
 
 /** Both sides make their own over the same memory. */

@@ -16,7 +16,7 @@ import type { FlagChecks } from './checks.js'
 interface Kept extends Place {
   /** The same object: one that was loaded again is another. */
   readonly actor: Actor
-  /** Of the last fact in it. */
+  /** That of the last fact in it. */
   readonly sequence: number
   readonly edition: number
   readonly companyGiven: boolean
