@@ -11,7 +11,7 @@ t.test('keys that a node reads at its start fill no window, so it does not count
   for (let number = 0; number < 20; number++) {
     window.load('env_1', `loaded ${number}`, claim.eventId, claim.capturedAtMs, claim.receivedAtMs)
     window.loadWords('env_1', `words ${number}`, number, number, claim.capturedAtMs, claim.receivedAtMs)
-    window.loadPacked(packClaim('env_1', `packed ${number}`, claim), 0)
+    window.loadPacked(packClaim('env_1', `packed ${number}`, claim))
   }
   t.equal(window.size, 0)
   t.same(window.full(), [])

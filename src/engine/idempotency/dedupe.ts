@@ -345,16 +345,25 @@ export class Dedupe implements KeySource {
   }
 
   /**
-   * The same for one whose name ClickHouse has hashed.
+   * The same for claims whose names ClickHouse has hashed, `packedClaimBytes` each.
    *
-   * at      where its `packedClaimBytes` begin.
-   * errors  Error when its event's id is none.
+   * errors  Error when the id of an event is none.
    */
-  loadPacked(bytes: Uint8Array, at: number): void {
+  loadPacked(bytes: Uint8Array): void {
+    const { table } = this
+    for (let from = 0; from < bytes.length; from += readAhead * packedClaimBytes) {
+      const until = Math.min(bytes.length, from + readAhead * packedClaimBytes)
+      // all of these places in memory are waited for together
+      for (let at = from; at < until; at += packedClaimBytes)
+        this.ahead = (this.ahead + table.touchEntry(segmentIn(bytes, at), wordIn(bytes, at + 2))) | 0
+      for (let at = from; at < until; at += packedClaimBytes) this.loadOne(bytes, at)
+    }
+  }
+
+  private loadOne(bytes: Uint8Array, at: number): void {
     const { table } = this
     const part = this.shares.ofCode(wordIn(bytes, at + codeAt), bytes[at + markAt] === 1)
-    const segment = (bytes[at]! << 4) | (bytes[at + 1]! & 15)
-    table.seek(segment, wordIn(bytes, at + 2), wordIn(bytes, at + 6), part.index)
+    table.seek(segmentIn(bytes, at), wordIn(bytes, at + 2), wordIn(bytes, at + 6), part.index)
     const slot = table.find()
     const receivedAtMs = longIn(bytes, at + receivedAt)
     if (slot >= 0 && table.receivedAtMs(slot) >= receivedAtMs) return
@@ -534,6 +543,10 @@ function wordsOf(eventId: string): readonly [high: number, low: number] {
 /** A key's name among those of all environments. */
 const nameOf = (environmentId: string, key: string): string => `${environmentId}\0${key}`
 
+/** Claims that are read ahead of the one that is written. */
+const readAhead = 64
+
+const segmentIn = (bytes: Uint8Array, at: number): number => (bytes[at]! << 4) | (bytes[at + 1]! & 15)
 const wordIn = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 

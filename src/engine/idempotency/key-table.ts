@@ -78,6 +78,14 @@ export class KeyTable {
     return cells[home(tag, slotsOf(cells))]!
   }
 
+  /** The same, and the entry of that tag: of names that are about to be written. */
+  touchEntry(segment: number, tag: number): number {
+    const cells = this.cells[segment]!
+    const slots = slotsOf(cells)
+    const slot = home(tag, slots)
+    return cells[slot]! + cells[slots + slot * entryWords]!
+  }
+
   /** A slot for the name, which the last `find` did not find. */
   insert(): number {
     const { segment, tag } = this

@@ -3,7 +3,6 @@ import type { Sql } from 'postgres'
 import type { StoredClaims } from '../../analytics/history.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
 import type { Fact } from '../../core/company/message.js'
-import { packedClaimBytes } from '../../protocol/packed-claim.js'
 import type { Positions } from '../../protocol/positions.js'
 import type { ProjectedStore } from '../../protocol/projector-messages.js'
 import type { Directory, DirectoryKind } from '../directory/directory.js'
@@ -160,8 +159,7 @@ async function fillDirectory(stored: StoredEntities, directory: Directory): Prom
 /** Idempotency keys whose window is open, in any order. */
 export async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
   dedupe.reserve(await stored.count())
-  for await (const claims of stored.pages())
-    for (let at = 0; at < claims.length; at += packedClaimBytes) dedupe.loadPacked(claims, at)
+  for await (const claims of stored.pages()) dedupe.loadPacked(claims)
 }
 
 /**

@@ -93,7 +93,7 @@ t.test(
         }),
       )
       for (const one of packed)
-        if (way === 'packed') window.loadPacked(one, 0)
+        if (way === 'packed') window.loadPacked(one)
         else {
           const { eventId, capturedAtMs, receivedAtMs } = unpackClaim(one, 0)
           window.load('env_1', 'k', eventId, capturedAtMs, receivedAtMs)
@@ -180,7 +180,7 @@ t.test('EV-25…28 ten thousands of random claims agree with a plain map', async
         print,
       })
       if (random(2) === 0) window.load(environment, key, id(n), nowMs, nowMs, print)
-      else window.loadPacked(packed, 0)
+      else window.loadPacked(packed)
       if (!known || known.receivedAtMs < nowMs)
         model.set(name, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs, print, durable: null })
     } else {
@@ -261,9 +261,9 @@ t.test('security 5 parts are the same for claims that storage tells', async t =>
       capturedAtMs: 1,
       receivedAtMs: 1,
     })
-  for (let n = 0; n < 20; n++) window.loadPacked(packed(n, ''), 0)
+  for (let n = 0; n < 20; n++) window.loadPacked(packed(n, ''))
   t.equal(window.room('env_1', true), 20 + 20)
-  for (let n = 0; n < 40; n++) window.loadPacked(packed(n, publishableMark), 0)
+  for (let n = 0; n < 40; n++) window.loadPacked(packed(n, publishableMark))
   t.ok(window.isFull('env_1', publishableMark))
   t.equal(window.room('env_1', false), 20)
   t.match(window.find('env_1', `${publishableMark}3`, 2), { capturedAtMs: 1 })

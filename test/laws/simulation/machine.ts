@@ -17,6 +17,7 @@ import { allOf, fillMemory, rememberAgain, restorePositions } from '../../../src
 import { Shards } from '../../../src/engine/shards/shards.js'
 import { JournalCorrupt } from '../../../src/journal/journal.js'
 import { shardDirectory } from '../../../src/journal/segment.js'
+import { packedClaimBytes } from '../../../src/protocol/packed-claim.js'
 import { Positions } from '../../../src/protocol/positions.js'
 import { Changes } from '../../../src/protocol/version-counters.js'
 import { runShard } from '../../../workers/company.js'
@@ -186,8 +187,9 @@ class Forgetful extends Dedupe {
     if (!this.world.random.chance(0.2)) super.loadWords(...claim)
   }
 
-  override loadPacked(...claim: Parameters<Dedupe['loadPacked']>): void {
-    if (!this.world.random.chance(0.2)) super.loadPacked(...claim)
+  override loadPacked(claims: Uint8Array): void {
+    for (let at = 0; at < claims.length; at += packedClaimBytes)
+      if (!this.world.random.chance(0.2)) super.loadPacked(claims.subarray(at, at + packedClaimBytes))
   }
 }
 
