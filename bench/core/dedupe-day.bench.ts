@@ -15,6 +15,7 @@ const stepMs = 600_000
 const steps = windowMs / stepMs
 const perStep = Math.ceil(keys / steps)
 const stepsPerLine = 6
+const perBatch = 500
 const directory = join(root, 'data', `bench-dedupe-${process.pid}`)
 const wholeRoom = 2 ** 31
 
@@ -25,12 +26,32 @@ function opened(nowMs: number) {
   return { window, archive }
 }
 
-/** Cost of claims one after the other, µs each. */
-function claim(window: Dedupe, from: number, count: number, nowMs: number): number {
+/** Cost of claims, the first half in batches, the others one after the other; µs each. */
+function claim(window: Dedupe, from: number, count: number, nowMs: number): { batch: number; alone: number } {
+  const half = from + Math.floor(count / 2 / perBatch) * perBatch
+  const batch = costOf(half - from, () => {
+    let firsts = 0
+    for (let begin = from; begin < half; begin += perBatch) {
+      for (let n = 0; n < perBatch; n++) window.prepare(n, environmentId, `key-${begin + n}`)
+      window.siftPrepared(perBatch)
+      for (let n = 0; n < perBatch; n++)
+        if (window.claimPrepared(n, (begin + n) >>> 0, 7, nowMs, 0, nowMs, 0) === null) firsts++
+    }
+    return firsts
+  })
+  const alone = costOf(from + count - half, () => {
+    let firsts = 0
+    for (let n = half; n < from + count; n++)
+      if (window.claimFor(environmentId, `key-${n}`, n >>> 0, 7, nowMs, 0, nowMs) === null) firsts++
+    return firsts
+  })
+  return { batch, alone }
+}
+
+/** CPU of each of so many claims, of which all must be first ones; µs. */
+function costOf(count: number, work: () => number): number {
   const before = process.cpuUsage()
-  let firsts = 0
-  for (let n = from; n < from + count; n++)
-    if (window.claimFor(environmentId, `key-${n}`, n >>> 0, 7, nowMs, 0, nowMs) === null) firsts++
+  const firsts = work()
   const { user, system } = process.cpuUsage(before)
   if (firsts !== count) throw new Error(`${count - firsts} new keys were taken for old ones`)
   return (user + system) / count
@@ -44,7 +65,8 @@ mkdirSync(directory, { recursive: true })
 try {
   const { window, archive } = opened(beginsMs)
   let nowMs = beginsMs
-  let [longestMs, cpuUs, cost] = [0, 0, 0]
+  let [longestMs, cpuUs] = [0, 0]
+  let cost = { batch: 0, alone: 0 }
   for (let step = 0; step < steps; step++) {
     cost = claim(window, step * perStep, perStep, nowMs)
     nowMs += stepMs
@@ -67,7 +89,7 @@ try {
     // one line an hour: what grows with the number of keys shows here
     if ((step + 1) % stepsPerLine === 0)
       console.log(
-        `hour ${(step + 1) / stepsPerLine}: ${filesIn().length} files, a claim ${cost.toFixed(2)} µs, ` +
+        `hour ${(step + 1) / stepsPerLine}: ${filesIn().length} files, a claim in a batch ${cost.batch.toFixed(2)} µs, alone ${cost.alone.toFixed(2)} µs, ` +
           `the last move ${((cpuUs - beforeUs) / perStep).toFixed(2)} µs a key`,
       )
   }
@@ -81,7 +103,8 @@ try {
   tell('bytes in memory, all together', window.bytes)
   tell('CPU of moving and merging, µs a key', cpuUs / window.size)
   tell('longest turn meanwhile, ms of CPU', longestMs)
-  tell('CPU of a claim beside all files, µs', cost)
+  tell('CPU of a claim in a batch, beside all files, µs', cost.batch)
+  tell('the same alone, µs', cost.alone)
   const repeats = 20_000
   const before = process.cpuUsage()
   for (let i = 0; i < repeats; i++) {

@@ -31,6 +31,8 @@ export class SharedWindow extends Dedupe {
 
   override prepare(): void {}
 
+  override siftPrepared(): void {}
+
   override claimFor(): Claim | null {
     return null
   }

@@ -376,6 +376,7 @@ class PlainBatch {
       if (keyEnd > keyAt)
         dedupe.prepare(i, sender.environmentId, nameOf(sender, scan.text.slice(keyAt, keyEnd)))
     }
+    dedupe.siftPrepared(this.found)
   }
 
   /** Take an event that was scanned; false when its company or user asks for more than is done here. */

@@ -207,6 +207,11 @@ export class Dedupe implements KeySource {
     this.ahead = (this.ahead + table.touch(table.segment, table.tag)) | 0
   }
 
+  /** All names of a batch are prepared: find out together which of them may be old. It may be left out. */
+  siftPrepared(count: number): void {
+    this.archive?.sift(this.prepared, count, this.prepared.mayBeOld)
+  }
+
   /** As `claimFor`, of a prepared name. */
   claimPrepared(
     n: number,
@@ -217,9 +222,9 @@ export class Dedupe implements KeySource {
     nowMs: number,
     print: number,
   ): Claim | null {
-    const { segments, tags, middles, parts } = this.prepared
+    const { segments, tags, middles, parts, mayBeOld } = this.prepared
     this.table.seek(segments[n]!, tags[n]!, middles[n]!, parts[n]!)
-    return this.claimSought(high, low, capturedAtMs, ticket, nowMs, print)
+    return this.claimSought(high, low, capturedAtMs, ticket, nowMs, print, mayBeOld[n] === 1)
   }
 
   private claimSought(
@@ -229,10 +234,11 @@ export class Dedupe implements KeySource {
     ticket: number,
     nowMs: number,
     print: number,
+    mayBeOld = true,
   ): Claim | null {
     const { table } = this
     const slot = table.find()
-    const first = this.alive(slot, nowMs)
+    const first = slot < 0 && !mayBeOld ? null : this.alive(slot, nowMs)
     if (first !== null) return first
     this.archive?.claimed(this.shares.at(table.part).code, nowMs)
     this.write(slot, high, low, capturedAtMs, nowMs, print, ticket)
@@ -355,7 +361,7 @@ export class Dedupe implements KeySource {
       const until = Math.min(bytes.length, from + readAhead * packedClaimBytes)
       // all of these places in memory are waited for together
       for (let at = from; at < until; at += packedClaimBytes)
-        this.ahead = (this.ahead + table.touchEntry(segmentIn(bytes, at), wordIn(bytes, at + 2))) | 0
+        this.ahead = (this.ahead + table.touch(segmentIn(bytes, at), wordIn(bytes, at + 2))) | 0
       for (let at = from; at < until; at += packedClaimBytes) this.loadOne(bytes, at)
     }
   }
@@ -495,6 +501,8 @@ class PreparedNames {
   tags = new Uint32Array(0)
   middles = new Uint32Array(0)
   parts = new Uint16Array(0)
+  /** Whether the archive may have it. */
+  mayBeOld = new Uint8Array(0)
 
   put(n: number, segment: number, tag: number, middle: number, part: number): void {
     if (n >= this.tags.length) this.grow(2 * n + 64)
@@ -502,14 +510,17 @@ class PreparedNames {
     this.tags[n] = tag
     this.middles[n] = middle
     this.parts[n] = part
+    this.mayBeOld[n] = 1
   }
 
   private grow(places: number): void {
-    const { segments, tags, middles, parts } = this
+    const { segments, tags, middles, parts, mayBeOld } = this
     this.segments = new Uint16Array(places)
     this.tags = new Uint32Array(places)
     this.middles = new Uint32Array(places)
     this.parts = new Uint16Array(places)
+    this.mayBeOld = new Uint8Array(places)
+    this.mayBeOld.set(mayBeOld)
     this.segments.set(segments)
     this.tags.set(tags)
     this.middles.set(middles)

@@ -50,6 +50,13 @@ export interface Archived {
   print: number
 }
 
+/** Names by their hashes. */
+export interface Names {
+  readonly segments: Uint16Array
+  readonly tags: Uint32Array
+  readonly middles: Uint32Array
+}
+
 interface OpenFile {
   readonly file: KeyFile
   /** Numbers in the file of a part of the window. */
@@ -105,6 +112,18 @@ export class KeyArchive {
   /** From where on the keys of a window that opened at an instant must be read elsewhere, epoch ms. */
   missingSince(openedMs: number): number {
     return this.behind.size > 0 ? openedMs : Math.max(openedMs, this.untilMs)
+  }
+
+  /**
+   * Which of the first `count` names a file may hold; the others are in none. One file is asked for all of them before the
+   * next: so the processor waits for their places in memory together.
+   *
+   * found  becomes 1 for those, 0 for the others.
+   */
+  sift({ segments, tags, middles }: Names, count: number, found: Uint8Array): void {
+    found.fill(0, 0, count)
+    for (const { file } of this.files)
+      for (let n = 0; n < count; n++) if (file.mayHold(segments[n]!, tags[n]!, middles[n]!)) found[n] = 1
   }
 
   /** The key as a file has it, until the next call; null for one that none has. */

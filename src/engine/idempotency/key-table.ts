@@ -72,14 +72,11 @@ export class KeyTable {
     }
   }
 
-  /** The tag where a name's probing begins: names that are read together before they are looked for wait for memory together. */
+  /**
+   * Read the tag where a name's probing begins, and its entry: names that are read together before they are looked for and
+   * written wait for memory together.
+   */
   touch(segment: number, tag: number): number {
-    const cells = this.cells[segment]!
-    return cells[home(tag, slotsOf(cells))]!
-  }
-
-  /** The same, and the entry of that tag: of names that are about to be written. */
-  touchEntry(segment: number, tag: number): number {
     const cells = this.cells[segment]!
     const slots = slotsOf(cells)
     const slot = home(tag, slots)
