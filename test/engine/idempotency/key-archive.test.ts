@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { encodeId } from '../../../src/core/id.js'
-import { Dedupe, windowMs } from '../../../src/engine/idempotency/dedupe.js'
+import { type Claim, Dedupe, windowMs } from '../../../src/engine/idempotency/dedupe.js'
 import { KeyArchive } from '../../../src/engine/idempotency/key-archive.js'
 import { Random } from '../../random.js'
 
@@ -48,7 +48,7 @@ class World {
   /** Claim a key; the number of the first event, or of this one when it is the first. */
   claim(env: string, key: string, nowMs: number): { n: number; isFirst: boolean } {
     const n = ++this.n
-    const first = this.window.claim(env, key, { eventId: encodeId('evt_', n, 1), capturedAtMs: nowMs }, nowMs)
+    const first = n % 2 === 0 ? this.claimAlone(n, env, key, nowMs) : this.claimInBatch(n, env, key, nowMs)
     if (first === null) {
       this.stored.set(`${env} ${key}`, { env, key, n, receivedAtMs: nowMs })
       return { n, isFirst: true }
@@ -57,6 +57,18 @@ class World {
       n: Number(first.eventId === encodeId('evt_', this.known(env, key), 1)) && this.known(env, key),
       isFirst: false,
     }
+  }
+
+  private claimAlone(n: number, env: string, key: string, nowMs: number): Claim | null {
+    return this.window.claim(env, key, { eventId: encodeId('evt_', n, 1), capturedAtMs: nowMs }, nowMs)
+  }
+
+  /** Between two names that are not claimed. */
+  private claimInBatch(n: number, env: string, key: string, nowMs: number): Claim | null {
+    for (const [place, name] of [`before ${n}`, key, `after ${n}`].entries())
+      this.window.prepare(place, env, name)
+    this.window.siftPrepared(3)
+    return this.window.claimPrepared(1, n, 1, nowMs, 0, nowMs, 0)
   }
 
   known(env: string, key: string): number {
