@@ -89,61 +89,21 @@ const nobody = -1
 /** Its id is not of the form that has a number. */
 const unknown = -2
 
+/** Above the number of records in a chunk. */
+const recordsMax = 2 ** 24
+
 /**
  * Records of a chunk in the order of their actors, each actor's in their own: an actor is in the processor's cache while all
- * its facts are folded. A tail of a million facts of 100,000 companies is folded a fifth faster so.
+ * its facts are folded. Records of nobody are left out.
  */
-class ActorOrder {
-  /** By number of an actor: the chunk it was met in last, and its first and last record there. */
-  #met = new Int32Array(1_024)
-  #first = new Int32Array(1_024)
-  #last = new Int32Array(1_024)
-  /** By record: the next one of its actor; -1: none. */
-  #next = new Int32Array(0)
-  /** Actors of the chunk, and its records in their order. */
-  #actors = new Int32Array(0)
-  #order = new Int32Array(0)
-  #chunk = 0
-
-  /** numbers: as `Read` has them; the records of nobody are left out. The list is valid until the next call. */
-  of(numbers: Int32Array): Int32Array {
-    const chunk = ++this.#chunk
-    if (this.#next.length < numbers.length) {
-      this.#next = new Int32Array(numbers.length)
-      this.#actors = new Int32Array(numbers.length)
-      this.#order = new Int32Array(numbers.length)
-    }
-    const next = this.#next
-    let actors = 0
-    for (let i = 0; i < numbers.length; i++) {
-      if (numbers[i] === nobody) continue
-      const place = numbers[i]! - unknown
-      if (place >= this.#met.length) this.#widen(place)
-      if (this.#met[place] === chunk) next[this.#last[place]!] = i
-      else {
-        this.#met[place] = chunk
-        this.#first[place] = i
-        this.#actors[actors++] = place
-      }
-      this.#last[place] = i
-      next[i] = -1
-    }
-    let count = 0
-    for (let n = 0; n < actors; n++)
-      for (let i = this.#first[this.#actors[n]!]!; i >= 0; i = next[i]!) this.#order[count++] = i
-    return this.#order.subarray(0, count)
-  }
-
-  #widen(place: number): void {
-    const wider = (from: Int32Array) => {
-      const to = new Int32Array(2 * place)
-      to.set(from)
-      return to
-    }
-    this.#met = wider(this.#met)
-    this.#first = wider(this.#first)
-    this.#last = wider(this.#last)
-  }
+function byActor(numbers: Int32Array): Float64Array {
+  const keys = new Float64Array(numbers.length)
+  let count = 0
+  for (let i = 0; i < numbers.length; i++)
+    if (numbers[i] !== nobody) keys[count++] = (numbers[i]! - unknown) * recordsMax + i
+  const order = keys.subarray(0, count).sort()
+  for (let n = 0; n < count; n++) order[n]! %= recordsMax
+  return order
 }
 
 /** The actors that the tail names. */
@@ -155,7 +115,6 @@ class Tail {
   readonly #actors: (Actor | undefined | null)[] = []
   readonly #ids: string[] = []
   readonly #bits = new IdReader()
-  readonly #order = new ActorOrder()
   /** The shard began without actors in memory, so an actor first named in the tail is not there either. */
   readonly #none: boolean
   #wanted = new Wanted()
@@ -190,7 +149,7 @@ class Tail {
     const { again, heard } = this.#replay
     const told: Fact[] = []
     // facts of two actors have no order among them, but what the directory needs again has
-    const order = again === null ? this.#order.of(numbers) : null
+    const order = again === null ? byActor(numbers) : null
     const count = order === null ? chunk.count : order.length
     for (let n = 0; n < count; n++) {
       const i = order === null ? n : order[n]!
