@@ -10,6 +10,7 @@ import type { CompanyMessage, Effect, EntityWrite } from '../../src/core/company
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
 import { settle } from '../../src/core/credits/company-accounts.js'
+import { acceptedEvent } from '../accepted-event.js'
 import { catalogData, entitlement, feature, plan } from '../core/make.js'
 import { seed, times } from '../random.js'
 
@@ -70,26 +71,14 @@ const message: fc.Arbitrary<CompanyMessage> = fc.oneof(
 )
 
 function track(quantity: number): AcceptedEvent {
-  return {
+  return acceptedEvent({
     id: `evt_${quantity}`,
-    type: 'track',
     subtype: quantity % 2 ? 'odd' : 'even',
-    body: '{}',
     quantity,
-    mode: 'normal',
     capturedAtMs: start,
-    sentAtMs: null,
     receivedAtMs: start,
-    apiKeyId: 'apik_1',
-    idempotencyKey: null,
     companyId: 'comp_1',
-    userId: null,
-    leaseId: null,
-    reservationId: null,
-    failure: null,
-    derivedFrom: null,
-    inference: null,
-  }
+  })
 }
 
 interface Step {

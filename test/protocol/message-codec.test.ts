@@ -12,28 +12,22 @@ import {
   unpack,
 } from '../../src/protocol/message-codec.js'
 import { ReplyRing } from '../../src/protocol/reply-ring.js'
+import { acceptedEvent } from '../accepted-event.js'
 
-const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({
-  id: 'evt_1',
-  type: 'track',
-  subtype: 'call',
-  body: '{"event":"call"}',
-  quantity: 3,
-  mode: 'trusted',
-  capturedAtMs: 5,
-  sentAtMs: 4,
-  receivedAtMs: 6,
-  apiKeyId: 'apik_1',
-  idempotencyKey: 'k',
-  companyId: 'comp_1',
-  userId: 'user_1',
-  leaseId: null,
-  reservationId: null,
-  failure: null,
-  derivedFrom: null,
-  inference: null,
-  ...some,
-})
+const event = (some: Partial<AcceptedEvent>): AcceptedEvent =>
+  acceptedEvent({
+    id: 'evt_1',
+    body: '{"event":"call"}',
+    quantity: 3,
+    mode: 'trusted',
+    capturedAtMs: 5,
+    sentAtMs: 4,
+    receivedAtMs: 6,
+    idempotencyKey: 'k',
+    companyId: 'comp_1',
+    userId: 'user_1',
+    ...some,
+  })
 
 const tokens = { input: 1, output: 2, cachedInput: 0, cacheWrite: 0, reasoning: 0, requests: 1 }
 const context: CheckContext = {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import { newId } from '../../src/engine/ids.js'
+import { acceptedEvent } from '../accepted-event.js'
 import { startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { CreditWorld } from './credit-world.js'
@@ -10,26 +11,14 @@ const minuteMs = 60_000
 
 /** A refund of 5 credits for each unit, as the HTTP thread hands it to the company, stamped with a time. */
 function refund(subtype: string, companyId: string, quantity: number, atMs: number): AcceptedEvent {
-  return {
+  return acceptedEvent({
     id: newId('evt_'),
-    type: 'track',
     subtype,
-    body: '{}',
     quantity: -quantity,
-    mode: 'normal',
     capturedAtMs: atMs,
-    sentAtMs: null,
     receivedAtMs: atMs,
-    apiKeyId: 'apik_23456789ABC',
-    idempotencyKey: null,
     companyId,
-    userId: null,
-    leaseId: null,
-    reservationId: null,
-    failure: null,
-    derivedFrom: null,
-    inference: null,
-  }
+  })
 }
 
 t.test(

@@ -1,4 +1,5 @@
-// Keys of requests that come together: a repeat is told of its first event only when that one's fate is known.
+// Idempotency keys of requests that come in one packet: a repeat is answered with its first event only after that event was
+// recorded or refused.
 import t from 'tap'
 import type { IngestItem } from '../../src/core/company/message.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
@@ -6,32 +7,14 @@ import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import { encodeId } from '../../src/core/id.js'
 import type { Claimed, Held } from '../../src/redis/claims.js'
 import { claimAll, type EventClaims } from '../../workers/company/claimed.js'
+import { acceptedEvent } from '../accepted-event.js'
 
 const env = 'env_23456789ABC'
 const companyId = encodeId('comp_', 1, 7)
 
 let ids = 0
 function item(key: string | null): IngestItem {
-  const event: AcceptedEvent = {
-    id: encodeId('evt_', 1, ++ids),
-    type: 'track',
-    subtype: 'call',
-    body: '{"event":"call"}',
-    quantity: 1,
-    mode: 'normal',
-    capturedAtMs: 1,
-    sentAtMs: null,
-    receivedAtMs: 1,
-    apiKeyId: 'apik_3mK9tQxYzAb',
-    idempotencyKey: key,
-    companyId,
-    userId: null,
-    leaseId: null,
-    reservationId: null,
-    failure: null,
-    derivedFrom: null,
-    inference: null,
-  }
+  const event = acceptedEvent({ id: encodeId('evt_', 1, ++ids), idempotencyKey: key, companyId })
   return { k: 'c', id: companyId, env, fresh: false, m: { type: 'event', event } }
 }
 

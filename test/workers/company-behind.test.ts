@@ -2,39 +2,20 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
-import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardNotice } from '../../src/core/company/shard-request.js'
 import { encodeId } from '../../src/core/id.js'
 import { decodeReplies, Encoder, type Packet } from '../../src/protocol/message-codec.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import shard from '../../workers/company.js'
+import { acceptedEvent } from '../accepted-event.js'
 import { temporaryDirectory } from '../stores.js'
 
 const environmentId = 'env_behind'
 
 /** An event that names nobody: its environment keeps it, so no store is asked. */
 function request(n: number) {
-  const event: AcceptedEvent = {
-    id: encodeId('evt_', 0, n),
-    type: 'track',
-    subtype: 'x',
-    body: '{}',
-    quantity: 1,
-    mode: 'normal',
-    capturedAtMs: 1_000,
-    sentAtMs: null,
-    receivedAtMs: 1_000,
-    apiKeyId: 'key_1',
-    idempotencyKey: null,
-    companyId: null,
-    userId: null,
-    leaseId: null,
-    reservationId: null,
-    failure: null,
-    derivedFrom: null,
-    inference: null,
-  }
+  const event = acceptedEvent({ id: encodeId('evt_', 0, n), capturedAtMs: 1_000, receivedAtMs: 1_000 })
   const item = {
     k: 'e',
     id: environmentId,

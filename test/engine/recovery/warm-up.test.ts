@@ -4,7 +4,6 @@ import t from 'tap'
 import { eventClaims } from '../../../src/analytics/history.js'
 import { TraitRegistry } from '../../../src/catalog/traits.js'
 import type { Fact } from '../../../src/core/company/message.js'
-import type { AcceptedEvent } from '../../../src/core/company/requests.js'
 import { encodeId } from '../../../src/core/id.js'
 import { Directory } from '../../../src/engine/directory/directory.js'
 import { Dedupe, windowMs } from '../../../src/engine/idempotency/dedupe.js'
@@ -17,32 +16,21 @@ import { type NewRecord, RecordFlag } from '../../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
 import { shardDirectory } from '../../../src/journal/segment.js'
 import { Positions } from '../../../src/protocol/positions.js'
+import { acceptedEvent } from '../../accepted-event.js'
 import { silent, startStores } from '../../stores.js'
 
 const environmentId = 'env_filled'
 const id = (n: number) => encodeId('evt_', 1, n)
 
 function record(n: number, key: string, receivedAtMs: number, failure: string | null = null): NewRecord {
-  const event: AcceptedEvent = {
+  const event = acceptedEvent({
     id: id(n),
-    type: 'track',
-    subtype: 'x',
-    body: '{}',
-    quantity: 1,
     mode: 'backfill',
     capturedAtMs: receivedAtMs - 40 * windowMs,
-    sentAtMs: null,
     receivedAtMs,
-    apiKeyId: 'key_1',
     idempotencyKey: key,
-    companyId: null,
-    userId: null,
-    leaseId: null,
-    reservationId: null,
     failure,
-    derivedFrom: null,
-    inference: null,
-  }
+  })
   const extra = { environmentId, featureIds: [], at: receivedAtMs, cost: null, flagId: null }
   const fact: Fact = {
     k: 'e',

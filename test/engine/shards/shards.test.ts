@@ -13,6 +13,7 @@ import { Entities } from '../../../src/engine/directory/entities.js'
 import { Dedupe } from '../../../src/engine/idempotency/dedupe.js'
 import { rememberAgain } from '../../../src/engine/recovery/warm-up.js'
 import { Lost } from '../../../src/engine/shards/shards.js'
+import { acceptedEvent } from '../../accepted-event.js'
 import { fateOf, House, heard } from '../fake-shards.js'
 
 const env = 'env_1'
@@ -136,26 +137,7 @@ t.test('a shard that never served: the start fails', async t => {
 })
 
 function itemOf(id: string): IngestItem {
-  const event = {
-    id: 'evt_22222222222',
-    type: 'track',
-    subtype: 'call',
-    body: '{}',
-    quantity: 1,
-    mode: 'normal',
-    capturedAtMs: 1,
-    sentAtMs: null,
-    receivedAtMs: 1,
-    apiKeyId: 'apik_1',
-    idempotencyKey: null,
-    companyId: id,
-    userId: null,
-    leaseId: null,
-    reservationId: null,
-    failure: null,
-    derivedFrom: null,
-    inference: null,
-  } as const
+  const event = acceptedEvent({ companyId: id })
   return { k: 'c', id, env, fresh: false, m: { type: 'event', event } }
 }
 
