@@ -51,10 +51,13 @@ export function startTasks(
   const schedule = new Schedule(log)
   const flushUsers = (all = false) => userSeen.flush(shards, id => clock.now(id), all)
   const flushFlags = () => checkedFlags.flush(sql)
-  // Reported in parts, so that requests are served in between.
+  // Both in parts, so that requests are served in between.
+  const sweepSome = (): void => {
+    if (answers.sweepSome()) setImmediate(sweepSome)
+  }
   const reportSome = (): void => {
     const counts = answers.takeCounts(performance.now())
-    if (counts === null) return
+    if (counts === null) return sweepSome()
     noteChecks(counts)
     setImmediate(reportSome)
   }

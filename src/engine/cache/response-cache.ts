@@ -64,8 +64,10 @@ const answerBytesMax = 65_536
 export const bodyBytesMax = 2_048
 /** Longest life of an entry: an active company's actor must see a check now and then (FE-103). */
 const keptMs = 5_000
+/** Places that are swept at once: a part costs some tenths of a millisecond. */
+const sweptAtOnce = 1 << 10
 /** Bytes of answers whose hits are reported at once: each is read at its first report. */
-const reportedBytes = 128 << 10
+const reportedBytes = 32 << 10
 /** One that was read before costs as much as so many bytes. */
 const againBytes = 100
 
@@ -85,6 +87,8 @@ export class ResponseCache {
   private recordsLeft: number
   private recordsMade = 0
   private second = 0
+  /** Places that were not swept in this second: those before this one. */
+  private unswept = 0
   private readonly counts = new ReportedCounts()
   /** Names this run: record ids are derived from it. */
   private readonly run = `answers ${randomUUID()}`
@@ -165,13 +169,20 @@ export class ResponseCache {
     return this.directory.keyEpoch === stamp.keyEpoch && isFresh(this.changes, stamp, figures)
   }
 
-  /** Remove invalid entries: only now and then, as later answers overwrite them anyway. */
-  private sweep(): void {
-    if (this.bytes === 0) return
-    for (let place = 0; place < places; place++) {
+  /**
+   * Remove invalid entries of some places: only now and then, as later answers overwrite them anyway.
+   *
+   * returns  whether places are left in this second.
+   */
+  sweepSome(): boolean {
+    if (this.bytes === 0) this.unswept = 0
+    const end = Math.max(0, this.unswept - sweptAtOnce)
+    for (let place = this.unswept - 1; place >= end; place--) {
       const kept = this.kept[place]!
       if (kept !== null && (this.isOld(kept) || !this.isFresh(kept))) this.drop(place)
     }
+    this.unswept = end
+    return end > 0
   }
 
   /** This clock runs even when the environment's test clock is stopped. */
@@ -179,11 +190,11 @@ export class ResponseCache {
     return (this.second - second) * 1_000 > keptMs
   }
 
-  /** A second is over. */
+  /** A second is over: all places are swept again, by `sweepSome`. */
   tick(): void {
     this.second++
     this.recordsLeft = this.recordsPerSecond
-    this.sweep()
+    this.unswept = places
   }
 
   private drop(place: number): void {
