@@ -155,12 +155,15 @@ export function jsonText(value: unknown): string {
   }
 }
 
+/** JSON in parts that follow each other: texts and bytes. */
+export type Pieces = readonly (string | Uint8Array)[]
+
 /** The same in pieces, for answers of which most is written already: those parts are not copied into a longer text. */
-export function jsonPieces(value: unknown): readonly (string | Uint8Array)[] {
+export function jsonPieces(value: unknown): Pieces {
   const outer = written
   written = []
   try {
-    return piecesOf(stringified(value)).map(piece => (typeof piece === 'string' ? piece : piece.bytes()))
+    return piecesOf(stringified(value)).map(piece => (typeof piece === 'string' ? piece : piece.json))
   } finally {
     written = outer
   }
@@ -197,16 +200,10 @@ function piecesOf(text: string): (string | Written)[] {
 
 /** A value that is JSON already: text, or its bytes. */
 class Written {
-  constructor(private json: string | Uint8Array) {}
+  constructor(readonly json: string | Uint8Array) {}
 
   toString(): string {
     return typeof this.json === 'string' ? this.json : Buffer.from(this.json).toString()
-  }
-
-  /** As bytes; kept, since what is written once is sent many times. */
-  bytes(): Uint8Array {
-    if (typeof this.json === 'string') this.json = Buffer.from(this.json)
-    return this.json
   }
 
   /** A placeholder for `jsonText`; elsewhere the value itself. */

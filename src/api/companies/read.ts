@@ -8,7 +8,7 @@ import type { OutlineQuestion } from '../../core/company/message.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { billingSubscription } from '../../core/plans/plan.js'
 import type { Beside } from '../../engine/cache/company-views.js'
-import { jsonPieces } from '../../json.js'
+import { jsonPieces, type Pieces } from '../../json.js'
 import { type CompanyOutline, type MarkedFigures, unpackOutline } from '../../protocol/company-outline.js'
 import { type BilledCompanies, billedCompanies, billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'
@@ -56,9 +56,6 @@ export async function companyDetails(
   )
 }
 
-/** The JSON of a company in pieces. */
-type Pieces = readonly (string | Uint8Array)[]
-
 /**
  * One company in full, as its JSON; null if it is deleted. The same bytes are given again while the same view would be made.
  * A view rests on the company's version numbers, the catalog, the trait definitions and its number of users; one that shows
@@ -69,21 +66,19 @@ export async function companyPieces(call: EntityPlace, id: string): Promise<Piec
   const { companyViews: views, shards } = services
   const billed = billedCompanies(services, environment.id, [id])
   const beside = besideOf(call, id)
+  views.ask(id)
   const kept = views.find(id, nowMs, beside)
   if (kept !== null && !(await billed).has(id)) return kept
   const stamp = views.stamp(environment.id, id, nowMs)
   const known = views.figures(id)
-  const { reply, untilMs = 0 } = await shards.ask<string | null>(
-    'c',
-    environment.id,
-    id,
-    outlineBeside(known),
-    nowMs,
-  )
+  const isWanted = views.isWanted(id)
+  const question = outlineBeside(known, isWanted)
+  const { reply, untilMs = 0 } = await shards.ask<string | null>('c', environment.id, id, question, nowMs)
   if (reply === null) return null
   const { outline, figures } = unpackOutline(reply, known)
   const surroundings = await surroundingsOf(call, [outline], billed)
   const pieces = jsonPieces(companyDetail(outline, services.directory.membersOf(id), surroundings))
+  if (!isWanted) return pieces
   const isLasting = isOfDefinitions(outline, surroundings) && !(await billed).has(id)
   const { catalog, traits, members } = besideOf(call, id)
   const isSame = catalog === beside.catalog && traits === beside.traits && members === beside.members
@@ -94,9 +89,9 @@ export async function companyPieces(call: EntityPlace, id: string): Promise<Piec
   return pieces
 }
 
-/** Asks for an outline without the figures that are kept. */
-function outlineBeside(known: MarkedFigures | null): OutlineQuestion {
-  return { type: 'outline', known: known?.mark ?? '' }
+/** Asks for an outline without the figures that are kept; with a mark of its figures where they are to be kept. */
+function outlineBeside(known: MarkedFigures | null, isWanted: boolean): OutlineQuestion {
+  return isWanted ? { type: 'outline', known: known?.mark ?? '' } : { type: 'outline' }
 }
 
 /** The pieces as bytes of their own but for the figures, which are kept once. */
@@ -132,14 +127,17 @@ export interface ShownWrite {
 /** Write a company and show it. `id`: of the company, known or to be made. */
 export function shownWrite(call: EntityPlace, id: string): ShownWrite {
   const { services, environment } = call
-  const known = services.companyViews.figures(id)
+  const { companyViews: views } = services
+  views.ask(id)
+  const known = views.figures(id)
+  const isWanted = views.isWanted(id)
   return {
-    shows: outlineBeside(known),
+    shows: outlineBeside(known, isWanted),
     view: async ({ outline: text }) => {
       if (text == null) throw entityUnknown('company')
       const billed = billedCompanies(services, environment.id, [id])
       const { outline, figures } = unpackOutline(text, known)
-      services.companyViews.keepFigures(id, figures)
+      if (isWanted) views.keepFigures(id, figures)
       const surroundings = await surroundingsOf(call, [outline], billed)
       const detail = companyDetail(outline, services.directory.membersOf(id), surroundings)
       return { pieces: jsonPieces(detail), detail }

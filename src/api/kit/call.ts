@@ -4,6 +4,7 @@ import type { Sql } from 'postgres'
 import type { EnvironmentRecord, KeyRecord } from '../../engine/account/key-types.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import type { CacheMeta } from '../../engine/cache/response-cache.js'
+import type { Pieces } from '../../json.js'
 import type { Services } from './services.js'
 
 export type {
@@ -87,7 +88,7 @@ export interface Answer {
   /** The serialised `data`, if the shard already wrote it. */
   readonly json?: string
   /** The serialised `data` in pieces, for large answers; joined when written. */
-  readonly pieces?: readonly (string | Uint8Array)[]
+  readonly pieces?: Pieces
   /** The complete serialised body, for routes with their own response format. */
   readonly whole?: string
   /**

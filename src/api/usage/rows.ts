@@ -88,6 +88,7 @@ async function allRows(call: EntityCall, companyId: string): Promise<UsageRow[] 
   const { companyViews: views, shards } = services
   const name = `${companyId} usage`
   const beside = besideOf(call, companyId)
+  views.ask(name)
   const kept = views.find(name, nowMs, beside)
   if (kept !== null) return unpackUsage(Buffer.from(kept[0]!).toString())
   const stamp = views.stamp(environment.id, companyId, nowMs)
@@ -95,7 +96,7 @@ async function allRows(call: EntityCall, companyId: string): Promise<UsageRow[] 
   const answer = await shards.ask<string | null>('c', environment.id, companyId, question, nowMs)
   const { reply, untilMs = 0 } = answer
   if (reply === null) return null
-  if (stamp !== null && beside.catalog === services.catalogs.get(environment.id))
+  if (stamp !== null && beside.catalog === services.catalogs.get(environment.id) && views.isWanted(name))
     views.keep(name, stamp, untilMs, beside, [Buffer.from(reply)])
   return unpackUsage(reply)
 }

@@ -1,10 +1,13 @@
 // Views of companies, each as the bytes of its JSON: a company that is looked up again is not described again while
 // nothing has changed that its view shows. When a company changes its figures stay, which are most of a view and often the
-// same: its shard is asked only for the rest. The companies used last are kept, within a bound of bytes.
+// same: its shard is asked only for the rest. Within a bound of bytes, the companies used last are kept; a new one takes the
+// place of the one used longest ago only if it is asked for more often.
 import type { TraitDefinition } from '../../catalog/traits.js'
 import type { CatalogData } from '../../core/definitions.js'
 import type { MarkedFigures } from '../../protocol/company-outline.js'
 import type { Changes } from '../../protocol/version-counters.js'
+import { AskCounts } from './ask-counts.js'
+import { KeepBackoff } from './keep-backoff.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
 
 /** Things a view shows beside its company's own state. It may be given again while each is the same object or number. */
@@ -31,6 +34,8 @@ interface Kept {
   readonly bytes: number
   /** In which second of this process it came. */
   readonly second: number
+  /** It was given again, or its figures were. */
+  wasUsed: boolean
 }
 
 /** Counts of what was asked for, and the bytes kept. */
@@ -45,9 +50,17 @@ const keptSeconds = 60
 /** A view takes at most this part of the whole. */
 const shareMax = 8
 
+/** There is room while less than this part of the bytes is used. */
+const fullFrom = 0.98
+
+/** Questions after which the counts of questions are halved. */
+const halvedAfter = 1 << 15
+
 export class CompanyViews {
   /** By company id; the one used last comes last. */
   private readonly kept = new Map<string, Kept>()
+  private readonly asked = new AskCounts(halvedAfter)
+  private readonly backoff = new KeepBackoff()
   private bytes = 0
   private second = 0
 
@@ -63,6 +76,22 @@ export class CompanyViews {
     return this.bytesMax === 0 ? null : stampOf(this.changes, environmentId, companyId, nowMs)
   }
 
+  /** A company is asked for: those that are asked for most often are kept. */
+  ask(companyId: string): void {
+    this.asked.add(companyId)
+  }
+
+  /**
+   * Whether to keep what will be heard of a company. It is not while it changes faster than it is asked for, nor when it
+   * would take the place of one that is asked for more often.
+   */
+  isWanted(companyId: string): boolean {
+    if (this.bytesMax === 0 || !this.backoff.tries(companyId)) return false
+    if (this.bytes < this.bytesMax * fullFrom || this.kept.has(companyId)) return true
+    const [oldest] = this.kept.keys()
+    return oldest === undefined || this.asked.of(companyId) > this.asked.of(oldest)
+  }
+
   /** The view of a company at this instant of its environment (epoch ms), as it would be made now; null: it must be made. */
   find(companyId: string, nowMs: number, { catalog, traits, members }: Beside): ViewPieces | null {
     const kept = this.kept.get(companyId)
@@ -74,6 +103,7 @@ export class CompanyViews {
       return null
     }
     if (nowMs >= view.untilMs || nowMs < view.stamp.sinceMs) return null
+    kept.wasUsed = true
     this.kept.delete(companyId)
     this.kept.set(companyId, kept)
     this.metrics.again.count++
@@ -120,10 +150,14 @@ export class CompanyViews {
 
   private put(companyId: string, view: View | null, figures: MarkedFigures | null): void {
     const before = this.kept.get(companyId)
-    if (before !== undefined) this.drop(companyId, before)
+    const isSame = figures !== null && figures.metrics === before?.figures?.metrics
+    if (before !== undefined) {
+      this.backoff.judge(companyId, before.wasUsed || isSame)
+      this.drop(companyId, before)
+    }
     const bytes = bytesOf(view, figures)
     if (bytes === 0 || bytes * shareMax > this.bytesMax) return
-    this.kept.set(companyId, { view, figures, bytes, second: this.second })
+    this.kept.set(companyId, { view, figures, bytes, second: this.second, wasUsed: isSame })
     this.bytes += bytes
     for (const [id, oldest] of this.kept) {
       if (this.bytes <= this.bytesMax) break
@@ -132,11 +166,15 @@ export class CompanyViews {
   }
 
   /** The figures stay where they are in the order. */
-  private dropView(companyId: string, { figures, bytes, second }: Kept): void {
+  private dropView(companyId: string, kept: Kept): void {
+    const { figures, bytes } = kept
     const left = bytesOf(null, figures)
     this.bytes += left - bytes
-    if (left === 0) this.kept.delete(companyId)
-    else this.kept.set(companyId, { view: null, figures, bytes: left, second })
+    if (left > 0) this.kept.set(companyId, { ...kept, view: null, bytes: left })
+    else {
+      this.backoff.judge(companyId, kept.wasUsed)
+      this.kept.delete(companyId)
+    }
   }
 
   private drop(companyId: string, kept: Kept): void {

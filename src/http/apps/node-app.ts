@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS
 import { type AddressInfo, type ListenOptions, type Socket, Server as TcpServer } from 'node:net'
 import { headerBytesMax } from '../../config.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
+import { lasting } from './lasting.js'
 import { NodeSockets } from './node-sockets.js'
 import { PathTree } from './path-tree.js'
 
@@ -287,8 +288,7 @@ class NodeResponse implements AppResponse {
       )
       this.writeHead()
     }
-    // Node may send it later, and shared memory is used again
-    this.res.end(isShared(body) ? Buffer.from(body) : body)
+    this.res.end(lasting(body))
   }
 
   endWithoutBody(): void {
@@ -301,7 +301,7 @@ class NodeResponse implements AppResponse {
     this.totalBytes = totalBytes
     this.headers.push('Content-Length', String(totalBytes))
     this.writeHead()
-    this.res.end(rest)
+    this.res.end(lasting(rest))
     return [this.res.writableFinished, this.res.writableFinished]
   }
 
@@ -333,9 +333,6 @@ class NodeResponse implements AppResponse {
     )
   }
 }
-
-const isShared = (body: string | Uint8Array): boolean =>
-  typeof body !== 'string' && body.buffer instanceof SharedArrayBuffer
 
 const text = (value: string | Uint8Array): string =>
   typeof value === 'string' ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()

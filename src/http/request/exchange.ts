@@ -34,7 +34,7 @@ import { emptyInput, none, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
   attachment,
-  bytesOf,
+  bytesForNow,
   echoed,
   failure,
   headersOf,
@@ -629,7 +629,8 @@ export class Exchange implements Listener, Caller {
   private writeLarge(reply: Reply): void {
     const { res, shared } = this
     shared.writeHead(res, reply)
-    this.leaving = !sendLarge(res, reply.bytes ?? bytesOf(reply.pieces ?? [reply.body]), () => this.gone())
+    const bytes = reply.bytes ?? bytesForNow(reply.pieces ?? [reply.body])
+    this.leaving = !sendLarge(res, bytes, () => this.gone())
     if (!this.leaving) shared.left()
   }
 

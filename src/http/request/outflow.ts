@@ -1,5 +1,6 @@
 // Streams a response of unknown length as fast as its reader takes it.
 import type { AppResponse } from '../apps/app.js'
+import { lasting } from '../apps/lasting.js'
 
 /** Writes pieces to a response with written headers. It holds one piece besides the socket's buffer. */
 export class Outflow {
@@ -62,14 +63,16 @@ export class Outflow {
 /**
  * Send a response that may not fit the socket at once.
  *
+ * bytes    shared memory may be used again as soon as this returns.
  * ended    called when its last byte is sent, if that is later.
  * returns  whether it is sent already.
  */
 export function sendLarge(res: AppResponse, bytes: Uint8Array, ended: () => void): boolean {
   const [, whole] = res.tryEnd(bytes, bytes.length)
   if (whole) return true
+  const kept = lasting(bytes)
   res.onWritable(offset => {
-    const [taken, over] = res.tryEnd(bytes.subarray(offset), bytes.length)
+    const [taken, over] = res.tryEnd(kept.subarray(offset), kept.length)
     if (over) ended()
     return taken
   })

@@ -1,7 +1,7 @@
 // Builds responses: the envelope, the common headers, and errors.
 import type { Answer } from '../../api/kit/call.js'
 import { ServiceError } from '../../errors.js'
-import { jsonText } from '../../json.js'
+import { jsonText, type Pieces } from '../../json.js'
 import type { Allowance } from '../admission/limits.js'
 import { nothing } from './request.js'
 
@@ -12,7 +12,7 @@ export interface Reply {
   readonly headers: string
   /** '' with 204 and 304, and for a body in pieces. */
   readonly body: string
-  readonly pieces?: readonly (string | Uint8Array)[]
+  readonly pieces?: Pieces
   /** The body as bytes, if it was cached so. */
   readonly bytes?: Uint8Array
   /** The body as the audit log keeps it; absent: the whole body. */
@@ -121,11 +121,34 @@ function echoOf(params: Readonly<Record<string, string>>): string {
 }
 
 /** Concatenated pieces as bytes. */
-export function bytesOf(pieces: readonly (string | Uint8Array)[]): Buffer {
+export function bytesOf(pieces: Pieces): Buffer {
   if (pieces.length === 1 && typeof pieces[0] === 'string') return Buffer.from(pieces[0])
+  const bytes = Buffer.allocUnsafe(lengthOf(pieces))
+  writeInto(bytes, pieces)
+  return bytes
+}
+
+/**
+ * Memory for a body that is sent at once. Memory of its own for each body would lie outside the heap, where tens of megabytes
+ * of it make the engine mark the whole heap: with 375 company views a second that was every 0.6 s.
+ */
+const scratch = Buffer.from(new SharedArrayBuffer(256 << 10))
+
+/** As `bytesOf`; shared memory holds them until the next call. */
+export function bytesForNow(pieces: Pieces): Buffer {
+  const length = lengthOf(pieces)
+  if (length > scratch.length) return bytesOf(pieces)
+  writeInto(scratch, pieces)
+  return scratch.subarray(0, length)
+}
+
+function lengthOf(pieces: Pieces): number {
   let length = 0
   for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
-  const bytes = Buffer.allocUnsafe(length)
+  return length
+}
+
+function writeInto(bytes: Buffer, pieces: Pieces): void {
   let at = 0
   for (const piece of pieces)
     if (typeof piece === 'string') at += bytes.write(piece, at)
@@ -133,7 +156,6 @@ export function bytesOf(pieces: readonly (string | Uint8Array)[]): Buffer {
       bytes.set(piece, at)
       at += piece.length
     }
-  return bytes
 }
 
 /** Whether responses with this status have no body. */

@@ -133,3 +133,69 @@ t.test('figures are kept when their view ends, and counted once', async t => {
   off.views.keepFigures('comp_1', figures)
   t.equal(off.views.figures('comp_1'), null)
 })
+
+t.test(
+  'when views are full a company needs more questions than the one whose place it would take',
+  async t => {
+    const { views, keep } = world(1_000)
+    t.ok(views.isWanted('comp_10'), 'there is room')
+    for (let i = 0; i < 10; i++) keep(`comp_${i}`)
+    for (let i = 0; i < 3; i++) views.ask('comp_0')
+    for (let i = 0; i < 3; i++) views.ask('comp_10')
+    t.notOk(views.isWanted('comp_10'), 'comp_0 was asked for as often')
+    t.ok(views.isWanted('comp_1'), 'what is kept stays wanted')
+    views.ask('comp_10')
+    t.ok(views.isWanted('comp_10'))
+    t.notOk(world(0).views.isWanted('comp_1'))
+  },
+)
+
+t.test('counts of questions fade: a company that was asked for once gives way', async t => {
+  const { views, keep } = world(1_000)
+  for (let i = 0; i < 10; i++) keep(`comp_${i}`)
+  for (let i = 0; i < 200; i++) views.ask('comp_0')
+  for (let i = 0; i < 7 << 15; i++) views.ask('comp_11')
+  for (let i = 0; i < 5; i++) views.ask('comp_10')
+  t.ok(views.isWanted('comp_10'))
+})
+
+t.test('a company that changes faster than it is asked for is kept more and more rarely', async t => {
+  const { changes, views, keep, has } = world()
+  const pass = (): number => {
+    let passed = 0
+    while (!views.isWanted('comp_1')) passed++
+    return passed
+  }
+  const passed = []
+  for (let i = 0; i < 8; i++) {
+    passed.push(pass())
+    keep('comp_1')
+    changes.changed('comp_1')
+    t.notOk(has('comp_1'))
+  }
+  t.same(passed, [0, 1, 3, 7, 15, 31, 31, 31])
+  pass()
+  keep('comp_1')
+  t.ok(has('comp_1'))
+  changes.changed('comp_1')
+  t.notOk(has('comp_1'))
+  t.equal(pass(), 0, 'it was of use')
+})
+
+t.test('figures that are the same again were of use', async t => {
+  const { views } = world()
+  const part = (mark: string) => ({
+    mark,
+    entitlements: Buffer.alloc(4),
+    metrics: Buffer.alloc(5),
+    balances: '{}',
+  })
+  const first = part('a 1')
+  views.keepFigures('comp_1', first)
+  views.keepFigures('comp_1', { ...part('a 2'), metrics: first.metrics })
+  t.ok(views.isWanted('comp_1'))
+  views.keepFigures('comp_1', part('a 3'))
+  t.ok(views.isWanted('comp_1'), 'its metrics were')
+  views.keepFigures('comp_1', part('a 4'))
+  t.notOk(views.isWanted('comp_1'))
+})
