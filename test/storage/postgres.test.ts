@@ -28,6 +28,16 @@ t.test('Postgres', async t => {
     t.equal(asStoreError(refusal), refusal)
   })
 
+  await t.test('a write of some rows by their ids does not read the whole table', async t => {
+    await sql`create table many (id text primary key, text text not null)`
+    await sql`insert into many select 'row_' || n, repeat('x', 200) from generate_series(1, 10000) as n`
+    await sql`analyze many`
+    const plan = await sql`
+      explain update many set text = change.text
+      from jsonb_to_recordset('[]') as change (id text, text text) where many.id = change.id`
+    t.match(JSON.stringify(plan), /Index Scan using many_pkey/)
+  })
+
   await t.test('a statement that takes too long is ended', async t => {
     const quick = openPostgres(postgres, { statementTimeoutMs: 200 })
     t.teardown(() => closePostgres(quick))

@@ -6,9 +6,10 @@ import type {
   LeaseAcquire,
   LeaseExtend,
 } from '../../../schemas/credits.js'
-import type { CreditMessage, CreditReply, HoldKind, HoldView } from '../../core/credits/account-state.js'
+import type { CreditMessage, CreditReply, HoldView } from '../../core/credits/account-state.js'
 import { amountFromDecimal, amountFromNumber, amountToNumber } from '../../core/credits/amount.js'
-import { companyOfHold } from '../../core/credits/hold.js'
+import type { HoldKind } from '../../core/credits/closed-holds.js'
+import { companyOfHold } from '../../core/credits/hold-id.js'
 import type { HoldKeyKind } from '../../engine/idempotency/hold-keys.js'
 import { ServiceError } from '../../errors.js'
 import { isKnown, orRefused } from '../entities/write.js'

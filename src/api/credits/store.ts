@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { CreditBundleRow, CreditRow, PlanCreditGrantRow, SpendPolicyRow } from '../../catalog/credits.js'
 import type { StoredPrice } from '../../catalog/prices.js'
-import type { HoldKind } from '../../core/credits/account-state.js'
+import type { HoldKind } from '../../core/credits/closed-holds.js'
 import { ServiceError } from '../../errors.js'
 import { among, contains, newest } from '../kit/sql.js'
 

@@ -18,9 +18,10 @@ import type {
 import type { Refusal } from '../company/requests.js'
 import { interned } from '../company/shared-names.js'
 import type { Amount, Nanos } from './amount.js'
+import { ClosedHolds, type HoldKind } from './closed-holds.js'
 
 /**
- * The account of one (company, credit). Plain data; amounts are bigint, so JSON goes through
+ * The account of one (company, credit). Amounts are bigint and closed holds a list of their own, so JSON goes through
  * `encodeAccount`/`decodeAccount`. Changed by `applyCredit` and `drawFromFirst` alone.
  */
 export interface CreditAccount {
@@ -41,7 +42,7 @@ export interface CreditAccount {
   lease: HoldState | null
   reservations: readonly HoldState[]
   /** Recent, oldest first, at most 256. */
-  closed: readonly ClosedHold[]
+  closed: ClosedHolds
   spent: readonly SpentGrant[]
   /** Total of spent grants without an end that are no longer kept one by one. */
   spentForever: Amount
@@ -339,7 +340,7 @@ export function emptyAccount(companyId: string, creditId: string): CreditAccount
     overdrawnSinceMs: null,
     lease: null,
     reservations: none,
-    closed: none,
+    closed: ClosedHolds.none,
     spent: none,
     spentForever: 0n,
     enrolments: none,
@@ -485,8 +486,6 @@ export interface Payment {
   readonly seq: number
 }
 
-export type HoldKind = 'lease' | 'reservation'
-
 /** Rest of one slice of a hold, in the order it was taken (CR-78). */
 export interface HoldSlice {
   readonly seq: number
@@ -508,18 +507,6 @@ export interface HoldState {
   expiresAtMs: number
   /** Idempotency keys of the reservation, or of the lease's latest extensions. */
   keys: readonly string[]
-}
-
-/** A hold that is over, remembered for a while so that a repeat of its release or request is answered. */
-export interface ClosedHold {
-  readonly id: string
-  readonly kind: HoldKind
-  readonly granted: Amount
-  readonly tracked: Amount
-  readonly createdAtMs: number
-  readonly expiresAtMs: number
-  readonly releasedAtMs: number
-  readonly keys: readonly string[]
 }
 
 /** A hold as callers see it. */

@@ -3,7 +3,6 @@ import type { BillingCreditGrantReason, BillingCreditGrantZeroedOutReason } from
 import type { Decision } from '../company/message.js'
 import {
   type Accounts,
-  type ClosedHold,
   type CreditAccount,
   type CreditConfig,
   type CreditContext,
@@ -14,7 +13,6 @@ import {
   type GrantState,
   type GrantView,
   type HoldDecision,
-  type HoldState,
 } from './account-state.js'
 import { type Amount, decodeAmount, encodeAmount, wholeCredits } from './amount.js'
 import {
@@ -28,7 +26,7 @@ import {
   topupFailuresMax,
 } from './draw.js'
 import { expiryOf, grantId } from './grant.js'
-import { acquireLease, extendLease, releaseHold, reserve } from './hold.js'
+import { acquireLease, extendLease, isReservationKey, releaseHold, reserve } from './hold.js'
 import { type Draft, draftOf } from './ledger.js'
 import { beginRenewal, renewalOf } from './renewal.js'
 
@@ -97,8 +95,8 @@ export function creditOf(accounts: Accounts, message: CreditMessage): string | n
   if ('creditId' in message) return message.creditId
   const id = message.type === 'credit_reservation_release' ? message.reservationId : message.leaseId
   for (const account of accounts.values()) {
-    const holds: readonly { readonly id: string }[] = [...account.reservations, ...account.closed]
-    if (account.lease?.id === id || holds.some(hold => hold.id === id)) return account.creditId
+    const isOpen = account.lease?.id === id || account.reservations.some(hold => hold.id === id)
+    if (isOpen || account.closed.withId(id) !== undefined) return account.creditId
   }
   return null
 }
@@ -122,11 +120,12 @@ function extendOnce(
 ): Decision<CreditReply> {
   const { key, leaseId } = message
   if (key !== null) {
-    const elsewhere = (hold: HoldState | ClosedHold): boolean =>
-      hold.kind === 'lease' && hold.id !== leaseId && hold.keys.includes(key)
-    for (const { lease, closed } of context.accounts.values())
-      if ((lease !== null && elsewhere(lease)) || closed.some(elsewhere))
+    for (const { lease, closed } of context.accounts.values()) {
+      if (lease !== null && lease.id !== leaseId && lease.keys.includes(key))
         return { refused: 'idempotency_reused' }
+      for (const { id } of closed.allWithKey(key, 'lease'))
+        if (id !== leaseId) return { refused: 'idempotency_reused' }
+    }
   }
   return holdReply(extendLease(account, config, leaseId, message, nowMs))
 }
@@ -141,12 +140,9 @@ function reserveAnywhere(
 ): Decision<CreditReply> {
   const { key } = message
   if (key !== null) {
-    const known = (hold: HoldState | ClosedHold): boolean =>
-      hold.kind === 'reservation' && hold.keys.includes(key)
-    for (const other of context.accounts.values()) {
-      if (other.creditId === account.creditId) continue
-      if (other.reservations.some(known) || other.closed.some(known)) return { refused: 'idempotency_reused' }
-    }
+    for (const other of context.accounts.values())
+      if (other.creditId !== account.creditId && isReservationKey(other, key))
+        return { refused: 'idempotency_reused' }
   }
   return holdReply(reserve(account, config, message, nowMs))
 }

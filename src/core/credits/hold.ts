@@ -1,17 +1,14 @@
 // Holds: the lease that callers share and the reservations of single uses. Both move credits right; release moves them back.
 
 import type { Preflight, Refusal } from '../company/requests.js'
-import { derivedId } from '../id.js'
 import { hourMs, minuteMs } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
 import type {
-  ClosedHold,
   Commit,
   CreditAccount,
   CreditConfig,
   CreditEffect,
   HoldDecision,
-  HoldKind,
   HoldRequest,
   HoldState,
   HoldView,
@@ -20,20 +17,10 @@ import type {
   UseLinks,
 } from './account-state.js'
 import { type Amount, costOf, encodeAmount, lesser } from './amount.js'
+import type { ClosedHold, HoldKind } from './closed-holds.js'
 import { capacityOf, pay } from './grant.js'
+import { holdId } from './hold-id.js'
 import { entryCount } from './ledger.js'
-
-/** A hold's id contains its company's id, so that a request with the id alone can be routed. */
-function holdId(companyId: string, creditId: string, seq: number): string {
-  const owner = companyId.slice(companyId.indexOf('_') + 1)
-  return derivedId(`crlse_${owner}`, companyId, creditId, seq)
-}
-
-/** The company whose hold this is; null for an id that no hold can have. */
-export function companyOfHold(id: string): string | null {
-  const named = /^crlse_(\w{11})\w{11}$/.exec(id)
-  return named && `comp_${named[1]}`
-}
 
 const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const
 
@@ -89,10 +76,16 @@ export function reserve(
 }
 
 function reservationOf(account: Readonly<CreditAccount>, key: string): HoldView | undefined {
-  const made = (hold: HoldState | ClosedHold): boolean =>
-    hold.kind === 'reservation' && hold.keys.includes(key)
-  const found = account.reservations.find(made) ?? account.closed.find(made)
+  const found =
+    account.reservations.find(hold => hold.keys.includes(key)) ?? account.closed.withKey(key, 'reservation')
   return found === undefined ? undefined : viewHold(account, found)
+}
+
+/** Whether a reservation of the account was made with an idempotency key. */
+export function isReservationKey({ reservations, closed }: Readonly<CreditAccount>, key: string): boolean {
+  return (
+    reservations.some(hold => hold.keys.includes(key)) || closed.withKey(key, 'reservation') !== undefined
+  )
 }
 
 function refusalOf(config: CreditConfig, amount: Amount, expiresAtMs: number | null): Refusal | null {
@@ -159,7 +152,7 @@ export function extendLease(
   request: HoldRequest,
   nowMs: number,
 ): HoldDecision {
-  const lease = account.lease?.id === leaseId ? account.lease : closedHold(account, leaseId, 'lease')
+  const lease = account.lease?.id === leaseId ? account.lease : account.closed.withId(leaseId, 'lease')
   if (lease === undefined) return { refused: 'lease_not_found' }
   if (request.key != null && (request.used || lease.keys.includes(request.key))) {
     return { hold: viewHold(account, lease), effects: [], reused: true }
@@ -204,7 +197,7 @@ export function releaseHold(
     const hold = { ...viewHold(account, open), updatedAtMs: nowMs, releasedAtMs: nowMs }
     return { hold, effects: endHold(account, open, 'released', nowMs), reused: false }
   }
-  const closed = closedHold(account, id, kind)
+  const closed = account.closed.withId(id, kind)
   if (closed !== undefined) return { hold: viewHold(account, closed), effects: [], reused: true }
   return { refused: kind === 'lease' ? 'lease_not_found' : 'reservation_not_found' }
 }
@@ -216,10 +209,6 @@ export function openHoldOf(
 ): HoldState | undefined {
   if (kind === 'lease') return account.lease?.id === id ? account.lease : undefined
   return account.reservations.find(hold => hold.id === id)
-}
-
-function closedHold(account: Readonly<CreditAccount>, id: string, kind: HoldKind): ClosedHold | undefined {
-  return account.closed.find(hold => hold.id === id && hold.kind === kind)
 }
 
 function viewHold(account: Readonly<CreditAccount>, hold: HoldState | ClosedHold): HoldView {

@@ -9,11 +9,13 @@ import {
   type HoldState,
 } from './account-state.js'
 import { decodeAmount, encodeAmount, type Nanos } from './amount.js'
+import { type ClosedHold, ClosedHolds } from './closed-holds.js'
 import { kindsOf } from './grant.js'
 import { sharedAmount } from './ledger.js'
 
 /** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
-export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals'>> & {
+export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals' | 'closed'>> & {
+  readonly closed: readonly Jsonified<ClosedHold>[]
   /** Absent where nothing renews. */
   readonly renewals?: readonly GrantRenewal[]
 }
@@ -37,7 +39,7 @@ export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
     overdrawnSinceMs: account.overdrawnSinceMs,
     lease: jsonified(account.lease),
     reservations: jsonified(account.reservations),
-    closed: jsonified(account.closed),
+    closed: jsonified([...account.closed]),
     spent: account.spent.map(({ seq, quantity, expiresAtMs }) => ({
       seq,
       quantity: encodeAmount(quantity),
@@ -92,12 +94,7 @@ export function decodeAccount(json: AccountJson, companyId: string = json.compan
   account.overdrawnSinceMs = json.overdrawnSinceMs
   if (json.lease !== null) account.lease = decodeHold(json.lease)
   if (json.reservations.length > 0) account.reservations = json.reservations.map(decodeHold)
-  if (json.closed.length > 0)
-    account.closed = json.closed.map(hold => ({
-      ...hold,
-      granted: decodeAmount(hold.granted),
-      tracked: decodeAmount(hold.tracked),
-    }))
+  if (json.closed.length > 0) account.closed = ClosedHolds.of(companyId, json.closed.map(decodeClosedHold))
   if (json.spent.length > 0)
     account.spent = json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) }))
   account.spentForever = decodeAmount(json.spentForever)
@@ -133,6 +130,10 @@ function decodeGrant(json: Jsonified<GrantState>): GrantState {
     licence,
     closed,
   }
+}
+
+function decodeClosedHold(json: Jsonified<ClosedHold>): ClosedHold {
+  return { ...json, granted: decodeAmount(json.granted), tracked: decodeAmount(json.tracked) }
 }
 
 function decodeHold(json: Jsonified<HoldState>): HoldState {

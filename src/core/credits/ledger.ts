@@ -301,10 +301,7 @@ function released(account: CreditAccount, effect: Effect<'credit_release'>): voi
   }
   const { id, kind, granted, tracked, createdAtMs, expiresAtMs, keys } = hold
   const over = { id, kind, granted, tracked, createdAtMs, expiresAtMs, releasedAtMs: effect.at, keys }
-  const { closed } = account
-  let forget = Math.max(0, closed.length + 1 - closedHoldsMax)
-  while (forget < closed.length && closed[forget]!.releasedAtMs < effect.at - closedHoldsMs) forget++
-  account.closed = (forget > 0 ? closed.slice(forget) : closed).concat(over)
+  account.closed = account.closed.with(account.companyId, over, closedHoldsMax, effect.at - closedHoldsMs)
 }
 
 function zeroed(account: CreditAccount, seq: number, effect: Effect<'credit_zero_out'>): void {

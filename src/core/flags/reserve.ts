@@ -9,7 +9,7 @@ import { decideCredit } from '../credits/account.js'
 import type { CreditReply, HoldView } from '../credits/account-state.js'
 import { amountToNumber } from '../credits/amount.js'
 import { configFor, creditContext } from '../credits/company-accounts.js'
-import { holdSize } from '../credits/hold.js'
+import { holdSize, isReservationKey } from '../credits/hold.js'
 import type { Quantity } from '../usage/quantity.js'
 import { type CheckResult, checkWith, denied, inContext, writeCheck } from './flag.js'
 import { isEntitlementRule, type UserFacts } from './rule.js'
@@ -118,9 +118,7 @@ function only(checked: CheckResult): Decision<CheckedAndReserved> {
 }
 
 function isKnownKey(company: Company, key: string): boolean {
-  for (const { reservations, closed } of company.credits.values())
-    for (const hold of [...reservations, ...closed])
-      if (hold.kind === 'reservation' && hold.keys.includes(key)) return true
+  for (const account of company.credits.values()) if (isReservationKey(account, key)) return true
   return false
 }
 

@@ -332,7 +332,7 @@ t.test('CR-81 the settling event takes from the hold, returns the rest, draws th
     returned: 0n,
   })
   t.same(world.whole, [20, 0, 20])
-  t.equal(world.account.closed.at(-1)!.tracked, 55_000_000_000n, 'settled_amount is the full cost')
+  t.equal([...world.account.closed].at(-1)!.tracked, 55_000_000_000n, 'settled_amount is the full cost')
   t.match(
     world.use(5_000_000_000n, null, high.id),
     { applied: 'grants' },
