@@ -4,7 +4,7 @@ import type { CreditConfig, CreditEffect } from '../../src/core/credits/account-
 import { archive, due, nextDueMs } from '../../src/core/credits/balance.js'
 import { drawForEvent } from '../../src/core/credits/draw.js'
 import { grantId } from '../../src/core/credits/grant.js'
-import { applyCredit } from '../../src/core/credits/ledger.js'
+import { applyCredit, copyAccount } from '../../src/core/credits/ledger.js'
 import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
 import { followPlan, type HeldPlanGrant } from '../../src/core/credits/plan-grant.js'
 import {
@@ -323,6 +323,7 @@ export class History {
         `replay from ${from} of ${journal.length} effects is the same`,
       )
     }
+    must(isSame(encodeAccount(copyAccount(this.world.account)), lived), 'an account can be copied')
   }
 
   /** Advance the account by a long time at once, and again in several steps. Returns null when both agree. */

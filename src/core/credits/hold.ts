@@ -82,10 +82,8 @@ function reservationOf(account: Readonly<CreditAccount>, key: string): HoldView 
 }
 
 /** Whether a reservation of the account was made with an idempotency key. */
-export function isReservationKey({ reservations, closed }: Readonly<CreditAccount>, key: string): boolean {
-  return (
-    reservations.some(hold => hold.keys.includes(key)) || closed.withKey(key, 'reservation') !== undefined
-  )
+export function isReservationKey(account: Readonly<CreditAccount>, key: string): boolean {
+  return reservationOf(account, key) !== undefined
 }
 
 function refusalOf(config: CreditConfig, amount: Amount, expiresAtMs: number | null): Refusal | null {

@@ -82,7 +82,7 @@ export class CompanyViews {
   }
 
   /**
-   * Whether to keep what will be heard of a company. It is not while it changes faster than it is asked for, nor when it
+   * Whether to keep what will be heard of a company; called once for each answer that is asked for. It is not while it changes faster than it is asked for, nor when it
    * would take the place of one that is asked for more often.
    */
   isWanted(companyId: string): boolean {

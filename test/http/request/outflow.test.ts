@@ -54,7 +54,10 @@ t.test('an answer that its socket takes at once, and one that shared memory cann
     const text = 'é'.repeat(length)
     const isSent = sendLarge(socket as unknown as AppResponse, bytesForNow([text, '!']), () => {})
     t.equal(isSent, atOnce > 2 * length)
-    while (socket.offset < 2 * length + 1) socket.writable(socket.offset)
+    for (let before = -1; before < socket.offset; ) {
+      before = socket.offset
+      if (before < 2 * length + 1) socket.writable(before)
+    }
     t.ok(textOf(socket) === `${text}!`, `${length} by ${atOnce}`)
   }
 })
