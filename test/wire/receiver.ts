@@ -49,7 +49,7 @@ export async function receiver(t: Test): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hook`,
     received,
     answers,
-    async until(count, ms = 5_000) {
+    async until(count, ms = 60_000) {
       const end = Date.now() + ms
       while (received.length < count && Date.now() < end)
         await new Promise(resolve => setTimeout(resolve, 10))

@@ -26,7 +26,7 @@ const flagBody = (key: string) => ({
   default_value: false,
 })
 
-async function eventually(holds: () => Promise<boolean> | boolean, ms = 30_000): Promise<boolean> {
+async function eventually(holds: () => Promise<boolean> | boolean, ms = 60_000): Promise<boolean> {
   for (const end = Date.now() + ms; Date.now() < end; ) {
     if (await holds()) return true
     await new Promise(resolve => setTimeout(resolve, 20))
@@ -202,7 +202,7 @@ t.test('security 12: endpoints that never answer keep no other environment waiti
   await silent.until(8)
   const webhook = await hook(here.url, ['company.created'], other)
   await other.ok('POST', '/companies', { keys: { slug: 'prompt' } })
-  await here.until(1, 60_000)
+  await here.until(1)
   const [ended] = await sql<{ count: number }[]>`
     select count(*)::int as count from webhook_events where webhook_id = any(${slow}::text[]) and attempt_count > 0`
   t.equal(ended!.count, 0, 'it was told before any call of the other had ended')
@@ -241,7 +241,7 @@ t.test('security 12: a webhook that is deleted while rows are written costs its 
       const [blocked] = await sql`
         select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into webhook_events%'`
       return blocked !== undefined
-    }, 5_000)
+    })
   })
   await t.resolves(inserting)
   const stored = await sql<{ webhook_id: string }[]>`

@@ -202,6 +202,40 @@ t.test('FE-101: the last rows are sent although a flush of another table is in p
   t.same(sent, ['flag_checks 1', 'events a', 'flag_checks 2'])
 })
 
+t.test('FE-101: no row is lost or sent twice while inserts of the other table fail', async t => {
+  const events: string[] = []
+  let fail = (): void => {}
+  let store = (): void => {}
+  const insertRaw = ({ table, rows }: { table: string; rows: string | Buffer }) => {
+    if (table === 'flag_checks') return Promise.reject(new Error('away'))
+    events.push(rows.toString())
+    return new Promise<void>((resolve, reject) => {
+      store = resolve
+      fail = () => reject(new Error('away'))
+    })
+  }
+  const turns = async () => {
+    for (let turn = 0; turn < 5; turn++) await tick()
+  }
+  const writer = new CheckWriter({ insertRaw }, () => {})
+  writer.add(['1'], ['a'])
+  void writer.flush()
+  await turns()
+  void writer.flush()
+  await turns()
+  t.same(events, ['a'], 'the insert under way is waited for')
+  writer.add([], ['b'])
+  store()
+  await turns()
+  t.same(events, ['a', 'b'])
+  fail()
+  await turns()
+  void writer.flush()
+  await turns()
+  t.same(events, ['a', 'b', 'b'], 'what failed is sent again')
+  store()
+})
+
 t.test('CU-46: last seen times are the latest, unless an explicit one came in between', async t => {
   const record = (flags: number, fact: unknown) => ({
     sequence: 1,

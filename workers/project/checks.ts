@@ -48,14 +48,10 @@ export class CheckWriter {
   /** Send the waiting rows, unless held. Never rejects: rows that could not be sent wait for the next call. */
   flush(): Promise<void> {
     if (this.held) return this.sent
-    this.#flushing ??= Promise.all([this.#send('flag_checks'), this.#send('events')])
-      .then(
-        () => {},
-        () => {},
-      )
-      .finally(() => {
-        this.#flushing = null
-      })
+    // settled: a table whose insert is under way is not sent again because the other table's insert failed
+    this.#flushing ??= Promise.allSettled([this.#send('flag_checks'), this.#send('events')]).then(() => {
+      this.#flushing = null
+    })
     return this.#flushing
   }
 
