@@ -1,5 +1,5 @@
 // npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes]
-// [long [minutes]] [ingest [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
+// [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { benchRefused } from './http/unauthorized.js'
 import { benchNodes } from './nodes/run.js'
 import { type Size, sizes } from './population/data.js'
 import { benchIngest } from './population/ingest.js'
-import { benchLong } from './population/long.js'
+import { allAtOnce, benchLong, halvesInTurn } from './population/long.js'
 import { benchPopulation, benchServers, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
 import { benchStream, streamParts } from './stream/run.js'
@@ -29,7 +29,8 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   outages: benchOutages,
   refused: benchRefused,
   nodes: benchNodes,
-  long: () => benchLong(Number(numbers[0] ?? 30)),
+  long: () => benchLong(Number(numbers[0] ?? 30), allAtOnce),
+  halves: () => benchLong(Number(numbers[0] ?? 30), halvesInTurn),
   ingest: () => benchIngest(Number(numbers[0] ?? 30)),
   stream: () => benchStream(parts),
   start: async () => {
@@ -81,7 +82,8 @@ if (unknown !== undefined) {
 try {
   // a start is one of the shards' benchmarks, mixed one of http's, other sizes than the town are long: when asked for
   const all = Object.keys(areas).filter(
-    area => !['start', 'mixed', 'village', 'city', 'servers', 'nodes', 'long', 'ingest'].includes(area),
+    area =>
+      !['start', 'mixed', 'village', 'city', 'servers', 'nodes', 'long', 'halves', 'ingest'].includes(area),
   )
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {
