@@ -25,7 +25,7 @@ export function cpuTimes(pid: number): CpuTimes {
     const part = Number(thread) === pid ? 'HTTP' : nice > 0 ? 'projector' : `thread ${thread}`
     add(part, Number(ran) / 1_000)
   }
-  for (const [child, name] of descendants(pid)) add(name, ticks(child, 14) + ticks(child, 15))
+  for (const [child, name] of descendants(pid)) add(name, withEnded(child))
   add('client', ticks(process.pid, 16) + ticks(process.pid, 17))
   return used
 }
@@ -33,8 +33,11 @@ export function cpuTimes(pid: number): CpuTimes {
 /** CPU time so far of a process and of those that it started and that live, µs. */
 export function processUs(pid: number): number {
   const all = [pid, ...[...descendants(pid)].map(([child]) => child)]
-  return all.reduce((sum, one) => sum + ticks(one, 14) + ticks(one, 15), 0)
+  return all.reduce((sum, one) => sum + withEnded(one), 0)
 }
+
+/** CPU time of a process and of its children that ended: a server that ends a connection's process must not lose its time. */
+const withEnded = (pid: number): number => [14, 15, 16, 17].reduce((sum, field) => sum + ticks(pid, field), 0)
 
 /** Memory of a service and of its stores, MiB; a page that processes share counts once. */
 export function memoryOf(pid: number): ReadonlyMap<string, number> {

@@ -1,5 +1,6 @@
 // npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes]
-// [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
+// [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or
+// of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'

@@ -82,8 +82,8 @@ export class CompanyViews {
   }
 
   /**
-   * Whether to keep what will be heard of a company; called once for each answer that is asked for. It is not while it changes faster than it is asked for, nor when it
-   * would take the place of one that is asked for more often.
+   * Whether to keep what will be heard of a company; called once for each answer that is asked for. False for a company that
+   * changes faster than it is asked for, and for one that would take the place of another that is asked for more often.
    */
   isWanted(companyId: string): boolean {
     if (this.bytesMax === 0 || !this.backoff.tries(companyId)) return false
