@@ -23,6 +23,7 @@ import { closePostgres, openPostgres } from '../src/storage/postgres.js'
 import { CheckWriter } from './project/checks.js'
 import { type ChunkStore, postgresChunks } from './project/chunks.js'
 import { ClickHouseProjection } from './project/clickhouse.js'
+import { gatherMs } from './project/gather.js'
 import { PostgresProjection } from './project/postgres.js'
 import { postgresRows, type RowStore } from './project/rows.js'
 import { type Attempt, type Projection, Stream } from './project/stream.js'
@@ -32,11 +33,8 @@ export interface ProjectorTask {
   readonly options: ProjectorOptions
 }
 
-/** Flag checks gathered before they are sent. */
+/** How often flag checks may be sent. */
 const checksMs = 1_000
-
-/** So many shards may write their chunks as often as one does; more take turns. */
-const shardsAtEase = 4
 
 /** Chunks for ClickHouse in memory at once, over all shards. */
 const chunksAtOnce = 2
@@ -121,7 +119,7 @@ class Projectors {
     for (const shard of this.#options.shards) this.#own(shard)
     this.#port.on('message', (request: ProjectorRequest) => this.#take(request))
     this.#port.on('close', () => this.#end(0))
-    const checking = setInterval(() => void this.#checks.flush(), checksMs)
+    const checking = setInterval(() => this.#checks.tick(), checksMs)
     await this.#stopped
     clearInterval(checking)
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
@@ -214,7 +212,7 @@ class Projectors {
     const { store, shard } = projection
     const stream = new Stream(projection, {
       positions: this.#positions,
-      gatherMs: () => this.#gatherMs(store),
+      gatherMs: records => gatherMs(store, records, this.#readers.size, this.#options),
       gatherMax: this.#options.rowsMax ?? 100_000,
       retryMinMs: 100,
       retryMaxMs: 2_000,
@@ -229,13 +227,6 @@ class Projectors {
         : undefined,
     })
     this.#streams.set(`${store} ${shard}`, stream)
-  }
-
-  /** Records of many shards gather longer: a chunk costs a store about as much whatever it holds. */
-  #gatherMs(store: ProjectedStore): number {
-    const { postgresMs = 200, clickhouseMs = 1_000 } = this.#options
-    const ofOne = store === 'postgres' ? postgresMs : clickhouseMs
-    return (ofOne * Math.max(shardsAtEase, this.#readers.size)) / shardsAtEase
   }
 
   #take(request: ProjectorRequest): void {

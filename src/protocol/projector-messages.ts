@@ -28,8 +28,8 @@ export interface ProjectorOptions {
   readonly rowsMax?: number
   readonly bytesMax?: number
   /**
-   * Longest time that records gather before they are projected, when no caller waits; defaults 200 ms and 1 s. It grows with
-   * the number of shards beyond four.
+   * Longest time that records gather before they are projected, when no caller waits; defaults 200 ms and 1 s. It is longer
+   * with more than four shards, and for few records (workers/project/gather.ts).
    */
   readonly postgresMs?: number
   readonly clickhouseMs?: number

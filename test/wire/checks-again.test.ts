@@ -4,7 +4,8 @@ import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { makeFlag, rule } from './flags.js'
 
-const { client, tollgate } = await startHere(t)
+// every check leaves its record, however quickly they follow each other
+const { client, tollgate } = await startHere(t, { TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND: '100000' })
 const { metrics } = tollgate.services
 
 const condition = (some: object) => ({ operator: 'gte', resource_ids: [], ...some })

@@ -7,6 +7,7 @@ import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { CheckWriter } from '../../workers/project/checks.js'
 import { PositionMoved } from '../../workers/project/chunks.js'
+import { gatherMs } from '../../workers/project/gather.js'
 import { Lines, Pieces } from '../../workers/project/lines.js'
 import { SeenTimes } from '../../workers/project/seen.js'
 import { type Projection, Stream, type StreamOptions } from '../../workers/project/stream.js'
@@ -131,6 +132,37 @@ t.test('records gather until time or number is up, or somebody waits', async t =
   await stream.ended
 })
 
+t.test('records wait for more as long as is right for their number', async t => {
+  const asked: number[] = []
+  const { positions, projection, stream } = begin({
+    gatherMs: records => {
+      asked.push(records)
+      return records < 50 ? 600_000 : 0
+    },
+  })
+  await until(() => projection.attempts === 1)
+  positions.set(0, 'committed', 49)
+  stream.poke()
+  await until(() => asked.includes(49))
+  t.equal(projection.position, 0)
+  positions.set(0, 'committed', 50)
+  await until(() => projection.position > 0)
+  stream.stop(true)
+  await stream.ended
+})
+
+t.test('few records gather three times as long for ClickHouse, those of many shards longer', async t => {
+  const ms = (records: number, shards: number) => [
+    gatherMs('postgres', records, shards, {}),
+    gatherMs('clickhouse', records, shards, {}),
+  ]
+  t.same(ms(4_999, 1), [200, 3_000])
+  t.same(ms(5_000, 1), [200, 1_000])
+  t.same(ms(1, 16), [800, 5_000], 'up to a bound')
+  t.same(ms(5_000, 16), [800, 4_000])
+  t.same(ms(1, 32), [1_600, 8_000], 'never shorter than many')
+})
+
 t.test('an abandoned stream ends though its store is away', async t => {
   const { positions, projection, stream } = begin({ retryMinMs: 60_000, retryMaxMs: 60_000 })
   projection.fails = 1_000
@@ -200,6 +232,30 @@ t.test('FE-101: the last rows are sent although a flush of another table is in p
   stored()
   await Promise.all([flushed, finished])
   t.same(sent, ['flag_checks 1', 'events a', 'flag_checks 2'])
+})
+
+t.test('FE-101: few rows wait for more, many are sent at the next tick', async t => {
+  const sent: number[] = []
+  const insertRaw = async ({ rows }: { rows: unknown }) => {
+    sent.push(String(rows).split('\n').length)
+  }
+  const writer = new CheckWriter({ insertRaw }, () => {})
+  const after: number[] = []
+  for (let second = 0; second < 6; second++) {
+    writer.add([], ['a'])
+    writer.tick()
+    await writer.sent
+    after.push(sent.length)
+  }
+  t.same(after, [0, 0, 1, 1, 1, 2])
+  t.same(sent, [3, 3])
+  writer.add(
+    Array.from({ length: 5_000 }, () => 'x'),
+    [],
+  )
+  writer.tick()
+  t.equal(sent.at(-1), 5_000)
+  await writer.sent
 })
 
 t.test('FE-101: no row is lost or sent twice while inserts of the other table fail', async t => {

@@ -8,6 +8,9 @@ import { insertSettings } from './clickhouse.js'
 const linesMax = 200_000
 /** Lines of one insert. */
 const insertMax = 50_000
+/** Fewer lines than these wait for more, for so many ticks: an insert costs ClickHouse about as much whatever it holds. */
+const fewLines = 5_000
+const fewTicks = 3
 
 /** Content of one insert; sent again with the same token until it is stored. */
 interface Batch {
@@ -21,6 +24,8 @@ export class CheckWriter {
   readonly #waiting = { flag_checks: [] as string[], events: [] as string[] }
   readonly #sending: { flag_checks: Batch | null; events: Batch | null } = { flag_checks: null, events: null }
   #flushing: Promise<void> | null = null
+  /** Since rows were sent last. */
+  #ticks = 0
   /** Send nothing for now. */
   held = false
 
@@ -32,6 +37,14 @@ export class CheckWriter {
   add(counts: readonly string[], rows: readonly string[]): void {
     this.#add('flag_checks', counts)
     this.#add('events', rows)
+  }
+
+  /** Called once a second: sends the waiting rows, few of them every third time. */
+  tick(): void {
+    const lines = this.#waiting.flag_checks.length + this.#waiting.events.length
+    if (++this.#ticks < fewTicks && lines < fewLines) return
+    this.#ticks = 0
+    void this.flush()
   }
 
   /** Resolves when the insert in progress has succeeded or failed. */

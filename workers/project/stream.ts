@@ -27,8 +27,8 @@ export interface Projection {
 
 export interface StreamOptions {
   readonly positions: Positions
-  /** Longest time that records gather before they are projected, when no caller waits, ms. */
-  readonly gatherMs: () => number
+  /** Longest time that so many records gather before they are projected, when no caller waits, ms. */
+  readonly gatherMs: (records: number) => number
   /** Records at which gathering ends early. */
   readonly gatherMax: number
   readonly retryMinMs: number
@@ -133,8 +133,9 @@ export class Stream {
     }
     this.#firstNewMs ??= this.#options.now()
     if (this.#stopping || this.#wanted > position || !this.#started) return true
-    if (committed - position >= this.#options.gatherMax) return true
-    return this.#options.now() - this.#firstNewMs >= this.#options.gatherMs()
+    const records = committed - position
+    if (records >= this.#options.gatherMax) return true
+    return this.#options.now() - this.#firstNewMs >= this.#options.gatherMs(records)
   }
 
   async #attempt(committed: Sequence): Promise<void> {
@@ -179,8 +180,10 @@ export class Stream {
   }
 
   #waitMs(committed: Sequence): number {
-    if (committed <= this.#projection.position || this.#firstNewMs === null) return idleMs
-    return Math.max(1, Math.min(idleMs, this.#firstNewMs + this.#options.gatherMs() - this.#options.now()))
+    const records = committed - this.#projection.position
+    if (records <= 0 || this.#firstNewMs === null) return idleMs
+    const dueMs = this.#firstNewMs + this.#options.gatherMs(records)
+    return Math.max(1, Math.min(idleMs, dueMs - this.#options.now()))
   }
 
   /** `fixed`: wanted records do not end it, or callers would hammer a store that is away. */
