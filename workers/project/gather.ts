@@ -4,7 +4,7 @@ import type { ProjectedStore, ProjectorOptions } from '../../src/protocol/projec
 /** So many shards may write their chunks as often as one does; more take turns. */
 const shardsAtEase = 4
 /** Fewer records than these gather so many times as long before they go to ClickHouse, up to a bound, ms. */
-const fewRecords = 5_000
+const fewRecords = 20_000
 const fewTimes = 3
 const fewMsMax = 5_000
 
