@@ -56,7 +56,7 @@ const minuteSeconds = 60
 const connectionsMax = 64
 
 interface Minute {
-  /** What was sent in it. */
+  /** The answers to each row that was sent in it. */
   readonly byRow: ReadonlyMap<string, Paced>
   /** Resident memory of the service and of its stores, MiB, by part. */
   readonly memory: ReadonlyMap<string, number>
