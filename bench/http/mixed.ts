@@ -2,6 +2,7 @@
 // the bare route under the same batches and checks are the baselines of the same run. Last, how long while they arrive as
 // quickly as they are answered.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endedWithUs } from '../interrupted.js'
@@ -113,7 +114,10 @@ export async function pacedLoad({
   const child = endedWithUs(spawn(process.execPath, [join(root, 'dist/bench/http/paced.js'), ...args]))
   child.stderr.pipe(process.stderr)
   let text = ''
+  // its CPU time counts once it has ended
+  const ended = once(child, 'exit')
   for await (const chunk of child.stdout) text += chunk
+  await ended
   const told = JSON.parse(text) as Paced
   if (told.refused > 0 && !mayRefuse) throw new Error(`${file}: ${told.refused} were refused`)
   return told
