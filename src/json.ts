@@ -3,7 +3,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ascii } from './bytes/ascii.js'
-import { endOfString, escaped, parseMarked } from './core/usage/exact-json.js'
+import { allFinite, endOfString, escaped, mayBeRounded, parseMarked } from './core/usage/exact-json.js'
 import { ServiceError } from './errors.js'
 
 /**
@@ -49,6 +49,8 @@ export function tooDeep(text: string, max: number): boolean {
  * own.
  */
 const parsedDepthMax = depthMax + 36
+
+export { allFinite, mayBeRounded }
 
 /** JSON text prepared for parsing. */
 export interface Outline {

@@ -22,7 +22,7 @@ import type { EventMode } from '../core/company/requests.js'
 import { parseTime } from '../core/instant.js'
 import { dayMs } from '../core/usage/period.js'
 import { addQuantity, isQuantity } from '../core/usage/quantity.js'
-import { halfPair } from '../json.js'
+import { allFinite, halfPair } from '../json.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
 export const eventBytesMax = 64 * 1024
@@ -133,6 +133,7 @@ function quantityError(body: TrackRead, secret: boolean): string | null {
   if (quantity === 0 && !body.lease_id && !body.reservation_id)
     return 'body.quantity must not be 0 without lease_id or reservation_id'
   if (quantity < 0 && !secret) return 'negative quantity requires a secret API key'
+  if (body.traits && !allFinite(body.traits)) return 'body.traits has a number beyond 1e308'
   return namesError(body.company) ?? namesError(body.user)
 }
 

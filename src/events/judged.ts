@@ -6,6 +6,7 @@ import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { EventBodyFlagCheck, EventBodyIdentify, InferenceRead } from '../../schemas/events.js'
 import type { EventMode } from '../core/company/requests.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
+import { parseExactly } from '../json.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'
 
@@ -190,7 +191,7 @@ export class JudgedReading {
     }
     const type = eventTypes[this.number()]!
     const whole = this.piece()
-    const body: unknown = JSON.parse(text)
+    const body: unknown = parseExactly(text)
     const time = { mode, capturedAtMs, sentAtMs, idempotencyKey }
     if (type === 'identify') taking.judged({ ...time, type, body: body as EventBodyIdentify }, text, whole)
     else if (type === 'inference') taking.judged({ ...time, type, body: body as InferenceRead }, text, null)

@@ -1,21 +1,8 @@
-// Restores quantities beyond 2^53 − 1, which JSON.parse has rounded, from the text.
+// Restores whole numbers of events beyond 2^53 − 1, which JSON.parse has rounded, from the text.
 import { parseExactly } from '../json.js'
 
-/** Members of the bodies of track and inference events that are `long`. */
-const longNames = [
-  'quantity',
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'cache_creation_input_tokens',
-  'reasoning_tokens',
-  'requests',
-] as const
-const quantityAlone = ['quantity'] as const
-export const longMembers: ReadonlySet<string> = new Set(longNames)
-
 /**
- * Restore the rounded quantities and counts of a parsed event, list of events or `{events: […]}`.
+ * Restore the rounded numbers of a parsed event, list of events or `{events: […]}`: quantities, counts and traits.
  *
  * parsed   the result of JSON.parse for the text.
  * returns  the same value, where those beyond ±(2^53 − 1), which are rare, are exact bigints.
@@ -24,14 +11,13 @@ export function withExactQuantities(parsed: unknown, text: string): unknown {
   const events = eventsOf(parsed)
   let exact: readonly unknown[] | null = null
   for (let i = 0; i < events.length; i++) {
-    const part = partOf(events[i])
-    if (part === null) continue
-    const names = part.input_tokens === undefined ? quantityAlone : longNames
-    for (const name of names) {
-      if (!isRounded(part[name])) continue
-      exact ??= eventsOf(parseExactly(text, longMembers))
-      part[name] = partOf(exact[i])![name]
-    }
+    const event = events[i] as Whole
+    const part = partOf(event)
+    if (part === null || !holdsRounded(part)) continue
+    exact ??= eventsOf(parseExactly(text))
+    const { body, data } = exact[i] as Whole
+    if (event.body === part) event.body = body
+    else event.data = data
   }
   return parsed
 }
@@ -43,16 +29,25 @@ function eventsOf(parsed: unknown): readonly unknown[] {
   return [parsed]
 }
 
-type Part = { [name in (typeof longNames)[number]]?: unknown }
+interface Whole {
+  body?: unknown
+  data?: unknown
+}
 
-/** The part of an event with its quantity and counts: its body, or a CloudEvent's data. */
-function partOf(event: unknown): Part | null {
+/** The part of an event with its numbers: its body, or a CloudEvent's data. */
+function partOf(event: Whole | null): object | null {
   if (typeof event !== 'object' || event === null) return null
-  const { body, data } = event as { readonly body?: unknown; readonly data?: unknown }
-  const part = body ?? data
+  const part = event.body ?? event.data
   return typeof part === 'object' && part !== null ? part : null
 }
 
-function isRounded(value: unknown): boolean {
-  return typeof value === 'number' && (value > Number.MAX_SAFE_INTEGER || value < -Number.MAX_SAFE_INTEGER)
+/** Whether a whole number in it may have lost digits. */
+function holdsRounded(part: object): boolean {
+  for (const name in part) {
+    const value: unknown = (part as Readonly<Record<string, unknown>>)[name]
+    if (typeof value === 'number') {
+      if (value > Number.MAX_SAFE_INTEGER || value < -Number.MAX_SAFE_INTEGER) return true
+    } else if (typeof value === 'object' && value !== null && holdsRounded(value)) return true
+  }
+  return false
 }

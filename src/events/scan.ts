@@ -4,6 +4,7 @@
 import { ascii } from '../bytes/ascii.js'
 import { dataViewOf } from '../bytes/data-view.js'
 import { parseTime } from '../core/instant.js'
+import { allFinite, parseExactly } from '../json.js'
 import { bodyText } from './text.js'
 
 /** One scanned event: offsets into the body's bytes, which equal offsets into its text (`Scan.text`). */
@@ -310,8 +311,9 @@ export class Scan {
     try {
       const text = this.bytes.toString('utf8', found.bodyAt, found.bodyEnd)
       if (text.includes('\ufffd')) return false // perhaps invalid UTF-8, which the parser reports
-      found.stored = bodyText(JSON.parse(text) as object, false)
-      return true
+      const body = parseExactly(text) as object
+      found.stored = bodyText(body, false)
+      return allFinite(body) // the parser refuses others
     } catch {
       return false // an error that the parser reports
     }

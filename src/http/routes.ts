@@ -118,7 +118,7 @@ import * as features from '../api/features/handlers.js'
 import * as licenses from '../api/features/licenses.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
-import { exactly } from '../api/kit/long.js'
+import { exactly, exactTraits } from '../api/kit/long.js'
 import * as limits from '../api/limits/handlers.js'
 import * as customPlanBillings from '../api/manage-plan/custom-plan-billings.js'
 import { customPlanFlow } from '../api/manage-plan/custom-plan-publish.js'
@@ -142,6 +142,9 @@ import { assertDistinct, del, get, post, put, type Route } from './routing/route
 
 /** Only the preflight of a check has 64-bit members. */
 const checkBody = exactly(parseCheck, ({ preflight }) => preflight)
+const companyBody = exactTraits(parseCompanyUpsert, 'traits')
+const userBody = exactTraits(parseUserUpsert, 'traits')
+const contextBody = exactTraits(parseSignedContextCreate, 'company_traits', 'user_traits')
 
 // biome-ignore format: one line per operation, however long.
 export const routes: readonly Route[] = [
@@ -233,9 +236,9 @@ export const routes: readonly Route[] = [
   put('/billing/profiles/:billing_profile_id', { scope: 'write', body: exactly(parseBillingProfileUpdate), handle: profiles.updateBillingProfile }),
   post('/billing/subscription/upsert', { scope: 'write', status: 201, body: exactly(parseBillingSubscriptionUpsert), handle: subscriptions.upsertBillingSubscription }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
-  post('/companies', { scope: 'write', mayLag: true, body: parseCompanyUpsert, handle: companies.upsertCompany }),
+  post('/companies', { scope: 'write', mayLag: true, body: companyBody, handle: companies.upsertCompany }),
   get('/companies/count', { scope: 'read', query: companies.companyListQuery, handle: companies.countCompanies }),
-  post('/companies/create', { scope: 'write', mayLag: true, status: 201, body: parseCompanyUpsert, handle: companies.createCompany }),
+  post('/companies/create', { scope: 'write', mayLag: true, status: 201, body: companyBody, handle: companies.createCompany }),
   post('/companies/delete', { scope: 'write', mayLag: true, body: parseKeysBody, handle: companies.deleteCompanyByKeys }),
   get('/companies/lookup', { scope: 'read', query: companies.companyLookupQuery, handle: companies.lookupCompany }),
   get('/companies/:company_id', { scope: 'read', handle: companies.getCompany }),
@@ -371,16 +374,16 @@ export const routes: readonly Route[] = [
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
   put('/plans/:plan_id/billing_products', { scope: 'write', body: exactly(parseBillingProductUpdate), handle: plans.putBillingProduct }),
   get('/reconcile', { scope: 'admin', limit: 'analytics', query: reconciling.reconcileQuery, handle: reconciling.reconcile }),
-  post('/signed-contexts', { scope: 'write', status: 201, body: parseSignedContextCreate, handle: signedContexts.createSignedContext }),
+  post('/signed-contexts', { scope: 'write', status: 201, body: contextBody, handle: signedContexts.createSignedContext }),
   put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
   get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
   post('/user-traits', { scope: 'write', mayLag: true, body: exactly(parseTraitUpsert), handle: users.upsertUserTrait }),
   get('/user-usage-by-company', { scope: 'read', limit: 'analytics', query: usage.userUsageByCompanyQuery, handle: usage.getUserUsageByCompany }),
   get('/user-usage-detail', { scope: 'read', limit: 'analytics', query: usage.userUsageDetailQuery, handle: usage.getUserUsageDetail }),
   get('/users', { scope: 'read', query: users.userListQuery, handle: users.listUsers }),
-  post('/users', { scope: 'write', mayLag: true, body: parseUserUpsert, handle: users.upsertUser }),
+  post('/users', { scope: 'write', mayLag: true, body: userBody, handle: users.upsertUser }),
   get('/users/count', { scope: 'read', query: users.userListQuery, handle: users.countUsers }),
-  post('/users/create', { scope: 'write', mayLag: true, status: 201, body: parseUserUpsert, handle: users.createUser }),
+  post('/users/create', { scope: 'write', mayLag: true, status: 201, body: userBody, handle: users.createUser }),
   post('/users/delete', { scope: 'write', mayLag: true, body: parseKeysBody, handle: users.deleteUserByKeys }),
   get('/users/lookup', { scope: 'read', query: users.userLookupQuery, handle: users.lookupUser }),
   get('/users/:user_id', { scope: 'read', handle: users.getUser }),

@@ -280,6 +280,7 @@ export const company = (some: Partial<Parts> = {}): Company => {
     idsMade: 0,
     timeMs: 0,
     clientTraits: null,
+    removedTraits: null,
     ...rest,
     traits: NamedTexts.of(
       Object.entries(traits).map(([name, value]) => [name, { value, createdAtMs: 0, updatedAtMs: 0 }]),

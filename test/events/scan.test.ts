@@ -1,7 +1,7 @@
 // The scanner against judging: what it passes is what parsing and judging would have said of the same bytes.
 import t from 'tap'
 import { judge } from '../../src/events/judge.js'
-import { readEvents } from '../../src/events/read.js'
+import { parse, readEvents } from '../../src/events/read.js'
 import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../src/events/scan.js'
 import { bodyText } from '../../src/events/text.js'
 import { Random, times } from '../random.js'
@@ -80,7 +80,7 @@ t.test('EV-7…10: an event that the scanner passes is judged the same', async t
     }
     if (!usual) continue
     passed++
-    const wanted = judged(JSON.parse(text), secret)
+    const wanted = judged(parse(text), secret)
     if (JSON.stringify(told) !== JSON.stringify(wanted)) {
       t.strictSame(told, wanted, text)
       return

@@ -56,6 +56,7 @@ function rightFor(schema: Schema, spelling: string): string {
   if (spelling.startsWith('map')) return '{"slug":"nobody"}'
   if (Array.isArray(schema.enum)) return String(schema.enum[0])
   if (schema.format === 'date-time') return '2026-01-01T00:00:00Z'
+  if (schema.type === 'boolean') return 'true'
   return schema.type === 'integer' ? '1' : unknown('feature')
 }
 
@@ -152,6 +153,33 @@ t.test('400 for a query parameter of another type, twice, too long, or missing',
     }
   }
   t.ok(asked > 600, `${asked} queries`)
+})
+
+t.test('F2, decision 38: every parameter of every query, left empty, is refused with its name', async t => {
+  let asked = 0
+  for (const route of routes) {
+    const needed = queryOf(route).slice(1)
+    for (const { name, spelling } of route.query?.parameters ?? []) {
+      const others = needed.split('&').filter(one => one !== '' && !one.startsWith(`${name}=`))
+      const empties = [`${name}=`, name, `${name}=&${name}=`]
+      if (spelling !== 'one') empties.push(`${name}[]=`, `${name}[a]=`)
+      if (spelling === 'many') empties.push(`${name}=a,`, `${name}=,`, `${name}=a&${name}=`)
+      if (spelling.startsWith('map')) empties.push(`${name}={}`, `${name}={"a":""}`, `${name}[]=a`)
+      for (const empty of empties) {
+        const { status, body } = await send(
+          route,
+          client.key,
+          least(route),
+          `?${[...others, empty].join('&')}`,
+        )
+        asked++
+        const expected = route.query?.unreadable === 'not_found' ? 404 : 400
+        if (status !== expected || !isError(body) || !body.error.startsWith(name))
+          t.fail(`${titleOf(route)} ${empty}`, { status, error: body?.error })
+      }
+    }
+  }
+  t.ok(asked > 1_000, `${asked} queries`)
 })
 
 function wrongValues(schema: Schema, spelling: string): readonly string[] {

@@ -162,6 +162,7 @@ export function keepsFigures({ outlined, answeredFigures }: CompanyActor, fx: re
       case 'key_removed':
       case 'trait_introduced':
       case 'client_trait':
+      case 'traits_held':
       case 'seen_set':
         return true
       default:

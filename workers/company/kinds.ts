@@ -14,13 +14,13 @@ export function isTimed({ plan, schedule, subscriptions }: Company): boolean {
 }
 
 /**
- * Flags for the projectors: everything but use and last seen shows in Postgres; credit movements show in the ledger.
+ * Flags for the projectors: everything but use, last seen and the times of traits shows in Postgres; credit movements show in the ledger.
  */
 export function flagsOf(fx: readonly Effect[]): number {
   let flags = 0
   let others = false
   for (const { t } of fx)
-    if (t === 'used' || t === 'seen') continue
+    if (t === 'used' || t === 'seen' || t === 'traits_held') continue
     else if (t === 'credit_draw') flags |= RecordFlag.ledger
     else if (t.startsWith('credit_')) {
       flags |= RecordFlag.ledger

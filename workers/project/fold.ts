@@ -215,6 +215,7 @@ export class Fold {
         this.relistedByTrait.push([fact.id, derivedId('trt_', fact.env, entity, effect.name)])
         this.#trait(fact, entity, effect.name, effect.value, at, effect.atMs)
         return
+      case 'traits_held':
       case 'client_trait':
         // said by anybody: shown with its entity, and in no list
         return

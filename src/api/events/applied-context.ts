@@ -2,7 +2,6 @@
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import type { Judged } from '../../events/judge.js'
-import { longMembers } from '../../events/quantities.js'
 import { bodyText } from '../../events/text.js'
 import { parseExactly } from '../../json.js'
 
@@ -19,7 +18,7 @@ export function withContext(
 ): { readonly judged: Judged; readonly text: string } {
   const said = replacements(judged, signed)
   const body = { ...judged.body, ...said }
-  const stored = { ...(parseExactly(text, longMembers) as object), ...said }
+  const stored = { ...(parseExactly(text) as object), ...said }
   return { judged: { ...judged, body } as Judged, text: bodyText(stored, false) }
 }
 

@@ -6,7 +6,6 @@ import type { EventDetail, EventSummary } from '../../../schemas/events.js'
 import { type EventRow, eventById, eventsList, eventTypes } from '../../analytics/history.js'
 import { keyAsSent } from '../../engine/idempotency/dedupe.js'
 import { ServiceError } from '../../errors.js'
-import { longMembers } from '../../events/quantities.js'
 import { parseExactly } from '../../json.js'
 import type { Answer, Call } from '../kit/call.js'
 import { long } from '../kit/long.js'
@@ -161,7 +160,7 @@ async function names(
 /** A body that is cut off or not an object is shown as text under one name. */
 function parsed(body: string): Record<string, unknown> {
   try {
-    const value: unknown = parseExactly(body, longMembers)
+    const value: unknown = parseExactly(body)
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
   } catch {

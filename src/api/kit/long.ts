@@ -7,7 +7,7 @@ import {
   readQuantity,
   type StoredQuantity,
 } from '../../core/usage/quantity.js'
-import { parseExactly } from '../../json.js'
+import { mayBeRounded, parseExactly } from '../../json.js'
 
 /**
  * A quantity where the schema's type is number. Values beyond ±(2^53 − 1) stay bigints, which `jsonText` writes as
@@ -118,6 +118,24 @@ export function exactly<Body>(
       if (errors.length > 0) return { success: false, data: parsed.data, errors }
     }
     return parsed as unknown as IValidation<Exact<Body>>
+  }
+}
+
+/**
+ * A parser that keeps the digits of whole numbers beyond ±(2^53 − 1) in traits, as bigints (CU-32).
+ *
+ * names  the members of the body that are maps of traits.
+ */
+export function exactTraits<Body extends object>(
+  parse: (text: string) => IValidation<Body>,
+  ...names: readonly (keyof Body & string)[]
+): (text: string) => IValidation<Body> {
+  return text => {
+    const parsed = parse(text)
+    if (!parsed.success || !mayBeRounded(text)) return parsed
+    const exact = parseExactly(text) as Body
+    for (const name of names) if (parsed.data[name] != null) parsed.data[name] = exact[name]
+    return parsed
   }
 }
 

@@ -93,6 +93,7 @@ export function query<const S extends Fields>(
     const echo: Record<string, unknown> = {}
     for (const [name, field] of fields) {
       const texts = given.get(name)
+      if (texts !== undefined) assertFilled(texts, name)
       const value = texts === undefined ? undefined : field.read(texts, name)
       if (value !== undefined) {
         values[name] = value
@@ -102,6 +103,17 @@ export function query<const S extends Fields>(
     }
     return { query: values as QueryOf<S>, echo }
   }
+}
+
+/**
+ * Refuse a parameter that is there without a value: read as absent, it would widen the answer to everybody.
+ *
+ * source  decision 38.
+ */
+function assertFilled({ values, pairs }: Given, name: string): void {
+  const isFilled = (value: string) => value !== ''
+  if (values.every(isFilled) && pairs.every(([, value]) => isFilled(value))) return
+  throw invalid(`${name} is empty: give it a value, or leave it out`)
 }
 
 function refusedAs<T>(code: Unreadable, work: () => T): T {
@@ -197,7 +209,7 @@ export function oneOf<const T extends readonly string[]>(words: T): Field<T[numb
 }
 
 /**
- * A repeated parameter, at most 100 values; always echoed as a list. Empty values count as absent. `ids=a&ids=b`,
+ * A repeated parameter, at most 100 values; always echoed as a list. An empty value is refused. `ids=a&ids=b`,
  * `ids=a,b`, `ids[]=a&ids[]=b` and `ids[0]=a` are equal, because no id and no word contains a comma.
  */
 export const list: Field<readonly string[] | undefined> = many({ type: 'string' }, value => value)
@@ -282,15 +294,16 @@ function decode(part: string): string {
 
 const notAscii = /[^\x20-\x7e]/
 
-function readMap({ values, pairs }: Given, name: string): Readonly<Record<string, string>> | undefined {
+function readMap({ values, pairs }: Given, name: string): Readonly<Record<string, string>> {
   const entries = [...pairs]
   for (const value of values) {
-    if (value === '') continue
     for (const [key, text] of Object.entries(jsonObject(value, name))) entries.push([key, asText(text, name)])
   }
   if (entries.length > listLengthMax) throw invalid(`${name} has more than ${listLengthMax} entries`)
+  if (entries.length === 0 || entries.some(([key, text]) => key === '' || text === ''))
+    throw invalid(`${name} is empty: give it a name and a value, or leave it out`)
   // fromEntries defines own members, so "__proto__" is an ordinary name.
-  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+  return Object.fromEntries(entries)
 }
 
 function jsonObject(value: string, name: string): object {
@@ -338,9 +351,10 @@ function many<T>(
         if (/^\d{0,4}$/.test(index)) return value
         throw invalid(`${name}: expected ${name}=… repeated, or ${name}[]=…`)
       })
-      const given = [...values, ...indexed].flatMap(value => value.split(',')).filter(value => value !== '')
+      const given = [...values, ...indexed].flatMap(value => value.split(','))
+      if (given.includes('')) throw invalid(`${name} has an empty value: give it one, or leave it out`)
       if (given.length > listLengthMax) throw invalid(`${name} has more than ${listLengthMax} values`)
-      return given.length === 0 ? undefined : given.map(value => read(value, name))
+      return given.map(value => read(value, name))
     },
   }
 }

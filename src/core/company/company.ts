@@ -45,6 +45,7 @@ export function newCompany(id: string, environmentId: string): Company {
     keys: new NamedTexts(),
     traits: new NamedTexts(),
     clientTraits: null,
+    removedTraits: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,

@@ -19,8 +19,10 @@ export interface EntitySnapshot {
   readonly updatedAtMs: number
   readonly lastSeenAtMs: number | null
   readonly sequence: number
-  /** Traits set with publishable keys; absent: none. The last member. */
+  /** Traits set with publishable keys; absent: none. */
   readonly clientTraits?: readonly StoredText[]
+  /** Traits that were removed, each without a value; absent: none. The last member. */
+  readonly removedTraits?: readonly StoredText[]
 }
 
 /** A company without its counters and ledgers, which are most of it. */

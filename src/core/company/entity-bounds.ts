@@ -8,6 +8,8 @@ export const keysMax = 100
 export const traitsMax = 1_000
 /** Characters of the names and values of its traits, together. */
 export const traitsLengthMax = 1_048_576
+/** Removed traits whose time is remembered; beyond it the oldest is forgotten. */
+export const removedTraitsMax = 1_000
 /** Names of events that a company has counters of. */
 export const eventNamesMax = 10_000
 

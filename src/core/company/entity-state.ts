@@ -13,6 +13,8 @@ export interface Entity {
   traits: NamedTexts
   /** Traits set with publishable keys, which anybody may hold. No decision reads them. null: none. */
   clientTraits: NamedTexts | null
+  /** Traits that were removed, with the time of it: an older write does not bring them back (EV-42). null: none. */
+  removedTraits: NamedTexts | null
   createdAtMs: number
   updatedAtMs: number
   lastSeenAtMs: number | null

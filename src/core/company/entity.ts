@@ -1,7 +1,7 @@
 // Common parts of companies and users: keys, traits, a name and times (CU rules).
 import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
 import type { Quantity } from '../usage/quantity.js'
-import { keysMax, traitsRefusal } from './entity-bounds.js'
+import { keysMax, removedTraitsMax, traitsRefusal } from './entity-bounds.js'
 import type { Entity, KeyPair, WriteReply } from './entity-state.js'
 import type { Effect, EntityWrite } from './message.js'
 import type { Refusal } from './requests.js'
@@ -56,14 +56,19 @@ export function decideWrite(
   if (tooLarge !== null) return { refused: 'entity_full', detail: tooLarge }
 
   for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
+  const held: string[] = []
   for (const { name, value, client } of write.traits) {
     const given = client ? entity.clientTraits : entity.traits
     const had = created ? undefined : given?.get(name)
+    const removed = created || client ? undefined : entity.removedTraits?.get(name)
+    const writtenAtMs = (had ?? removed)?.updatedAtMs ?? Number.NEGATIVE_INFINITY
     // an older event does not overwrite (EV-42); an upsert counts as of now, whatever the stored time
-    if (!touches && had && had.updatedAtMs > write.atMs) continue
-    if (value === null ? had === undefined : had?.value === value) continue
-    effects.push({ t: client ? 'client_trait' : 'trait', name, value, atMs: write.atMs })
+    if (!touches && writtenAtMs > write.atMs) continue
+    if (value === null ? had === undefined : had?.value === value) {
+      if (!client && writtenAtMs < write.atMs) held.push(name)
+    } else effects.push({ t: client ? 'client_trait' : 'trait', name, value, atMs: write.atMs })
   }
+  if (held.length > 0) effects.push({ t: 'traits_held', names: held, atMs: write.atMs })
   if (write.lastSeenAtMs !== null) effects.push({ t: 'seen_set', atMs: write.lastSeenAtMs })
   if (touches && !created) effects.push({ t: 'touched' })
   return { effects, reply: { created, freed } }
@@ -135,10 +140,13 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
       entity.updatedAtMs = atMs
       return true
     case 'trait':
-      if (effect.value === null) entity.traits.delete(effect.name)
-      else {
+      if (effect.value === null) {
+        entity.traits.delete(effect.name)
+        removeTrait(entity, effect.name, effect.atMs)
+      } else {
         const had = entity.traits.get(effect.name)
         entity.traits.put(effect.name, effect.value, had?.createdAtMs ?? atMs, effect.atMs)
+        entity.removedTraits?.delete(effect.name)
       }
       entity.updatedAtMs = atMs
       return true
@@ -148,6 +156,13 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
       else {
         const had = entity.clientTraits.get(effect.name)
         entity.clientTraits.put(effect.name, effect.value, had?.createdAtMs ?? atMs, effect.atMs)
+      }
+      return true
+    case 'traits_held':
+      for (const name of effect.names) {
+        const had = entity.traits.get(name)
+        if (had === undefined) removeTrait(entity, name, effect.atMs)
+        else entity.traits.put(name, had.value, had.createdAtMs, effect.atMs)
       }
       return true
     case 'touched':
@@ -166,6 +181,18 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
   }
 }
 
+/** Remember when a trait was removed, for as many as are remembered. */
+function removeTrait(entity: Entity, name: string, atMs: number): void {
+  entity.removedTraits ??= new NamedTexts()
+  const { removedTraits } = entity
+  removedTraits.put(name, '', 0, atMs)
+  if (removedTraits.size <= removedTraitsMax) return
+  let [oldest, oldestMs] = ['', Number.POSITIVE_INFINITY]
+  for (const [other, { updatedAtMs }] of removedTraits)
+    if (updatedAtMs < oldestMs) [oldest, oldestMs] = [other, updatedAtMs]
+  removedTraits.delete(oldest)
+}
+
 /** The pairs an entity holds. */
 export function keyPairs(entity: Readonly<Entity>): KeyPair[] {
   return [...entity.keys].map(([name, key]) => [name, key.value])
@@ -178,5 +205,6 @@ export function clearEntity(entity: Entity): void {
   entity.keys = new NamedTexts()
   entity.traits = new NamedTexts()
   entity.clientTraits = null
+  entity.removedTraits = null
   entity.lastSeenAtMs = null
 }

@@ -156,6 +156,8 @@ export type Effect =
       readonly value: string | null
       readonly atMs: number
     }
+  /** Traits that a later write left as they were: their value, or that they are not there, holds from then (EV-42). */
+  | { readonly t: 'traits_held'; readonly names: readonly string[]; readonly atMs: number }
   | { readonly t: 'touched' }
   | { readonly t: 'seen'; readonly atMs: number }
   /** An explicit last_seen_at, also backwards (CU-46). */

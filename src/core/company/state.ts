@@ -25,6 +25,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     timeMs: company.timeMs,
     ...(company.overdraftLimit !== null && { overdraftLimit: company.overdraftLimit }),
     ...clientTraitsOf(company),
+    ...removedTraitsOf(company),
   }
 }
 
@@ -77,7 +78,12 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
 }
 
 export function encodeUser(user: Readonly<User>): UserSnapshot {
-  return { ...encodeEntity(user), memberships: [...user.memberships], ...clientTraitsOf(user) }
+  return {
+    ...encodeEntity(user),
+    memberships: [...user.memberships],
+    ...clientTraitsOf(user),
+    ...removedTraitsOf(user),
+  }
 }
 
 export function decodeUser(snapshot: UserSnapshot): User {
@@ -119,6 +125,7 @@ function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
   entity.keys = NamedTexts.from(snapshot.keys)
   entity.traits = NamedTexts.from(snapshot.traits)
   if (snapshot.clientTraits !== undefined) entity.clientTraits = NamedTexts.from(snapshot.clientTraits)
+  if (snapshot.removedTraits !== undefined) entity.removedTraits = NamedTexts.from(snapshot.removedTraits)
   entity.createdAtMs = snapshot.createdAtMs
   entity.updatedAtMs = snapshot.updatedAtMs
   entity.lastSeenAtMs = snapshot.lastSeenAtMs
@@ -127,6 +134,9 @@ function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
 
 const clientTraitsOf = ({ clientTraits }: Readonly<Entity>): Pick<EntitySnapshot, 'clientTraits'> =>
   clientTraits === null || clientTraits.size === 0 ? {} : { clientTraits: namedValues(clientTraits) }
+
+const removedTraitsOf = ({ removedTraits }: Readonly<Entity>): Pick<EntitySnapshot, 'removedTraits'> =>
+  removedTraits === null || removedTraits.size === 0 ? {} : { removedTraits: namedValues(removedTraits) }
 
 const namedValues = (texts: NamedTexts): StoredText[] =>
   [...texts].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])

@@ -24,6 +24,7 @@ export function newUser(id: string, environmentId: string): User {
     keys: new NamedTexts(),
     traits: new NamedTexts(),
     clientTraits: null,
+    removedTraits: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,

@@ -1,5 +1,6 @@
 // Trait values: from JSON to stored text and back, and the type a value suggests at first sight (CU-30…34).
 import type { TraitType } from '../../../schemas/enums.js'
+import { allFinite } from '../usage/exact-json.js'
 
 const depthMax = 5
 const traitsMax = 200
@@ -49,18 +50,35 @@ function collect(json: object, path: readonly string[], found: FlatTrait[]): str
       continue
     }
     if (found.length === traitsMax) return `traits: more than ${traitsMax}`
+    if (!allFinite(value)) return `traits: ${name} has a number beyond 1e308`
     found.push({ name, hierarchy, text: traitText(value), inferredType: inferType(value) })
   }
   return null
 }
 
-/** A value as it is stored: numbers shortest, booleans as words, strings verbatim, arrays as compact JSON (CU-32, CU-33). */
+/**
+ * A value as it is stored: numbers shortest, booleans as words, strings verbatim, arrays as compact JSON. A whole number
+ * beyond ±(2^53 − 1) comes as bigint and keeps its digits.
+ *
+ * source  CU-32, CU-33.
+ */
 export function traitText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value === 0 ? 0 : value) // -0 is 0
+  if (typeof value === 'bigint') return String(value)
   if (typeof value === 'boolean') return value ? 'true' : 'false'
-  return JSON.stringify(value)
+  return compact(value)
+}
+
+/** JSON text of a value, with the digits of bigints, which JSON.stringify refuses. */
+function compact(value: unknown): string {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(compact).join(',')}]`
+  return `{${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)}:${compact(one)}`)
+    .join(',')}}`
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/
@@ -69,7 +87,7 @@ const webAddress = /^https?:\/\//
 /** The type a definition gets from the first value seen (CU-31); `currency` comes from administrators alone. */
 export function inferType(value: unknown): TraitType {
   if (typeof value === 'boolean') return 'boolean'
-  if (typeof value === 'number') return 'number'
+  if (typeof value === 'number' || typeof value === 'bigint') return 'number'
   if (typeof value !== 'string') return 'string'
   if (rfc3339.test(value) && isInstant(value)) return 'date'
   return webAddress.test(value) ? 'url' : 'string'

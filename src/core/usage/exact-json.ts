@@ -18,9 +18,43 @@ export function escaped(text: string, index: number): boolean {
 
 const longInteger = /^-?[1-9]\d{15,}$/
 const longDigits = /\d{16}/
+const manyDigits = /\d[\d.]{15}/
+const numberForm = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+/** Digits of the largest number that JSON.parse reads. */
+const digitsMax = 309
 
-/** The text with every integer of 16 or more digits, outside strings, as a string that begins with the mark. */
-function withMarks(text: string, mark: string): string {
+/** Whether JSON text may have whole numbers that JSON.parse rounds; false is certain. */
+export function mayBeRounded(text: string): boolean {
+  return manyDigits.test(text)
+}
+
+/** Whether every number of a parsed value is one: JSON.parse makes Infinity of those beyond 1e308 (L7). */
+export function allFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  for (const name in value) if (!allFinite((value as Readonly<Record<string, unknown>>)[name])) return false
+  return true
+}
+
+/** The digits of a whole number written with a fraction or an exponent; null: it is not whole, or beyond 1e308. */
+function wholeDigits(token: string): string | null {
+  const form = numberForm.exec(token)
+  if (form === null) return null
+  const [, sign, whole, fraction = '', exponent = '0'] = form
+  const digits = `${whole}${fraction}`.replace(/^0+(?=\d)/, '')
+  const zeros = Number(exponent) - fraction.length
+  const kept = zeros < 0 ? digits.slice(0, zeros) : digits
+  if (zeros < 0 && /[1-9]/.test(digits.slice(zeros))) return null
+  const length = kept.length + Math.max(zeros, 0)
+  return kept === '' || length > digitsMax ? null : `${sign}${kept}${'0'.repeat(Math.max(zeros, 0))}`
+}
+
+/**
+ * The text with every integer of 16 or more digits, outside strings, as a string that begins with the mark.
+ *
+ * forms  also whole numbers that are written with a fraction or an exponent.
+ */
+function withMarks(text: string, mark: string, forms: boolean): string {
   let marked = ''
   let keptTo = 0
   for (let i = 0; i < text.length; i++) {
@@ -30,8 +64,10 @@ function withMarks(text: string, mark: string): string {
       const from = i
       while (numeric.has(text.charCodeAt(i + 1))) i++
       const token = text.slice(from, i + 1)
-      if (token.length < 16 || !longInteger.test(token)) continue
-      marked += `${text.slice(keptTo, from)}"${mark}${token}"`
+      if (token.length < 16) continue
+      const digits = longInteger.test(token) ? token : forms ? wholeDigits(token) : null
+      if (digits === null || digits.length > digitsMax) continue
+      marked += `${text.slice(keptTo, from)}"${mark}${digits}"`
       keptTo = i + 1
     }
   }
@@ -44,11 +80,14 @@ const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(characte
  * Parse JSON text with exact integers in some members: a bigint if a number would lose digits.
  *
  * mark     a random text: no string of the text begins with it.
- * members  their names; other members are parsed as by JSON.parse. Absent: all members.
+ * members  their names; other members are parsed as by JSON.parse. Absent: all members, and a whole number may be
+ *          written with a fraction or an exponent.
  * errors   SyntaxError.
  */
 export function parseMarked(text: string, mark: string, members?: ReadonlySet<string>): unknown {
-  const marked = longDigits.test(text) ? withMarks(text, mark) : text
+  const forms = members === undefined
+  const isLong = forms ? manyDigits.test(text) : longDigits.test(text)
+  const marked = isLong ? withMarks(text, mark, forms) : text
   if (marked === text) return JSON.parse(text)
   return JSON.parse(marked, (name, member: unknown) => {
     if (typeof member !== 'string' || !member.startsWith(mark)) return member

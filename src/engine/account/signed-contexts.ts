@@ -7,6 +7,7 @@
 //   signature  base64url of HMAC-SHA-256 under the environment's secret, of the text "v1.<environment id>.<payload>"
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { validateSignedPayload } from '../../../schemas/signed-contexts.js'
+import { jsonText, parseExactly } from '../../json.js'
 
 /** Longest signed context, characters: it must fit a header. */
 export const contextLengthMax = 8_192
@@ -39,7 +40,7 @@ export function newContextSecret(): string {
  * payload  in the format above; `exp` in epoch seconds.
  */
 export function signContext(secret: string, environmentId: string, payload: object): string {
-  const encoded = Buffer.from(JSON.stringify(payload)).toString('base64url')
+  const encoded = Buffer.from(jsonText(payload)).toString('base64url')
   return `v1.${encoded}.${signatureOf(secret, environmentId, encoded).toString('base64url')}`
 }
 
@@ -95,7 +96,7 @@ function signatureOf(secret: string, environmentId: string, encoded: string): Bu
 
 function payloadOf(encoded: string) {
   try {
-    const valid = validateSignedPayload(JSON.parse(Buffer.from(encoded, 'base64url').toString()))
+    const valid = validateSignedPayload(parseExactly(Buffer.from(encoded, 'base64url').toString()))
     return valid.success ? valid.data : null
   } catch {
     return null

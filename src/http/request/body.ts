@@ -124,10 +124,11 @@ function mediaType(header: string): string {
  * Parse a body with its route's parser.
  *
  * text    the whole body; empty counts as an object without members, so that the error names what is missing.
+ * isHot   a check: its schema bounds every number it has.
  * errors  `body_malformed`: invalid JSON, too deep, with U+0000 or an unpaired surrogate; `body_invalid`: naming the
  *         invalid members.
  */
-export function parseBody<Body>(text: string, parse: Parser<Body>): Body {
+export function parseBody<Body>(text: string, parse: Parser<Body>, isHot = false): Body {
   assertPlain(text)
   if (hasHalfPair(text))
     throw new ServiceError('body_malformed', 'The request body contains half a surrogate pair')
@@ -138,8 +139,18 @@ export function parseBody<Body>(text: string, parse: Parser<Body>): Body {
     if (error instanceof SyntaxError) throw new ServiceError('body_malformed')
     throw error
   }
-  if (parsed.success) return parsed.data
-  throw new ServiceError('body_invalid', describe(parsed.errors))
+  if (!parsed.success) throw new ServiceError('body_invalid', describe(parsed.errors))
+  if (!isHot) assertFinite(parsed.data, '')
+  return parsed.data
+}
+
+/** Refuse a number beyond 1e308, which JSON.parse reads as Infinity (L7). */
+function assertFinite(value: unknown, path: string): void {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new ServiceError('body_invalid', `${path.slice(0, 100)}: a number is at most 1e308`)
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, member] of Object.entries(value))
+    assertFinite(member, path === '' ? name : `${path}.${name}`)
 }
 
 // At most three invalid members, by path and expected type, never by value.

@@ -406,7 +406,8 @@ export class Exchange implements Listener, Caller {
     const { parse } = this.compiled.route
     const text = parse === null ? null : decodeUtf8(bytes)
     if (this.compiled.route.mutates) this.requestBody = text
-    const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
+    const body =
+      parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse, this.compiled.isHot)
     this.handle(body, text ?? '')
   }
 

@@ -123,4 +123,5 @@ export const shapes = new Shapes([
   ['t', 'c', 'seq', 'at', 'h', 'k', 'why', 's'],
   ['t', 'c', 'seq', 'at', 'r', 's'],
   ['t', 'c', 'at', 'e'],
+  ['t', 'names', 'atMs'],
 ])
