@@ -121,6 +121,7 @@ function readAll(env: Env) {
       min: 0,
       max: 1_000_000,
     }), // the same of a key
+    streamPagesMax: integer(env, 'TOLLGATE_STREAM_PAGES_MAX', 2_000, { min: 0, max: 1_000_000 }), // connections of pages, by publishable keys, of an environment; beyond: 429
     streamEntitiesMax: integer(env, 'TOLLGATE_STREAM_ENTITIES_MAX', 50_000, { min: 1, max: 10_000_000 }), // companies and users of an environment subscribed to; beyond: an error message
     streamMessagesPerSecond: integer(env, 'TOLLGATE_STREAM_MESSAGES_PER_SECOND', 200, {
       min: 1,

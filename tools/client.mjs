@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // Builds the package under clients/typescript: one bundle for each entry, with the code shared with the service
 // inside. `--types` writes the declarations too, for packing.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const entries = ['index', 'openfeature-server', 'openfeature-web']
+const entries = ['index', 'node-socket', 'openfeature-server', 'openfeature-web']
+/** Packages whose code or types are inside; their licenses go with them. */
+const inside = ['openapi-fetch', 'openapi-typescript-helpers']
 
 /** Bundle it; returns the paths of the bundles. Nothing happens without the bundler, which is for development. */
 export async function buildClient(root) {
@@ -32,17 +34,27 @@ export async function buildClient(root) {
     sourcemap: true,
     logLevel: 'warning',
     // the providers take the client from beside them
-    external: ['@openfeature/*', './index.js'],
+    external: ['@openfeature/*', 'ws'],
     plugins: [besideIndex],
   })
+  const licenses = inside.map(name => {
+    const folder = join(root, 'node_modules', name)
+    return `${name}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8')}`
+  })
+  writeFileSync(join(from, 'dist', 'LICENSES.txt'), licenses.join('\n\n'))
   return found.map(name => join(from, 'dist', `${name}.js`))
 }
 
-/** The entries import the client as `./index.js`, which stays an import; the client itself is bundled whole. */
+/**
+ * The entries import the client as `./index.js`, which stays an import, as does the socket of older Nodes, which is loaded
+ * where it is needed alone. The client itself is bundled whole.
+ */
 const besideIndex = {
   name: 'beside-index',
   setup(build) {
-    build.onResolve({ filter: /^\.\/index\.js$/ }, () => ({ path: './index.js', external: true }))
+    build.onResolve({ filter: /^\.\/(index|node-socket)\.js$/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? null : { path, external: true },
+    )
   },
 }
 
@@ -67,8 +79,21 @@ async function declare(root) {
     types: ['node'],
   })
   program.emit()
+  embedTypes(root, join(outDir, 'clients', 'typescript', 'src'))
   writeFileSync(join(outDir, '.made'), '')
 }
+
+/** The types of the calls come from packages that users need not install: they go into the package, too. */
+function embedTypes(root, to) {
+  for (const name of inside) {
+    const types = readFileSync(join(root, 'node_modules', name, 'dist', 'index.d.mts'), 'utf8')
+    writeFileSync(join(to, `${name}.d.ts`), beside(types.replace(/^\/\/# sourceMappingURL=.*$/m, '')))
+  }
+  for (const name of ['api.d.ts']) writeFileSync(join(to, name), beside(readFileSync(join(to, name), 'utf8')))
+}
+
+/** A text that imports these packages from files beside it. */
+const beside = text => text.replaceAll(/(['"])(openapi-fetch|openapi-typescript-helpers)\1/g, "'./$2.js'")
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('../', import.meta.url))

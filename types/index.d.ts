@@ -44,6 +44,7 @@ export interface Settings {
   readonly TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES?: Truth | undefined
   readonly TOLLGATE_STREAM_CONNECTIONS_MAX?: Whole | undefined
   readonly TOLLGATE_STREAM_CONNECTIONS_PER_KEY_MAX?: Whole | undefined
+  readonly TOLLGATE_STREAM_PAGES_MAX?: Whole | undefined
   readonly TOLLGATE_STREAM_ENTITIES_MAX?: Whole | undefined
   readonly TOLLGATE_STREAM_MESSAGES_PER_SECOND?: Whole | undefined
   readonly TOLLGATE_STREAM_BUFFER_BYTES?: Whole | undefined

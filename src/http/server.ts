@@ -117,7 +117,10 @@ export class Server {
     registerDocuments(this.app, options.routes)
     this.registerPreflights()
     const notUpgraded = failure(new ServiceError('upgrade_required'), '\r\nUpgrade: websocket')
-    this.other('get', datastreamPath, res => shared.write(res, notUpgraded, false))
+    // A client that cannot see why its upgrade was refused asks without one, and hears the same refusals.
+    this.other('get', datastreamPath, (res, req) =>
+      this.datastream.upgrade(res, req, () => res.cork(() => shared.write(res, notUpgraded, false))),
+    )
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
     this.other('any', '/*', (res, req) => {

@@ -56,7 +56,7 @@ t.test('a user and several keys', async t => {
   const partly = await tollgate.check('calls', { company: { slug: 'two', ref: 'nobody’s' } })
   t.equal(partly.source, 'http', 'whose the other key is the service alone knows')
   const absent = await tollgate.check('calls', { company: { slug: 'absent' } })
-  t.match(absent, { source: 'http', reason: 'Company not found' })
+  t.match(absent, { source: 'local', reason: 'Company not found' }, 'C7')
 })
 
 t.test('use counts here at once, and is the service’s figure when that arrives', async t => {

@@ -98,5 +98,5 @@ t.test('a company that is deleted while the stream is down is not held any more'
   await client.ok('DELETE', `/companies/${id}`)
   t.match(tollgate.checkHeld('calls', { company }), { stale: true }, 'the last that was told')
   await until(tollgate, () => tollgate.checkHeld('calls', { company }) === null)
-  t.match(await tollgate.check('calls', { company }), { source: 'http', reason: 'Company not found' })
+  t.match(await tollgate.check('calls', { company }), { source: 'local', reason: 'Company not found' })
 })

@@ -157,6 +157,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
       authFailuresPerSecond: setup.authFailuresPerSecond ?? 0,
       streamConnectionsMax: 10,
       streamConnectionsPerKeyMax: 10,
+      streamPagesMax: 10,
       streamMessagesPerSecond: 100,
     },
     log: setup.log ?? createLogger({ logLevel: 'silent' }),

@@ -1,5 +1,7 @@
 // The queue of events: gathered, sent in batches, and sent again with the same idempotency keys until
-// acknowledged.
+// acknowledged. An event that is not counted is told to `failed` and to the logger, never dropped in silence.
+import { reasonOf, TollgateError } from './errors.js'
+import type { Teller } from './logger.js'
 import { unref } from './stream.js'
 
 /** An event as the interface takes it. */
@@ -8,6 +10,8 @@ export interface OutgoingEvent {
   readonly body: object
   readonly idempotency_key: string
   readonly sent_at: string
+  readonly trusted_client_clock?: true
+  readonly backfill?: true
 }
 
 export interface EventOptions {
@@ -15,10 +19,27 @@ export interface EventOptions {
   readonly flushMs?: number
   /** Most events of one batch. Default 500. */
   readonly batchMax?: number
-  /** Most events that wait together. Beyond it `add` refuses. Default 100 000. */
+  /** Most events that wait together. Beyond it `track` returns null. Default 100 000. */
   readonly bufferMax?: number
-  /** Called with events that were given up: the service refused them as invalid. */
-  readonly failed?: (error: Error, events: readonly OutgoingEvent[]) => void
+  /**
+   * Called with events that do not count, or not yet.
+   *
+   * error  says why: `event_refused` (invalid), `event_failed` (stored as failed), `queue_full`, `closed`; or the
+   *        reason why they wait.
+   * kept   true: they stay in the queue and are sent again; told once for each outage. false: they are yours; `resend`
+   *        puts them into the queue again.
+   */
+  readonly failed?: (error: TollgateError, events: readonly OutgoingEvent[], kept: boolean) => void
+}
+
+/** When and under which key an event is sent. */
+export interface EventIdentity {
+  /** Default a random one. The same key again counts once. */
+  readonly idempotencyKey?: string
+  /** When it happened; default the present. At most 34 days back; needs a secret key. */
+  readonly at?: Date | string | number
+  /** Past use that charges nothing; at most 365 days back. Needs `at`. */
+  readonly backfill?: boolean
 }
 
 /** Sends a body. `keepAlive`: the page or process may end meanwhile. */
@@ -26,8 +47,17 @@ export type Post = (path: string, body: string, keepAlive: boolean) => Promise<R
 
 /** Longest wait between attempts, ms. They begin with 100 and double. */
 const waitMaxMs = 5_000
+/** The same while the key is refused. */
+const refusedMaxMs = 15_000
 /** Largest body that a page may send while it is closed, bytes. */
 const keepAliveBytesMax = 60_000
+
+interface QueueHooks {
+  /** Events that are sent. */
+  readonly sent: (events: readonly OutgoingEvent[]) => void
+  /** Events that the service has acknowledged or refused for good. */
+  readonly taken: (events: readonly OutgoingEvent[]) => void
+}
 
 export class Events {
   private waiting: OutgoingEvent[] = []
@@ -36,16 +66,18 @@ export class Events {
   private sending: Promise<void> | null = null
   private failures = 0
   private closed = false
+  /** Why the batch in flight was not taken; null: it was not tried yet. */
+  private problem: TollgateError | null = null
   /** Ends the wait before the next attempt. */
   private wake: (() => void) | null = null
+  /** Callers of `flush` that are told when the key is refused. */
+  private readonly refusals = new Set<(error: TollgateError) => void>()
 
   constructor(
     private readonly post: Post,
     private readonly options: EventOptions,
-    /** Called with events that are sent. */
-    private readonly sent: (events: readonly OutgoingEvent[]) => void,
-    /** Called with events that the service has acknowledged or refused for good. */
-    private readonly taken: (events: readonly OutgoingEvent[]) => void,
+    private readonly teller: Teller,
+    private readonly hooks: QueueHooks,
   ) {}
 
   /** Events not acknowledged yet. */
@@ -53,27 +85,86 @@ export class Events {
     return this.waiting.length + this.inFlight.length
   }
 
-  /** Add an event to the queue. Returns its idempotency key; null: the queue is full. */
-  add(type: OutgoingEvent['event_type'], body: object, idempotencyKey?: string): string | null {
-    if (this.closed || this.size >= (this.options.bufferMax ?? 100_000)) return null
-    const key = idempotencyKey ?? crypto.randomUUID()
-    const sent_at = new Date().toISOString()
-    this.waiting.push({ event_type: type, body, idempotency_key: key, sent_at })
+  /** Add an event to the queue. Returns its idempotency key; null: it was not taken, and `failed` is told. */
+  add(type: OutgoingEvent['event_type'], body: object, identity: EventIdentity = {}): string | null {
+    const { idempotencyKey, at, backfill } = identity
+    const event: OutgoingEvent = {
+      event_type: type,
+      body,
+      idempotency_key: idempotencyKey ?? crypto.randomUUID(),
+      sent_at: timeOf(at),
+      ...((at !== undefined || backfill) && { trusted_client_clock: true }),
+      ...(backfill && { backfill: true }),
+    }
+    return this.put(event) ? event.idempotency_key : null
+  }
+
+  /** Put an event into the queue as it is. */
+  put(event: OutgoingEvent): boolean {
+    const max = this.options.bufferMax ?? 100_000
+    if (this.closed || this.size >= max) {
+      const error = this.closed
+        ? new TollgateError(0, 'The client is closed: an event was not taken', 'closed')
+        : new TollgateError(
+            0,
+            `${max} events wait already: an event was not taken${because(this.problem)}`,
+            'queue_full',
+          )
+      this.tell(error, [event], false)
+      return false
+    }
+    this.waiting.push(event)
     if (this.waiting.length >= this.batchMax) this.begin()
     else if (this.timer === null && this.sending === null) {
       this.timer = setTimeout(() => this.begin(), this.options.flushMs ?? 1_000)
       unref(this.timer)
     }
-    return key
+    return true
   }
 
-  /** Send the queue. Resolves when everything added until now is acknowledged or given up. */
-  async flush(): Promise<void> {
-    this.wake?.()
+  /**
+   * Send the queue. Resolves when everything added until now is acknowledged or given up.
+   *
+   * errors  TollgateError `events_waiting`: the key is refused, or the time is over. The events stay in the queue.
+   */
+  async flush(timeoutMs: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let refuse: (error: TollgateError) => void = () => {}
+    const refused = new Promise<never>((_, reject) => {
+      refuse = reject
+    })
+    this.refusals.add(refuse)
+    if (Number.isFinite(timeoutMs))
+      timer = setTimeout(() => refuse(this.late(`for ${timeoutMs} ms`)), timeoutMs)
+    try {
+      await Promise.race([this.drain(), refused])
+    } finally {
+      clearTimeout(timer)
+      this.refusals.delete(refuse)
+    }
+  }
+
+  private async drain(): Promise<void> {
+    this.retry()
     while (this.size > 0 && !this.closed) {
       this.begin()
       await this.sending
     }
+  }
+
+  private late(how: string): TollgateError {
+    const { size, problem } = this
+    return new TollgateError(
+      problem?.status ?? 0,
+      `${size} ${size === 1 ? 'event is' : 'events are'} not acknowledged ${how} and stay in the queue${because(problem)}`,
+      'events_waiting',
+      { cause: problem },
+    )
+  }
+
+  /** Try again now. */
+  retry(): void {
+    this.wake?.()
   }
 
   /** As `flush`, within this time, ms. Returns the number of events that were not acknowledged. */
@@ -82,11 +173,16 @@ export class Events {
     const late = new Promise<void>(resolve => {
       timer = setTimeout(resolve, withinMs)
     })
-    await Promise.race([this.flush(), late])
+    await Promise.race([this.drain(), late])
     clearTimeout(timer)
+    const left = [...this.inFlight, ...this.waiting]
+    if (left.length > 0 && !this.closed) {
+      const line = `The client closed with ${left.length} events that were not acknowledged in ${withinMs} ms`
+      this.tell(new TollgateError(0, `${line}${because(this.problem)}`, 'closed'), left, false)
+    }
     this.closed = true
     this.wake?.()
-    return this.size
+    return left.length
   }
 
   /**
@@ -123,56 +219,146 @@ export class Events {
     })
   }
 
-  /** Send one batch until the service has taken or refused it. */
+  /** Send one batch until the service has taken or refused every event of it. */
   private async send(): Promise<void> {
-    const events = this.waiting.splice(0, this.batchMax)
-    this.inFlight = events
-    const body = JSON.stringify({ events })
-    while (!this.closed) {
-      const outcome = await this.attempt(body, events)
-      if (outcome === 'done') break
-      await this.pause(outcome)
+    const batch = this.waiting.splice(0, this.batchMax)
+    this.inFlight = batch
+    const parts: (readonly OutgoingEvent[])[] = [batch]
+    while (parts.length > 0 && !this.closed) {
+      const [events] = parts as [readonly OutgoingEvent[]]
+      const outcome = await this.attempt(events)
+      if (outcome === 'done') {
+        parts.shift()
+        this.inFlight = parts.flat()
+      } else if (outcome === 'halve') {
+        const half = events.length >> 1
+        parts.splice(0, 1, events.slice(0, half), events.slice(half))
+      } else await this.pause(outcome)
     }
-    if (!this.closed) this.inFlight = []
   }
 
-  /** Returns 'done', or the least delay before the next attempt, ms. */
-  private async attempt(body: string, events: readonly OutgoingEvent[]): Promise<'done' | number> {
+  /** Returns 'done', 'halve' for events of which one is invalid, or the least delay before the next attempt, ms. */
+  private async attempt(events: readonly OutgoingEvent[]): Promise<'done' | 'halve' | number> {
     let response: Response
-    let text = ''
-    this.sent(events)
+    let text: string
+    this.hooks.sent(events)
     try {
-      response = await this.post('/event-batch', body, false)
+      response = await this.post('/event-batch?report=true', JSON.stringify({ events }), false)
       text = await response.text()
-    } catch {
-      return 0
-    }
-    if (response.ok) {
-      this.failures = 0
-      this.taken(events)
-      return 'done'
+    } catch (error) {
+      const known =
+        error instanceof TollgateError ? error : new TollgateError(0, reasonOf(error), 'unreachable')
+      return this.keep(known, events, 0)
     }
     const { status } = response
-    if (status === 429 || status === 408 || status >= 500)
-      return Number(response.headers.get('retry-after') ?? 0) * 1_000
-    this.options.failed?.(new Error(`The events were refused with ${status}: ${text}`), events)
-    this.taken(events)
-    return 'done'
+    const { acknowledged, message } = readAnswer(text)
+    if (response.ok && acknowledged !== null) {
+      this.taken(events, acknowledged)
+      return 'done'
+    }
+    const error = new TollgateError(status, message, response.ok ? 'unexpected_answer' : undefined)
+    if (error.code === 'request_invalid') {
+      if (events.length > 1) return 'halve'
+      this.hooks.taken(events)
+      this.tell(new TollgateError(status, `An event was refused: ${message}`, 'event_refused'), events, false)
+      return 'done'
+    }
+    return this.keep(error, events, Number(response.headers.get('retry-after') ?? 0) * 1_000)
+  }
+
+  private taken(events: readonly OutgoingEvent[], answers: readonly Acknowledgement[]): void {
+    this.failures = 0
+    this.problem = null
+    if (this.teller.over('events')) this.teller.info('events are acknowledged again')
+    this.hooks.taken(events)
+    const failed = new Map<string, OutgoingEvent[]>()
+    for (const [at, { error }] of answers.entries()) {
+      const event = events[at]
+      if (error == null || event === undefined) continue
+      const same = failed.get(error)
+      if (same) same.push(event)
+      else failed.set(error, [event])
+    }
+    for (const [why, some] of failed)
+      this.tell(
+        new TollgateError(200, `Stored as failed, and counted nowhere: ${why}`, 'event_failed'),
+        some,
+        false,
+      )
+  }
+
+  /** The events stay. Logger and `failed` are told at the first attempt of an outage, and when its reason changes. */
+  private keep(error: TollgateError, events: readonly OutgoingEvent[], leastMs: number): number {
+    const isNew = this.problem?.code !== error.code
+    this.problem = error
+    if (isNew) this.teller.over('events')
+    const line = `${this.size} events wait and are sent again: ${error.message}`
+    if (error.code === 'rate_limited') this.teller.warn('events', line)
+    else this.teller.error('events', line)
+    if (isNew) this.call(error, events, true)
+    if (error.code === 'key_refused' || error.code === 'forbidden')
+      for (const refuse of [...this.refusals]) refuse(this.late(''))
+    return leastMs
+  }
+
+  /** Events that do not count. */
+  private tell(error: TollgateError, events: readonly OutgoingEvent[], kept: boolean): void {
+    const keys = events.slice(0, 3).map(one => one.idempotency_key)
+    const more = events.length > keys.length ? ` and ${events.length - keys.length} more` : ''
+    this.teller.error(error.code, `${error.message} (${keys.join(', ')}${more})`)
+    this.call(error, events, kept)
+  }
+
+  /** A caller's function that throws is the caller's bug, and must not stop the queue. */
+  private call(error: TollgateError, events: readonly OutgoingEvent[], kept: boolean): void {
+    try {
+      this.options.failed?.(error, events, kept)
+    } catch (thrown) {
+      this.teller.error('failed', `events.failed threw: ${reasonOf(thrown)}`)
+    }
   }
 
   private pause(leastMs: number): Promise<void> {
-    const waitMs = Math.max(
-      leastMs,
-      Math.min(waitMaxMs, 100 * 2 ** this.failures) * (0.5 + Math.random() / 2),
-    )
+    const { code } = this.problem ?? {}
+    const maxMs = code === 'key_refused' || code === 'forbidden' ? refusedMaxMs : waitMaxMs
+    const waitMs = Math.max(leastMs, Math.min(maxMs, 100 * 2 ** this.failures) * (0.5 + Math.random() / 2))
     this.failures++
     return new Promise(resolve => {
-      const timer = setTimeout(resolve, waitMs)
-      unref(timer)
-      this.wake = () => {
+      const done = () => {
         clearTimeout(timer)
+        this.wake = null
         resolve()
       }
+      const timer = setTimeout(done, waitMs)
+      unref(timer)
+      this.wake = done
     })
   }
 }
+
+interface Acknowledgement {
+  readonly error?: string | null
+}
+
+/** The acknowledgements of an answer; null: it is not that of Tollgate, and acknowledges nothing. */
+function readAnswer(text: string): {
+  readonly acknowledged: readonly Acknowledgement[] | null
+  readonly message: string
+} {
+  try {
+    const { data, error } = JSON.parse(text) as { data?: { events?: unknown }; error?: unknown }
+    const acknowledged = Array.isArray(data?.events) ? (data.events as Acknowledgement[]) : null
+    return { acknowledged, message: typeof error === 'string' ? error : 'The answer names no reason' }
+  } catch {
+    return { acknowledged: null, message: 'The answer is no JSON: is it Tollgate?' }
+  }
+}
+
+function timeOf(at: EventIdentity['at']): string {
+  const time = at === undefined ? new Date() : new Date(at)
+  if (Number.isNaN(time.getTime()))
+    throw new TollgateError(0, `\`at\` is no time: ${String(at)}`, 'options_invalid')
+  return time.toISOString()
+}
+
+const because = (problem: TollgateError | null): string => (problem === null ? '' : `: ${problem.message}`)

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../../src/core/flags/flag.js'
 import type { Quantity } from '../../../src/core/usage/quantity.js'
 
 /** The source of a result. */
-export type Source = 'local' | 'http' | 'default'
+export type Source = 'local' | 'http' | 'default' | 'fixed'
 
 /** The entitlement a check rests on. Absent members do not apply. */
 export interface Entitlement {

@@ -1,6 +1,7 @@
 // The data received over the stream, ready to be evaluated: flags by key, companies and users by their keys.
 import type { EngineCompany, EngineFlag, EngineUser } from '../../../src/core/evaluator/engine-shapes.js'
 import { PreparedCompany, PreparedFlag, PreparedUser } from '../../../src/core/evaluator/evaluate.js'
+import { nameOf } from './stream.js'
 
 export type Keys = Readonly<Record<string, string>>
 export type EntityKind = 'company' | 'user'
@@ -125,6 +126,58 @@ export interface StreamMessage {
   readonly data: unknown
 }
 
+/**
+ * Keys that the service knows to be nobody's, until it says otherwise. Beyond the bound the oldest is dropped, and asked
+ * about again.
+ */
+class Unknown {
+  /** Names of lists of keys by each pair in them. */
+  private readonly byPair = new Map<string, Set<string>>()
+  private readonly pairs = new Map<string, readonly string[]>()
+
+  constructor(private readonly max: number) {}
+
+  has(kind: EntityKind, keys: Keys): boolean {
+    return this.pairs.size > 0 && this.pairs.has(nameOf(kind, keys))
+  }
+
+  add(kind: EntityKind, keys: Keys): void {
+    const name = nameOf(kind, keys)
+    if (this.pairs.size >= this.max) for (const oldest of this.pairs.keys()) if (this.drop(oldest)) break
+    const pairs = pairsOf(kind, keys)
+    this.pairs.set(name, pairs)
+    for (const pair of pairs) {
+      const names = this.byPair.get(pair)
+      if (names) names.add(name)
+      else this.byPair.set(pair, new Set([name]))
+    }
+  }
+
+  /** These keys are somebody's. */
+  found(kind: EntityKind, keys: Keys): void {
+    if (this.pairs.size === 0) return
+    for (const pair of pairsOf(kind, keys))
+      for (const name of [...(this.byPair.get(pair) ?? [])]) this.drop(name)
+  }
+
+  clear(): void {
+    this.byPair.clear()
+    this.pairs.clear()
+  }
+
+  private drop(name: string): boolean {
+    for (const pair of this.pairs.get(name) ?? []) {
+      const names = this.byPair.get(pair)
+      names?.delete(name)
+      if (names?.size === 0) this.byPair.delete(pair)
+    }
+    return this.pairs.delete(name)
+  }
+}
+
+const pairsOf = (kind: EntityKind, keys: Keys): string[] =>
+  Object.entries(keys).map(([name, value]) => `${kind}\0${name}\0${value}`)
+
 /** All data in memory. */
 export class Store {
   readonly flags = new Map<string, PreparedFlag>()
@@ -135,6 +188,8 @@ export class Store {
    * flags.
    */
   private readonly untold = new Set<string>()
+  /** Keys that are nobody's. */
+  readonly unknown: Unknown
   /** How far the service's clock is ahead of this one, ms. */
   aheadMs = 0
   readonly companies: Entities<EngineCompany, PreparedCompany>
@@ -145,6 +200,7 @@ export class Store {
     forgotten: (kind: EntityKind, keys: Keys) => void,
     usage: { of(companyId: string): ReadonlyMap<string, number> },
   ) {
+    this.unknown = new Unknown(entitiesMax)
     this.companies = new Entities(
       entitiesMax,
       data => new PreparedCompany(data, usage.of(data.id)),
@@ -165,6 +221,7 @@ export class Store {
 
   /** The connection is new: data in memory may be out of date until it is received again. */
   reconnected(): void {
+    this.unknown.clear()
     if (this.isComplete) this.untold.add('')
     for (const id of [...this.companies.ids(), ...this.users.ids()]) this.untold.add(id)
   }
@@ -232,6 +289,10 @@ export class Store {
     { entity_id: id }: StreamMessage,
     data: Data,
   ): void {
+    if (kind === 'full' || kind === 'partial') {
+      const named = this.companies === (entities as unknown) ? 'company' : 'user'
+      this.unknown.found(named, kind === 'full' ? { ...data.keys, id: data.id } : (data.keys ?? {}))
+    }
     if (kind === 'full') entities.put(data)
     else if (kind === 'partial' && id !== undefined) entities.change(id, data)
     else if (kind === 'delete') {

@@ -1,6 +1,8 @@
 // The connection to the data stream. It reconnects whenever it ends, and subscribes again to the entities in
 // memory.
 import { parseMarked } from '../../../src/core/usage/exact-json.js'
+import { reasonOf, type TollgateError } from './errors.js'
+import type { Http } from './http.js'
 import type { EntityKind, Keys, StreamMessage } from './store.js'
 
 /**
@@ -15,20 +17,22 @@ export interface SocketLike {
   close(code?: number, reason?: string): void
 }
 
-export type OpenSocket = (url: string, protocols: string[]) => SocketLike
+export type OpenSocket = (url: string, protocols: string[]) => SocketLike | Promise<SocketLike>
 
 export interface StreamOptions {
-  readonly url: string
-  readonly key: string
-  readonly environmentId?: string | undefined
+  readonly http: Http
   readonly open: OpenSocket
+  /** As a page: the service tells that a check may have changed, and no data. */
+  readonly isPage: boolean
   /** Ids of every entity in memory. */
   readonly held: (kind: EntityKind) => readonly string[]
   readonly heard: (message: StreamMessage) => void
-  /** The service refused a subscription to these keys. */
-  readonly refused: (kind: EntityKind, keys: Keys) => void
+  /** The service refused a subscription to these keys. `isWatched`: it tells when they become somebody's. */
+  readonly refused: (kind: EntityKind, keys: Keys, isWatched: boolean) => void
   /** Called when the connection begins or ends, with the reason. */
   readonly changed: (connected: boolean, reason: string) => void
+  /** An attempt was in vain. `error` is the service's refusal; null: it would open the stream. */
+  readonly inVain: (reason: string, error: TollgateError | null) => void
 }
 
 /** Marks long integers while a message is parsed. */
@@ -42,6 +46,8 @@ const listsMax = 500
 const absentMs = 1_000
 /** An attempt that takes longer fails, ms. */
 const openMs = 30_000
+/** Interval between two pings, ms: proxies close connections that are silent, many of them after a minute. */
+const pingMs = 25_000
 
 const wire = { company: 'rulesengine.Company', user: 'rulesengine.User' } as const
 
@@ -56,8 +62,13 @@ export class Stream {
   private socket: SocketLike | null = null
   private connected = false
   private closing = false
+  /** An attempt is being made. */
+  private isOpening = false
   private failures = 0
   private timer: ReturnType<typeof setTimeout> | null = null
+  private pings: ReturnType<typeof setInterval> | null = null
+  /** Whether anything was heard since the last ping. */
+  private isHeard = true
   /** Requests without an answer, by kind and keys. After a refusal the time of it, ms. */
   private readonly asked = new Map<string, number>()
   private readonly waiting = new Map<string, Set<() => void>>()
@@ -70,30 +81,72 @@ export class Stream {
 
   /** Connect, and reconnect whenever the connection ends. */
   start(): void {
-    if (this.closing || this.socket !== null) return
-    const { url, key, environmentId, open } = this.options
-    const protocols = ['tollgate', `key.${base64url(key)}`]
+    if (this.closing || this.socket !== null || this.isOpening) return
+    this.isOpening = true
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.open().then(
+      () => {
+        this.isOpening = false
+      },
+      error => {
+        this.isOpening = false
+        this.options.inVain(reasonOf(error), null)
+        this.again(reasonOf(error))
+      },
+    )
+  }
+
+  /** Another key may be let in: try now. */
+  retry(): void {
+    this.failures = 0
+    this.start()
+  }
+
+  private async protocols(): Promise<string[]> {
+    const { http } = this.options
+    const protocols = ['tollgate', `key.${base64url(await http.key())}`]
+    const { environmentId } = http
     if (environmentId !== undefined) protocols.push(`environment.${environmentId}`)
-    let socket: SocketLike
-    try {
-      socket = open(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/datastream`, protocols)
-    } catch (error) {
-      this.again(String(error))
-      return
-    }
+    const context = this.options.isPage ? await http.context() : undefined
+    if (context !== undefined) protocols.push(`context.${base64url(context)}`)
+    return protocols
+  }
+
+  private async open(): Promise<void> {
+    const { http, open } = this.options
+    const opened = open(`${http.url.replace(/^http/, 'ws')}/datastream`, await this.protocols())
+    const socket = opened instanceof Promise ? await opened : opened
+    if (this.closing) return socket.close()
     this.socket = socket
+    let wasOpen = false
     const late = setTimeout(() => socket.close(), openMs)
     socket.onopen = () => {
       clearTimeout(late)
+      wasOpen = true
       this.opened()
     }
-    socket.onmessage = (event: { readonly data: unknown }) => this.message(String(event.data))
+    socket.onmessage = (event: { readonly data: unknown }) => {
+      this.isHeard = true
+      this.message(String(event.data))
+    }
     socket.onerror = () => {}
     socket.onclose = (event: { readonly reason?: string; readonly code?: number }) => {
       clearTimeout(late)
       if (this.socket !== socket) return
-      this.ended(event.reason || `closed with ${event.code ?? 'no code'}`)
+      const reason = event.reason || `closed with ${event.code ?? 'no code'}`
+      if (!wasOpen) void this.explain(reason)
+      this.ended(reason)
     }
+  }
+
+  /** A WebSocket does not say why it was refused. An ordinary request to the same address hears it. */
+  private async explain(reason: string): Promise<void> {
+    const error = await this.options.http.streamRefusal(this.options.isPage, openMs)
+    if (this.closing || this.connected) return
+    this.options.inVain(
+      error?.message ?? `the WebSocket was refused (${reason}); do proxies pass upgrades?`,
+      error,
+    )
   }
 
   /**
@@ -139,6 +192,7 @@ export class Stream {
   close(): void {
     this.closing = true
     if (this.timer !== null) clearTimeout(this.timer)
+    this.endPings()
     this.socket?.close(1000)
     this.socket = null
     this.connected = false
@@ -148,9 +202,29 @@ export class Stream {
   private opened(): void {
     this.connected = true
     this.failures = 0
-    this.send({ entity_type: 'rulesengine.Flags' })
+    this.isHeard = true
+    this.pings = setInterval(() => this.ping(), pingMs)
+    unref(this.pings)
+    if (!this.options.isPage) this.send({ entity_type: 'rulesengine.Flags' })
     for (const kind of ['company', 'user'] as const) this.ask(kind, this.options.held(kind).map(byId))
     this.options.changed(true, 'connected')
+  }
+
+  /** Keeps proxies from closing the connection, and finds one whose peer is gone. */
+  private ping(): void {
+    if (!this.isHeard) {
+      const { socket } = this
+      this.ended('the service does not answer pings')
+      socket?.close(4000)
+      return
+    }
+    this.isHeard = false
+    this.send({ action: 'ping' })
+  }
+
+  private endPings(): void {
+    if (this.pings !== null) clearInterval(this.pings)
+    this.pings = null
   }
 
   private ask(kind: EntityKind, lists: readonly Keys[], action: 'start' | 'confirm' = 'start'): void {
@@ -170,7 +244,7 @@ export class Stream {
       return
     }
     if (message.message_type === 'error') this.failed(message)
-    else {
+    else if (message.message_type !== 'pong') {
       this.options.heard(message)
       if (message.message_type === 'full') this.told(message)
     }
@@ -189,10 +263,18 @@ export class Stream {
   }
 
   private failed({ data }: StreamMessage): void {
-    const { keys, entity_type: type } = data as { readonly keys?: Keys; readonly entity_type?: string }
+    const {
+      keys,
+      entity_type: type,
+      watched,
+    } = data as {
+      readonly keys?: Keys
+      readonly entity_type?: string
+      readonly watched?: boolean
+    }
     if (!keys || !type) return
     const kind = type.startsWith(wire.user) ? 'user' : 'company'
-    this.options.refused(kind, keys)
+    this.options.refused(kind, keys, watched === true)
     const name = nameOf(kind, keys)
     if (this.asked.size > 10_000) this.asked.clear()
     this.asked.set(name, Date.now())
@@ -210,6 +292,7 @@ export class Stream {
   }
 
   private ended(reason: string): void {
+    this.endPings()
     this.socket = null
     this.connected = false
     this.release()
@@ -233,7 +316,8 @@ export function unref(timer: unknown): void {
   ;(timer as { unref?: () => void }).unref?.()
 }
 
-function nameOf(kind: EntityKind, keys: Keys): string {
+/** One text for equal requests. */
+export function nameOf(kind: EntityKind, keys: Keys): string {
   return `${kind} ${JSON.stringify(Object.entries(keys).sort())}`
 }
 

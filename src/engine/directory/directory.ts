@@ -94,6 +94,11 @@ export class Directory {
     return size
   }
 
+  /** Rises when a pair gets an owner: keys that were nobody's may be somebody's. */
+  get keyChanges(): number {
+    return this.pairs.changes
+  }
+
   /** Number of companies or users of an environment, including those being created or deleted. */
   countOf(kind: DirectoryKind, environmentId: string): number {
     const users = this.users.get(environmentId) ?? 0

@@ -105,6 +105,11 @@ export class Entities {
     private readonly shared: SharedPairs | null = null,
   ) {}
 
+  /** Rises when keys that were nobody's may be somebody's. */
+  get keyChanges(): number {
+    return this.directory.keyChanges
+  }
+
   /** Whether other nodes may claim the same pairs. */
   get isShared(): boolean {
     return this.shared !== null

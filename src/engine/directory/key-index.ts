@@ -15,6 +15,8 @@ function namesOf<T>(environment: Names<T>, kind: EntityType): Map<string, Map<st
 export class KeyIndex<T> {
   private readonly environments = new Map<string, Names<T>>()
   private count = 0
+  /** Rises with every pair that is set. */
+  changes = 0
 
   get size(): number {
     return this.count
@@ -50,6 +52,7 @@ export class KeyIndex<T> {
     }
     const before = values.size
     values.set(value, to)
+    this.changes++
     this.count += values.size - before
   }
 

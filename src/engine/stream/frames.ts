@@ -28,6 +28,12 @@ export function flagsFrame(flags: readonly string[], nowMs: number): Uint8Array 
   )
 }
 
+/** The answer to a ping. */
+export const pongFrame = frame('{"message_type":"pong","entity_type":"","data":{}}')
+
+/** What a page is told: a check of its company and user may have changed. */
+export const changedFrame = frame('{"message_type":"changed","entity_type":"checks","data":{}}')
+
 /** One flag, new or changed. */
 export function flagFrame(id: string, text: string): Uint8Array {
   return frame(`{"message_type":"full","entity_type":"${flagType}","entity_id":${quoted(id)},"data":${text}}`)
@@ -58,8 +64,10 @@ export function errorFrame(
   error: string,
   keys: Readonly<Record<string, string>> | null,
   entityType: string | null,
+  watched = false,
 ): Uint8Array {
-  const data = { error, ...(keys && { keys }), ...(entityType && { entity_type: entityType }) }
+  const named = { ...(keys && { keys }), ...(entityType && { entity_type: entityType }) }
+  const data = { error, ...named, ...(watched && { watched }) }
   return frame(JSON.stringify({ message_type: 'error', entity_type: entityType ?? '', data }))
 }
 

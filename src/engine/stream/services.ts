@@ -40,6 +40,8 @@ export interface StreamServices {
     onJump(jumped: (environmentId: string) => void): void
   }
   readonly entities: {
+    /** Rises when keys that were nobody's may be somebody's. */
+    readonly keyChanges: number
     /**
      * The company or user with these keys; null: none.
      *

@@ -7,6 +7,7 @@
 
 import { ownText } from '../../protocol/message-codec.js'
 import { readParts } from '../../protocol/snapshot-parts.js'
+import { AwaitedKeys } from './awaited-keys.js'
 import { StreamFlags } from './flags.js'
 import { deleteFrame, type EntityKind, entityTypes } from './frames.js'
 import { Questions } from './questions.js'
@@ -50,6 +51,7 @@ export class Streams implements Hub {
   /** Requests and messages of connections. Each turn of the event loop does a bounded part. */
   readonly turns = new Turns()
   readonly flags: StreamFlags
+  private readonly awaited: AwaitedKeys
 
   constructor(
     private readonly services: StreamServices,
@@ -62,6 +64,11 @@ export class Streams implements Hub {
       environment => this.flags.read(environment),
       (held, reply) => this.heard(held, reply),
     )
+    this.awaited = new AwaitedKeys(services.entities, (subscriber, kind, keys) => {
+      const { wire } = entityTypes[kind]
+      const problem = this.start(subscriber, kind, wire, keys)
+      if (problem !== null) subscriber.fail(problem, keys, wire)
+    })
     this.counters = new WatchedCounters(services.changes)
     services.clock.onJump(environmentId => this.jumped(environmentId))
   }
@@ -71,8 +78,15 @@ export class Streams implements Hub {
    *
    * resumes  as the protocol has it: the client requests only its flags after a reconnect, and receives what
    *          connections of its key subscribed to. false: it subscribes again to everything it holds.
+   * isPage   its key remembers nothing of it.
    */
-  connect(environmentId: string, keyId: string, sink: StreamSink, resumes: boolean): Subscriber {
+  connect(
+    environmentId: string,
+    keyId: string,
+    sink: StreamSink,
+    resumes: boolean,
+    isPage = false,
+  ): Subscriber {
     const environment = this.environment(environmentId)
     let memory = environment.memories.get(keyId)
     if (memory === undefined) {
@@ -80,7 +94,7 @@ export class Streams implements Hub {
       environment.memories.set(keyId, memory)
     }
     memory.connections++
-    const subscriber = new Subscriber(this, environment, memory, sink, resumes)
+    const subscriber = new Subscriber(this, environment, memory, sink, resumes, !isPage)
     // Without subscribers no changes were compared.
     if (environment.subscribers.size === 0) environment.lookAll = true
     environment.subscribers.add(subscriber)
@@ -154,6 +168,7 @@ export class Streams implements Hub {
     memory.connections--
     memory.idleSinceMs = performance.now()
     if (memory.kept.size > 0) this.services.kept.seen(environment.id, memory.keyId)
+    this.awaited.left(subscriber)
     for (const held of [...subscriber.held.keys()]) this.unsubscribe(held, subscriber)
     if (this.connections > 0 || this.timer === null) return
     clearInterval(this.timer)
@@ -184,15 +199,20 @@ export class Streams implements Hub {
   ): string | null {
     const { environment, memory } = subscriber
     const id = this.services.entities.find(kind, environment.id, keys)
-    if (id === null) return `${entityTypes[kind].name} not found`
+    if (id === null) {
+      this.absent(subscriber, kind, entityType, keys)
+      return null
+    }
     let held = environment.held.get(id)
     if (held === undefined) {
       if (environment.held.size >= this.options.streamEntitiesMax)
         return `More than ${this.options.streamEntitiesMax} companies and users are subscribed to`
       held = this.hold(environment, kind, id)
     }
-    memory.held.add(held)
-    held.keys.add(memory)
+    if (subscriber.isRemembered) {
+      memory.held.add(held)
+      held.keys.add(memory)
+    }
     if (subscriber.resumes && !memory.kept.has(held)) {
       memory.kept.add(held)
       this.services.kept.set(environment.id, memory.keyId, kind, id, true)
@@ -200,6 +220,20 @@ export class Streams implements Hub {
     subscriber.subscribe(held)
     this.await(held, subscriber, keys, entityType, 'entity')
     return null
+  }
+
+  /**
+   * These keys are nobody's. A client that asks for each entity itself is told when they become somebody's, so that it
+   * need not ask again.
+   */
+  private absent(
+    subscriber: Subscriber,
+    kind: EntityKind,
+    entityType: string,
+    keys: Readonly<Record<string, string>>,
+  ): void {
+    const watched = !subscriber.resumes && this.awaited.add(subscriber, kind, keys)
+    subscriber.fail(`${entityTypes[kind].name} not found`, keys, entityType, watched)
   }
 
   /**
@@ -278,6 +312,7 @@ export class Streams implements Hub {
     this.ticks++
     this.services.changes.follow?.()
     const nowMs = performance.now()
+    this.awaited.look(nowMs)
     const blocks = this.counters.changedBlocks()
     const lookAll = this.ticks % allTicks === 0 || this.counters.shardsChanged()
     for (const environment of this.environments.values()) {
@@ -330,7 +365,7 @@ export class Streams implements Hub {
       subscriber.unsubscribe(held)
     }
     for (const { subscriber, keys, entityType } of waiting)
-      subscriber.fail(`${entityTypes[held.kind].name} not found`, keys, entityType)
+      this.absent(subscriber, held.kind, entityType, keys)
     for (const memory of held.keys) this.forget(memory, held)
     this.drop(held)
   }

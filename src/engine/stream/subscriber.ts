@@ -141,6 +141,8 @@ export class Subscriber {
     readonly memory: KeyMemory,
     private readonly sink: StreamSink,
     readonly resumes: boolean,
+    /** Whether its key remembers what it subscribed to. Pages of one key are many, and share nothing. */
+    readonly isRemembered = true,
   ) {
     this.isRecalled = !resumes
   }
@@ -199,8 +201,14 @@ export class Subscriber {
     if (this.stalledSinceMs === 0 && this.isFull()) this.stalledSinceMs = performance.now()
   }
 
-  fail(error: string, keys: Readonly<Record<string, string>> | null, entityType: string | null): void {
-    this.tell(errorFrame(error, keys, entityType))
+  /** watched  the entity is sent whole when it comes to be. */
+  fail(
+    error: string,
+    keys: Readonly<Record<string, string>> | null,
+    entityType: string | null,
+    watched = false,
+  ): void {
+    this.tell(errorFrame(error, keys, entityType, watched))
   }
 
   /** The peer has read some frames. */

@@ -87,8 +87,13 @@ export interface SocketRoute {
   ): void
 }
 
-/** A connection that is silent for this long is closed. Both servers send pings meanwhile, which a peer answers. */
-export const socketSilentSeconds = 120
+/**
+ * A connection whose peer is silent for this long is closed. After `socketPingSeconds` of silence a ping is sent, which a
+ * peer answers; proxies, many of which close a connection that is silent for a minute, see both.
+ */
+export const socketSilentSeconds = 40
+/** uWebSockets.js sends its pings 16 s before the end. */
+export const socketPingSeconds = socketSilentSeconds - 16
 
 export type AppMethod = 'get' | 'post' | 'put' | 'del' | 'head' | 'options' | 'any'
 

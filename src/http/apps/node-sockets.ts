@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { type AppSocket, type SocketListener, type SocketRoute, socketSilentSeconds } from './app.js'
+import { type AppSocket, type SocketListener, type SocketRoute, socketPingSeconds } from './app.js'
 
 /** A connection that is let in. */
 interface Opening {
@@ -23,7 +23,7 @@ export class NodeSockets {
   private readonly protocols = new WeakMap<IncomingMessage, string>()
   /** Whether each has been heard of since the last ping. */
   private readonly alive = new Map<WebSocket, boolean>()
-  private readonly pings = setInterval(() => this.ping(), (socketSilentSeconds * 1_000) / 2).unref()
+  private readonly pings = setInterval(() => this.ping(), socketPingSeconds * 1_000).unref()
 
   add(path: string, route: SocketRoute): void {
     const server = new WebSocketServer({

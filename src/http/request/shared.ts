@@ -30,6 +30,7 @@ export interface SharedOptions {
     | 'metricsAddress'
     | 'streamConnectionsMax'
     | 'streamConnectionsPerKeyMax'
+    | 'streamPagesMax'
     | 'streamMessagesPerSecond'
   >
   readonly log: Logger

@@ -4,7 +4,8 @@ import { keyFault } from '../../api/keys/conditions.js'
 import type { KeyRecord } from '../../api/kit/call.js'
 import type { Config } from '../../config.js'
 import { type Bucket, fullBucket, hasToken, refill, take } from '../../core/bucket.js'
-import type { EntityKind } from '../../engine/stream/frames.js'
+import type { SignedContext } from '../../engine/account/signed-contexts.js'
+import { changedFrame, type EntityKind, errorFrame, pongFrame } from '../../engine/stream/frames.js'
 import type { StreamSink, Subscriber } from '../../engine/stream/subscriber.js'
 import { ServiceError } from '../../errors.js'
 import { toFailure } from '../../storage/failure.js'
@@ -14,10 +15,13 @@ import { failure, internalError } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
 import { forwardedAddress } from '../routing/headers.js'
 import { get } from '../routing/route.js'
+import { Page, PageCounts } from './page.js'
 
 export const datastreamPath = '/datastream'
 /** The requirements for opening a stream: scope read, because it shows all companies of an environment. */
 const route = get(datastreamPath, { scope: 'read', handle: () => ({}) })
+/** The same for a page, which hears that a check of its own company and user may have changed, and no data. */
+const pageRoute = get(datastreamPath, { scope: 'check', handle: () => ({}) })
 /** Largest frame, bytes: room for a thousand lists of keys. */
 const frameBytesMax = 262_144
 /** Lists of keys in one frame. */
@@ -39,13 +43,14 @@ const ownProtocol = 'tollgate'
 
 export type StreamSettings = Pick<
   Config,
-  'streamConnectionsMax' | 'streamConnectionsPerKeyMax' | 'streamMessagesPerSecond'
+  'streamConnectionsMax' | 'streamConnectionsPerKeyMax' | 'streamPagesMax' | 'streamMessagesPerSecond'
 >
 
 /** The data stream over HTTP. */
 export class Datastream implements SocketRoute {
   readonly frameBytesMax = frameBytesMax
   private readonly open = new Set<Connection>()
+  private readonly pages = new PageCounts()
   private readonly looks = setInterval(() => this.look(), lookEveryMs).unref()
 
   constructor(
@@ -87,20 +92,31 @@ export class Datastream implements SocketRoute {
       const asker = {
         mayAsk: () => shared.strangers.may(address, startedMs),
         wallMs: () => services.clock.wall(),
-        contextToken: '',
+        contextToken: shared.head.signedContext || offered.context,
         remoteIp: () => address,
       }
       const enter = (key: KeyRecord | null): void => {
         if (gone) return
         if (key === null) throw unknown()
         const { limits } = shared.options
-        const { outcome } = admit(route, key, environmentId, services.keys, limits, startedMs, asker)
+        const isPage = key.kind === 'publishable'
+        const { outcome } = admit(
+          isPage ? pageRoute : route,
+          key,
+          environmentId,
+          services.keys,
+          limits,
+          startedMs,
+          asker,
+        )
         if (outcome instanceof ServiceError) throw outcome
         const { environment } = outcome
         if (environment === null) throw new ServiceError('not_found', 'Environment not found')
-        this.requireRoom(environment.id, key.id)
+        if (isPage) this.requireOrigin(offered.origin)
+        const page = isPage ? pageOf(outcome.signed, asker.contextToken, environment.id) : null
+        this.requireRoom(environment.id, key.id, page)
         services.keys.used(key.id, startedMs)
-        const connection = new Connection(this, key, environment.id, address, offered.isOwn)
+        const connection = new Connection(this, key, environment.id, address, offered.isOwn, page)
         accept(connection, offered.isOwn ? ownProtocol : '')
       }
       // Many handshakes at once are accepted a few in each turn.
@@ -133,10 +149,11 @@ export class Datastream implements SocketRoute {
   /** A connection was accepted. */
   add(connection: Connection): void {
     this.open.add(connection)
+    if (connection.page !== null) this.pages.add(connection.page)
   }
 
   remove(connection: Connection): void {
-    this.open.delete(connection)
+    if (this.open.delete(connection) && connection.page !== null) this.pages.remove(connection.page)
   }
 
   /** The service stops: every connection is closed with a reason. */
@@ -145,8 +162,19 @@ export class Datastream implements SocketRoute {
     for (const connection of [...this.open]) connection.end(goingAway, 'The service stops; connect again')
   }
 
-  private requireRoom(environmentId: string, keyId: string): void {
-    const { streamConnectionsMax, streamConnectionsPerKeyMax } = this.settings
+  /** errors  forbidden (403): browsers do not apply CORS to a WebSocket, so the origins that are set are held here. */
+  private requireOrigin(origin: string): void {
+    const { corsOrigins } = this.shared.options.config
+    if (origin !== '' && corsOrigins !== null && !corsOrigins.includes(origin))
+      throw new ServiceError(
+        'forbidden',
+        'Pages of this origin may not open the data stream: see TOLLGATE_CORS_ORIGINS',
+      )
+  }
+
+  private requireRoom(environmentId: string, keyId: string, page: Page | null): void {
+    const { streamConnectionsMax, streamConnectionsPerKeyMax, streamPagesMax } = this.settings
+    if (page !== null) return this.pages.requireRoom(page, streamPagesMax)
     const { all, ofKey } = this.shared.services!.streams.connectionsOf(environmentId, keyId)
     const refusal = (max: number, whose: string) =>
       new ServiceError(
@@ -157,7 +185,8 @@ export class Datastream implements SocketRoute {
         },
       )
     if (ofKey >= streamConnectionsPerKeyMax) throw refusal(streamConnectionsPerKeyMax, 'key')
-    if (all >= streamConnectionsMax) throw refusal(streamConnectionsMax, 'environment')
+    if (all - this.pages.of(environmentId) >= streamConnectionsMax)
+      throw refusal(streamConnectionsMax, 'environment')
   }
 
   /** Close connections of keys that were deleted, disabled or lost their scope (AL-3). */
@@ -175,14 +204,34 @@ function offeredIn(req: AppRequest): {
   readonly isOwn: boolean
   readonly key: string
   readonly environment: string
+  readonly context: string
+  /** Of the page that opens it; '' where no page does. */
+  readonly origin: string
 } {
   const names = req
     .getHeader('sec-websocket-protocol')
     .split(',')
     .map(name => name.trim())
   const after = (prefix: string) => names.find(name => name.startsWith(prefix))?.slice(prefix.length) ?? ''
-  const key = Buffer.from(after('key.'), 'base64url').toString()
-  return { isOwn: names.includes(ownProtocol), key, environment: after('environment.') }
+  const decoded = (prefix: string) => Buffer.from(after(prefix), 'base64url').toString()
+  return {
+    isOwn: names.includes(ownProtocol),
+    key: decoded('key.'),
+    environment: after('environment.'),
+    context: decoded('context.'),
+    origin: req.getHeader('origin'),
+  }
+}
+
+/** errors  forbidden (403): a page hears of the company and user that its server signed for it, and of no other. */
+function pageOf(signed: SignedContext | null, token: string, environmentId: string): Page {
+  if (signed === null || (signed.company === null && signed.user === null))
+    throw new ServiceError(
+      'forbidden',
+      'A publishable key opens the data stream with a signed context that names a company or user: in ' +
+        'X-Service-Signed-Context, or as the subprotocol context.<base64url>',
+    )
+  return new Page(environmentId, signed, token)
 }
 
 /** One connection and its messages. */
@@ -197,6 +246,8 @@ class Connection implements SocketListener, StreamSink {
     private readonly environmentId: string,
     private readonly address: string,
     private readonly isOwn: boolean,
+    /** What a page may hear of; null: it is a server's connection. */
+    readonly page: Page | null,
   ) {
     const ratePerSecond = stream.settings.streamMessagesPerSecond
     this.budget = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, performance.now())
@@ -207,7 +258,16 @@ class Connection implements SocketListener, StreamSink {
     const { services } = this.stream.shared
     this.stream.add(this)
     if (services === null) return socket.end(goingAway, 'The service stops; connect again')
-    this.subscriber = services.streams.connect(this.environmentId, this.key.id, this, !this.isOwn)
+    const { page, environmentId, key } = this
+    const resumes = page === null && !this.isOwn
+    this.subscriber = services.streams.connect(environmentId, key.id, this, resumes, page !== null)
+    if (page !== null) this.begin(page)
+  }
+
+  /** Subscribe a page to its own company and user. */
+  private begin({ entities }: Page): void {
+    for (const { kind, type, keys } of entities)
+      this.inTurn(() => this.ask(kind, type, keys, 'start'), keysBytes)
   }
 
   received(text: string): void {
@@ -225,7 +285,7 @@ class Connection implements SocketListener, StreamSink {
         this.obey(readMessage(text))
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        subscriber.fail(error.message, null, null)
+        this.socket?.send(errorFrame(error.message, null, null))
       }
     }, 2 * text.length)
   }
@@ -243,12 +303,15 @@ class Connection implements SocketListener, StreamSink {
 
   closed(): void {
     this.socket = null
+    this.page?.end()
     this.stream.remove(this)
     this.subscriber?.left()
   }
 
+  /** A page is told that something changed, whatever it is. */
   send(frame: Uint8Array): void {
-    this.socket?.send(frame)
+    if (this.page === null) this.socket?.send(frame)
+    else this.page.notice(() => this.socket?.send(changedFrame))
   }
 
   buffered(): number {
@@ -258,6 +321,7 @@ class Connection implements SocketListener, StreamSink {
   end(code: number, reason: string): void {
     const { socket } = this
     this.socket = null
+    this.page?.end()
     this.stream.remove(this)
     this.subscriber?.left()
     socket?.end(code, reason)
@@ -268,7 +332,8 @@ class Connection implements SocketListener, StreamSink {
     if (services === null) return true
     const { key } = this
     const now = services.keys.byId(key.id)
-    if (now === null || services.keys.environment(this.environmentId) === null) return false
+    const environment = services.keys.environment(this.environmentId)
+    if (now === null || environment === null) return false
     // A value that was replaced by a roll has its own expiry.
     for (const one of [key, now])
       if (
@@ -276,12 +341,22 @@ class Connection implements SocketListener, StreamSink {
         keyFault(one.conditions, services.clock.wall(), () => this.address) !== null
       )
         return false
+    if (this.page !== null) return this.page.isSigned(environment.contextSecrets, services.clock.wall())
     return now.scopes.some(scope => scope === 'read' || scope === 'write' || scope === 'admin')
   }
 
   private obey({ type, lists, action }: Message): void {
     const subscriber = this.subscriber!
     const { streams } = this.stream.shared.services!
+    if (action === 'ping') {
+      this.socket?.send(pongFrame)
+      return
+    }
+    if (this.page !== null)
+      throw new ServiceError(
+        'forbidden',
+        'A page asks for nothing here: it hears of its own company and user',
+      )
     if (type === 'rulesengine.Flags') {
       if (action === 'start') streams.flags.tellAll(subscriber)
       return
@@ -293,19 +368,22 @@ class Connection implements SocketListener, StreamSink {
     }
     const kind = kinds.get(type)
     if (kind === undefined) throw new ServiceError('body_invalid', 'entity_type is none that is streamed')
-    for (const keys of lists)
-      this.inTurn(() => {
-        try {
-          let problem: string | null = null
-          if (action === 'stop') streams.stop(subscriber, kind, keys)
-          else if (action === 'start') problem = streams.start(subscriber, kind, type, keys)
-          else problem = streams.confirm(subscriber, kind, type, keys)
-          if (problem !== null) subscriber.fail(problem, keys, type)
-        } catch (error) {
-          if (!(error instanceof ServiceError)) throw error
-          subscriber.fail(error.message, keys, type)
-        }
-      }, keysBytes)
+    for (const keys of lists) this.inTurn(() => this.ask(kind, type, keys, action), keysBytes)
+  }
+
+  private ask(kind: EntityKind, type: string, keys: Message['lists'][number], action: EntityAction): void {
+    const subscriber = this.subscriber!
+    const { streams } = this.stream.shared.services!
+    try {
+      let problem: string | null = null
+      if (action === 'stop') streams.stop(subscriber, kind, keys)
+      else if (action === 'start') problem = streams.start(subscriber, kind, type, keys)
+      else problem = streams.confirm(subscriber, kind, type, keys)
+      if (problem !== null) subscriber.fail(problem, keys, type)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      subscriber.fail(error.message, keys, type)
+    }
   }
 }
 
@@ -316,10 +394,12 @@ const kinds: ReadonlyMap<string, EntityKind> = new Map([
   ['rulesengine.Users', 'user'],
 ])
 
+type EntityAction = 'start' | 'stop' | 'confirm'
+
 interface Message {
   readonly type: string
   readonly lists: readonly Readonly<Record<string, string>>[]
-  readonly action: 'start' | 'stop' | 'confirm'
+  readonly action: EntityAction | 'ping'
 }
 
 /** errors  body_malformed, body_invalid (400). The peer receives the message. */
@@ -331,11 +411,12 @@ function readMessage(text: string): Message {
     throw new ServiceError('body_malformed', 'The message is not valid JSON')
   }
   const data = isRecord(parsed) ? parsed.data : null
+  if (isRecord(data) && data.action === 'ping') return { type: '', lists: [], action: 'ping' }
   if (!isRecord(data) || typeof data.entity_type !== 'string')
     throw new ServiceError('body_invalid', 'data.entity_type is missing')
   const { action = 'start', keys = null, keys_list: several = null } = data
   if (action !== 'start' && action !== 'stop' && action !== 'confirm')
-    throw new ServiceError('body_invalid', 'data.action: start, stop or confirm')
+    throw new ServiceError('body_invalid', 'data.action: start, stop, confirm or ping')
   if (several !== null && (!Array.isArray(several) || several.length > listsMax))
     throw new ServiceError('body_invalid', `data.keys_list: at most ${listsMax}`)
   const lists = [...(keys === null ? [] : [keys]), ...((several as unknown[] | null) ?? [])]

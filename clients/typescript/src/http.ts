@@ -1,0 +1,131 @@
+// Requests to the service: headers, time limits, and errors that say what was wrong.
+import { reasonOf, TollgateError } from './errors.js'
+
+/** A key, or a function that gives the one that is valid now. */
+export type KeySource = string | (() => string | Promise<string>)
+
+export interface HttpOptions {
+  readonly url: string
+  readonly key: KeySource
+  readonly environmentId?: string | undefined
+  readonly signedContext?: (() => string | Promise<string>) | undefined
+  readonly fetch: typeof fetch
+}
+
+/** Time limit of requests that send events, ms. */
+const postMs = 30_000
+
+export class Http {
+  readonly url: string
+  private keySource: KeySource
+
+  constructor(private readonly options: HttpOptions) {
+    this.url = options.url
+    this.keySource = options.key
+  }
+
+  setKey(key: KeySource): void {
+    this.keySource = key
+  }
+
+  /** The key that is valid now. */
+  async key(): Promise<string> {
+    const { keySource } = this
+    return typeof keySource === 'string' ? keySource : keySource()
+  }
+
+  /** The signed context of the page, or undefined without one. */
+  async context(): Promise<string | undefined> {
+    return this.options.signedContext?.()
+  }
+
+  get environmentId(): string | undefined {
+    return this.options.environmentId
+  }
+
+  get fetch(): typeof fetch {
+    return this.options.fetch
+  }
+
+  /** Headers of a request. */
+  async headers(): Promise<Record<string, string>> {
+    const headers: Record<string, string> = { 'X-Service-Api-Key': await this.key() }
+    const { environmentId } = this
+    if (environmentId !== undefined) headers['X-Service-Environment-Id'] = environmentId
+    const context = await this.context()
+    if (context !== undefined) headers['X-Service-Signed-Context'] = context
+    return headers
+  }
+
+  /**
+   * `data` of an answer.
+   *
+   * errors  TollgateError: of the status, `timeout`, `unreachable`, or `unexpected_answer`.
+   */
+  async call(method: string, path: string, body: object | null, withinMs: number): Promise<unknown> {
+    const { url } = this
+    const response = await this.send(method, path, body === null ? null : JSON.stringify(body), withinMs)
+    let told: { readonly data?: unknown; readonly error?: string }
+    try {
+      told = (await response.json()) as typeof told
+    } catch (error) {
+      throw unanswered(error, url, withinMs, response.status)
+    }
+    if (!response.ok) throw new TollgateError(response.status, told?.error ?? `Answered ${response.status}`)
+    return told.data
+  }
+
+  /** Send events. `keepAlive`: the page or process may end meanwhile. */
+  async post(path: string, body: string, keepAlive: boolean): Promise<Response> {
+    if (!keepAlive) return this.send('POST', path, body, postMs)
+    const headers = { ...(await this.headers()), 'Content-Type': 'application/json' }
+    return this.fetch(this.url + path, { method: 'POST', headers, body, keepalive: true })
+  }
+
+  private async send(method: string, path: string, body: string | null, withinMs: number): Promise<Response> {
+    const headers = await this.headers()
+    if (body !== null) headers['Content-Type'] = 'application/json'
+    try {
+      return await this.fetch(this.url + path, {
+        method,
+        headers,
+        body,
+        signal: AbortSignal.timeout(withinMs),
+      })
+    } catch (error) {
+      throw unanswered(error, this.url, withinMs, 0)
+    }
+  }
+
+  /**
+   * Why the stream cannot be opened: an ordinary request to its address hears it.
+   *
+   * returns  the refusal; null: the service would open it.
+   */
+  async streamRefusal(isPage: boolean, withinMs: number): Promise<TollgateError | null> {
+    try {
+      // A page may read the answers of checks alone.
+      if (isPage) await this.call('POST', '/flags/check', {}, withinMs)
+      else await this.call('GET', '/datastream', null, withinMs)
+      return null
+    } catch (error) {
+      if (!(error instanceof TollgateError)) return new TollgateError(0, reasonOf(error), 'unreachable')
+      return error.status === 400 || error.status === 426 ? null : error
+    }
+  }
+}
+
+function unanswered(error: unknown, url: string, withinMs: number, status: number): TollgateError {
+  if (error instanceof TollgateError) return error
+  const { name, cause } = error as { readonly name?: string; readonly cause?: unknown }
+  if (name === 'TimeoutError' || name === 'AbortError')
+    return new TollgateError(0, `${url} did not answer in ${withinMs} ms`, 'timeout', { cause: error })
+  if (error instanceof SyntaxError)
+    return new TollgateError(
+      status,
+      `${url} answered ${status} with a text that is no JSON: is it Tollgate?`,
+      'unexpected_answer',
+    )
+  const why = cause instanceof Error && cause.message !== '' ? cause.message : reasonOf(error)
+  return new TollgateError(0, `${url} cannot be reached: ${why}`, 'unreachable', { cause: error })
+}
