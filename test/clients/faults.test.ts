@@ -1,4 +1,4 @@
-// What goes wrong between the client and its service: nothing is lost in silence, and whoever waits hears why.
+// Failures between the client and its service: nothing is lost in silence, and whoever waits hears why.
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { type OutgoingEvent, Tollgate, type TollgateError } from '../../clients/typescript/src/index.js'
@@ -32,7 +32,7 @@ class Lines {
   }
 }
 
-/** What a client was told of its events. */
+/** Events that a client was told of. */
 class Told {
   readonly calls: {
     readonly error: TollgateError

@@ -1,4 +1,4 @@
-// What users of such clients expect beside checks and events: several flags, fixed values, past use, holds, webhooks.
+// Features beside checks and events: several flags, fixed values, past use, holds, webhooks.
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { Tollgate, type TollgateError, verifyWebhook } from '../../clients/typescript/src/index.js'

@@ -100,7 +100,7 @@ t.test('a service that is not reached is an error at once, and code defaults go 
   const provider = new TollgateProvider(nowhere, { readyMs: 50 })
   const flags = Servers.getClient('unreached')
   const error = new Promise(resolve => flags.addHandler(ProviderEvents.Error, resolve))
-  await t.rejects(Servers.setProviderAndWait('unreached', provider), /not reached in 50 ms/)
+  await t.rejects(Servers.setProviderAndWait('unreached', provider), /not ready within 50 ms/)
   await error
   t.equal(flags.providerStatus, 'ERROR')
   t.match(await flags.getBooleanDetails('plain', false), { value: false, reason: 'ERROR' })

@@ -43,7 +43,7 @@ t.test('C6 a page hears of its own company, and of flags, and is sent no data', 
   const page = await open(await sign({ company }))
   const changed = () => page.next(({ message_type: type }) => type === 'changed')
   await changed()
-  await client.ok('POST', '/companies', { keys: company, name: 'Acme' })
+  await client.ok('POST', '/companies', { keys: company, traits: { seats: 5 } })
   await changed()
   await makeFlag(client, 'fresh', true)
   await changed()
@@ -74,6 +74,7 @@ t.test('C6 a company that is not there yet', async t => {
   await page.next(({ message_type: type }) => type === 'changed')
   await client.ok('POST', '/companies', { keys: { slug: 'later' } })
   await page.next(({ message_type: type }) => type === 'changed')
+  t.equal(page.messages.filter(({ message_type: type }) => type === 'changed').length, 2)
   page.ws.close()
   await page.closed
 })

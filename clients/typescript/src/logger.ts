@@ -1,4 +1,4 @@
-// What the client tells about itself: a line at a time, and not the same line again and again.
+// Lines that the client tells about itself: a line at a time, and not the same line again and again.
 
 /** Takes lines; `console` and pino's loggers fit. */
 export interface Logger {

@@ -10,6 +10,7 @@ import {
   type ResolutionDetails,
   TypeMismatchError,
 } from '@openfeature/server-sdk'
+import { reasonOf } from './errors.js'
 import { type Change, type Tollgate, TollgateError } from './index.js'
 import { contextOf, detailsOf } from './openfeature.js'
 
@@ -40,15 +41,10 @@ export class TollgateProvider implements Provider {
 
   /** errors  GeneralError when the service is not reached in time. */
   async initialize(): Promise<void> {
-    const waitMs = this.options.readyMs ?? readyMs
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new GeneralError(`Tollgate was not reached in ${waitMs} ms`)), waitMs)
-    })
     try {
-      await Promise.race([this.client.ready(), late])
-    } finally {
-      clearTimeout(timer)
+      await this.client.ready({ timeoutMs: this.options.readyMs ?? readyMs })
+    } catch (error) {
+      throw new GeneralError(reasonOf(error))
     }
   }
 

@@ -13,7 +13,7 @@ import type { Checked, Tollgate } from './index.js'
 import { contextOf, detailsOf } from './openfeature.js'
 
 export interface WebProviderOptions {
-  /** Interval between two fetches of the flags, ms; 0: only when the context changes. Default 30 000. */
+  /** Interval between two fetches of the flags while no change is pushed, ms; 0: none. Default 30 000. */
   readonly pollMs?: number
 }
 
@@ -24,6 +24,7 @@ export class TollgateWebProvider implements Provider {
   private held: ReadonlyMap<string, Checked> | null = null
   private context: EvaluationContext = {}
   private timer: ReturnType<typeof setInterval> | null = null
+  private stop: (() => void) | null = null
 
   constructor(
     private readonly client: Tollgate,
@@ -33,7 +34,14 @@ export class TollgateWebProvider implements Provider {
   async initialize(context: EvaluationContext = {}): Promise<void> {
     await this.onContextChange({}, context)
     const pollMs = this.options.pollMs ?? 30_000
-    if (pollMs > 0) this.timer = setInterval(() => void this.look(), pollMs)
+    this.stop = this.client.onChange(({ type }) => {
+      if (type === 'entity' || type === 'connected') void this.look()
+    })
+    // Pushed changes need no polling.
+    if (pollMs > 0)
+      this.timer = setInterval(() => {
+        if (!this.client.connected) void this.look()
+      }, pollMs)
   }
 
   async onContextChange(_old: EvaluationContext, context: EvaluationContext): Promise<void> {
@@ -45,6 +53,7 @@ export class TollgateWebProvider implements Provider {
 
   async onClose(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer)
+    this.stop?.()
     await this.client.close()
   }
 

@@ -29,7 +29,7 @@ export interface CheckOptions {
   readonly timeoutMs?: number
 }
 
-/** What `track` reports beside the event's name. */
+/** The members of a track event beside its name. */
 export interface TrackOptions extends Context, EventIdentity {
   /** Default 1. */
   readonly quantity?: number

@@ -1,4 +1,4 @@
-// What one context may do, kept current: all its checks, its plan and its credits. For pages and for anything that shows
+// The standing of one context, kept current: all its checks, its plan and its credits. For pages and for anything that shows
 // them.
 import { reasonOf } from './errors.js'
 import type { Change, Context } from './options.js'
@@ -22,7 +22,7 @@ export interface Standing {
 }
 
 export interface WatchOptions {
-  /** What is shown until the first answer: as a server rendered it. */
+  /** Shown until the first answer: as a server rendered it. */
   readonly initial?: Standing | null
   /** Interval between two questions while nothing is pushed, ms; 0: none. Default 30 000. */
   readonly pollMs?: number

@@ -65,7 +65,7 @@ const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
  */
 export class Directory {
   /** Ids by pair. */
-  private readonly pairs = new KeyIndex<string>()
+  readonly pairs = new KeyIndex<string>()
   private readonly claims = new KeyIndex<Claim>()
   /** Ids that own a pair by a fact that came while another entity had it here: theirs once that one gives it up. */
   private readonly heirs = new KeyIndex<string>()
@@ -92,11 +92,6 @@ export class Directory {
     let size = 0
     for (const entities of this.environments.values()) size += entities.size
     return size
-  }
-
-  /** Rises when a pair gets an owner: keys that were nobody's may be somebody's. */
-  get keyChanges(): number {
-    return this.pairs.changes
   }
 
   /** Number of companies or users of an environment, including those being created or deleted. */

@@ -107,7 +107,7 @@ export class Entities {
 
   /** Rises when keys that were nobody's may be somebody's. */
   get keyChanges(): number {
-    return this.directory.keyChanges
+    return this.directory.pairs.changes
   }
 
   /** Whether other nodes may claim the same pairs. */

@@ -31,7 +31,7 @@ export function flagsFrame(flags: readonly string[], nowMs: number): Uint8Array 
 /** The answer to a ping. */
 export const pongFrame = frame('{"message_type":"pong","entity_type":"","data":{}}')
 
-/** What a page is told: a check of its company and user may have changed. */
+/** The notice to a page: a check of its company and user may have changed. */
 export const changedFrame = frame('{"message_type":"changed","entity_type":"checks","data":{}}')
 
 /** One flag, new or changed. */

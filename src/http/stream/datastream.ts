@@ -205,7 +205,7 @@ function offeredIn(req: AppRequest): {
   readonly key: string
   readonly environment: string
   readonly context: string
-  /** Of the page that opens it; '' where no page does. */
+  /** The origin of the page that opens it; '' where no page does. */
   readonly origin: string
 } {
   const names = req
@@ -246,7 +246,7 @@ class Connection implements SocketListener, StreamSink {
     private readonly environmentId: string,
     private readonly address: string,
     private readonly isOwn: boolean,
-    /** What a page may hear of; null: it is a server's connection. */
+    /** The page's context; null: it is a server's connection. */
     readonly page: Page | null,
   ) {
     const ratePerSecond = stream.settings.streamMessagesPerSecond
