@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Builds the package under clients/typescript: one bundle for each entry, with the code shared with the service
-// inside. `--types` writes the declarations too, for packing.
+// Builds the packages under clients: for clients/typescript one bundle for each entry, with the code shared with the
+// service inside; for clients/react one that imports it. `--types` writes the declarations too, for packing.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -42,8 +42,36 @@ export async function buildClient(root) {
     return `${name}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8')}`
   })
   writeFileSync(join(from, 'dist', 'LICENSES.txt'), licenses.join('\n\n'))
+  await buildReact(root, esbuild)
   return found.map(name => join(from, 'dist', `${name}.js`))
 }
+
+/** The hooks import the client by its package's name. */
+async function buildReact(root, esbuild) {
+  const from = join(root, 'clients', 'react')
+  if (!existsSync(join(from, 'src', 'index.ts'))) return
+  await esbuild.build({
+    entryPoints: [join(from, 'src', 'index.ts')],
+    outfile: join(from, 'dist', 'index.js'),
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    sourcemap: true,
+    logLevel: 'warning',
+    external: ['react'],
+    plugins: [
+      {
+        name: 'client-by-name',
+        setup(build) {
+          build.onResolve({ filter: clientSource }, () => ({ path: '@tollgate/client', external: true }))
+        },
+      },
+    ],
+  })
+}
+
+const clientSource = /typescript\/src\/index\.js$/
 
 /**
  * The entries import the client as `./index.js`, which stays an import, as does the socket of older Nodes, which is loaded
@@ -64,7 +92,8 @@ async function declare(root) {
   const from = join(root, 'clients', 'typescript')
   const outDir = join(from, 'dist', 'types')
   rmSync(outDir, { recursive: true, force: true })
-  const files = entries.map(name => join(from, 'src', `${name}.ts`)).filter(existsSync)
+  const sources = entries.map(name => join(from, 'src', `${name}.ts`))
+  const files = [...sources, join(root, 'clients', 'react', 'src', 'index.ts')]
   const program = ts.createProgram(files, {
     target: ts.ScriptTarget.ES2022,
     lib: ['lib.es2023.d.ts'],
@@ -80,6 +109,12 @@ async function declare(root) {
   })
   program.emit()
   embedTypes(root, join(outDir, 'clients', 'typescript', 'src'))
+  const hooks = readFileSync(join(outDir, 'clients', 'react', 'src', 'index.d.ts'), 'utf8')
+  rmSync(join(outDir, 'clients', 'react'), { recursive: true })
+  writeFileSync(
+    join(root, 'clients', 'react', 'dist', 'index.d.ts'),
+    hooks.replaceAll(/'[^']*typescript\/src\/index\.js'/g, "'@tollgate/client'"),
+  )
   writeFileSync(join(outDir, '.made'), '')
 }
 

@@ -1,14 +1,18 @@
-// A page that shows what the signed-in company may do. It holds a publishable key; its server says who is signed in.
-import { useEffect, useState } from 'react'
-import { createRoot } from 'react-dom/client'
-import { type Checked, Tollgate } from '../../clients/typescript/src/index.js'
+// The page: it holds a publishable key; its server says who is signed in. It begins with what the server rendered, and hears
+// of changes over a WebSocket.
+import { hydrateRoot } from 'react-dom/client'
+import { TollgateProvider } from '../../clients/react/src/index.js'
+import { type Standing, Tollgate } from '../../clients/typescript/src/index.js'
+import { App } from './app.js'
 
 interface Session {
   readonly url: string
   readonly publishableKey: string
+  /** As the server rendered it. */
+  readonly standing: Standing
 }
 
-const session = (await (await fetch('/session')).json()) as Session
+const session = JSON.parse(document.getElementById('session')!.textContent!) as Session
 
 const tollgate = new Tollgate({
   url: session.url,
@@ -21,42 +25,9 @@ const tollgate = new Tollgate({
   },
 })
 
-function useFlags(): readonly Checked[] | null {
-  const [flags, setFlags] = useState<readonly Checked[] | null>(null)
-  useEffect(() => {
-    let shown = true
-    const look = async () => {
-      const checked = await tollgate.checkAll()
-      if (shown) setFlags(checked)
-    }
-    void look()
-    const timer = setInterval(look, 1_000)
-    return () => {
-      shown = false
-      clearInterval(timer)
-    }
-  }, [])
-  return flags
-}
-
-function Page() {
-  const flags = useFlags()
-  if (flags === null) return <p id="state">asking</p>
-  return (
-    <main>
-      <p id="state">ready</p>
-      <ul>
-        {flags.map(({ flag, value }) => (
-          <li key={flag} id={`flag-${flag}`}>
-            {flag}: {value ? 'on' : 'off'}
-          </li>
-        ))}
-      </ul>
-      <button type="button" id="export" onClick={() => tollgate.track('export')}>
-        Export
-      </button>
-    </main>
-  )
-}
-
-createRoot(document.getElementById('page')!).render(<Page />)
+hydrateRoot(
+  document.getElementById('page')!,
+  <TollgateProvider client={tollgate} initial={session.standing}>
+    <App />
+  </TollgateProvider>,
+)

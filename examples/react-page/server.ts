@@ -1,6 +1,6 @@
-// The page's server: sends the page, and signs who is signed in. The secret key stays here.
+// The page's server: renders the page, and signs who is signed in. The secret key stays here.
 import { createServer, type Server } from 'node:http'
-import { Tollgate } from '../../clients/typescript/src/index.js'
+import { type Standing, Tollgate } from '../../clients/typescript/src/index.js'
 
 export interface PageServer {
   readonly tollgateUrl: string
@@ -8,14 +8,19 @@ export interface PageServer {
   readonly publishableKey: string
   /** The bundled page. */
   readonly script: Uint8Array
+  /** The page as text (render.tsx). */
+  readonly render: (client: Tollgate, standing: Standing) => string
   /** Keys of the company that is signed in; a real server looks into its session. */
   readonly signedIn: () => Readonly<Record<string, string>>
 }
 
-const html = `<!doctype html>
+/** session  for the page's script; no text of it may end its element. */
+const html = (body: string, session: object) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Your plan</title></head>
-<body><div id="page"></div><script type="module" src="/page.js"></script></body>
+<body><div id="page">${body}</div>
+<script id="session" type="application/json">${JSON.stringify(session).replaceAll('<', '\\u003c')}</script>
+<script type="module" src="/page.js"></script></body>
 </html>
 `
 
@@ -25,9 +30,15 @@ export async function servePage({
   secretKey,
   publishableKey,
   script,
+  render,
   signedIn,
 }: PageServer): Promise<Server> {
-  const { api } = new Tollgate({ url: tollgateUrl, key: secretKey })
+  const tollgate = new Tollgate({ url: tollgateUrl, key: secretKey })
+  const { api } = tollgate
+  const page = async (): Promise<string> => {
+    const standing = await tollgate.standing({ company: signedIn() })
+    return html(render(tollgate, standing), { url: tollgateUrl, publishableKey, standing })
+  }
   const sign = async (): Promise<string> => {
     const { data, error } = await api.POST('/signed-contexts', { body: { company: signedIn() } })
     if (data === undefined) throw new Error(error?.error ?? 'The context was not signed')
@@ -35,9 +46,8 @@ export async function servePage({
   }
   const answers: Readonly<Record<string, () => Promise<readonly [type: string, body: string | Uint8Array]>>> =
     {
-      '/': async () => ['text/html; charset=utf-8', html],
+      '/': async () => ['text/html; charset=utf-8', await page()],
       '/page.js': async () => ['text/javascript; charset=utf-8', script],
-      '/session': async () => ['application/json', JSON.stringify({ url: tollgateUrl, publishableKey })],
       '/signed-context': async () => ['text/plain', await sign()],
     }
   const server = createServer((req, res) => {

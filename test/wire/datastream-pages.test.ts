@@ -43,7 +43,7 @@ t.test('C6 a page hears of its own company, and of flags, and is sent no data', 
   const page = await open(await sign({ company }))
   const changed = () => page.next(({ message_type: type }) => type === 'changed')
   await changed()
-  await client.ok('POST', '/companies', { keys: company, traits: { seats: 5 } })
+  await client.ok('POST', '/companies', { keys: { ...company, ref: '7' } })
   await changed()
   await makeFlag(client, 'fresh', true)
   await changed()
