@@ -7,6 +7,7 @@ import { exportFile, reconcile } from './cli/export.js'
 import { importFile } from './cli/import.js'
 import { type Exit, exit, Failure, type Io } from './cli/io.js'
 import { createKey, getLimits, listKeys, revokeKey, setLimits } from './cli/keys.js'
+import { version } from './cli/version.js'
 import { ConfigError, readConfig } from './config.js'
 import { MigrationError } from './errors.js'
 import { createLogger } from './log.js'
@@ -216,6 +217,31 @@ reaching(keys.command('create <name>'))
 reaching(keys.command('revoke <id>'))
   .description('from now on nobody is let in by it')
   .action(ends(async (id: string, options: Reach) => revokeKey(await clientOf(options), id, io)))
+
+reaching(program.command('mcp'))
+  .description(
+    'serve the Model Context Protocol on stdin and stdout, for assistants, with the rights of the key',
+  )
+  .option('--write', 'also tools that change something; without it there are none')
+  .addHelpText(
+    'after',
+    `
+An assistant starts it itself, e.g. with the configuration
+  {"mcpServers": {"tollgate": {"command": "npx", "args": ["tollgate", "mcp"],
+    "env": {"TOLLGATE_URL": "http://127.0.0.1:8080", "TOLLGATE_KEY": "sk_…"}}}}
+Give it a read-only key (tollgate keys create assistant --readonly).`,
+  )
+  .action(
+    ends(async ({ write, ...reach }: Reach & { readonly write?: boolean }) => {
+      const target = await targetOf(reach, readConfig(env))
+      // a bundle of its own, with all that it needs inside: no other command loads it
+      const { serveMcp } = (await import(
+        new URL('./cli/mcp.js', import.meta.url).href
+      )) as typeof import('./cli/mcp.js')
+      await serveMcp(target, write === true, version())
+      return exit.done
+    }),
+  )
 
 const limits = program.command('limits').description("request limits of the key's account")
 reaching(limits.command('get'))

@@ -1,6 +1,6 @@
 // Bundles what runs into dist/served: a few files for the programs and for each thread, in place of some 400 modules.
 // That saves a third of a start's CPU time. Packages stay imports, as they are installed beside it.
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
@@ -10,6 +10,7 @@ import { dirname, join, relative } from 'node:path'
  */
 const groups = [
   ['src/main', 'src/cli', 'src/index'],
+  ['src/cli/mcp'],
   ['src/storage/embedded/bridge'],
   ['workers/company'],
   ['workers/node'],
@@ -17,6 +18,11 @@ const groups = [
   ['workers/project'],
   ['workers/seal'],
 ]
+/**
+ * Entries whose packages are inside: they are for development alone, and installations without this command carry a file in
+ * place of ninety packages.
+ */
+const whole = ['src/cli/mcp']
 /** A file named by its place beside the module that names it. */
 const besideModule = /new URL\((['"`])(\.[^'"`]*)\1, import\.meta\.url\)/g
 
@@ -37,13 +43,42 @@ export async function bundleServed(root, dist) {
       format: 'esm',
       platform: 'node',
       target: 'node20',
-      packages: 'external',
+      ...(group.some(entry => whole.includes(entry)) ? inside : { packages: 'external' }),
       sourcemap: true,
       sourcesContent: false,
       logLevel: 'warning',
       plugins: [fromServed(made, outdir)],
+    }).then(({ metafile }) => {
+      if (metafile !== undefined)
+        writeLicenses(root, metafile, join(outdir, `${nameOf(group[0])}.licenses.txt`))
     })
   await Promise.all(groups.map(bundle))
+}
+
+/** Packages of CommonJS inside a module still ask for Node's own modules by `require`. */
+const inside = {
+  packages: 'bundle',
+  minify: true,
+  metafile: true,
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+  },
+}
+
+/** The licenses of the packages in a bundle. */
+function writeLicenses(root, { inputs }, to) {
+  const names = new Set(
+    Object.keys(inputs).flatMap(
+      path => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(0, 2).at(1) ?? [],
+    ),
+  )
+  const texts = [...names].sort().map(name => {
+    const folder = join(root, 'node_modules', name)
+    const file = existsSync(folder) && readdirSync(folder).find(one => /^licen[cs]e/i.test(one))
+    if (!file) throw new Error(`${name} goes into a bundle and has no license file`)
+    return `${name}\n\n${readFileSync(join(folder, file), 'utf8')}`
+  })
+  writeFileSync(to, texts.join('\n\n'))
 }
 
 /** Modules that name a file by its place beside them name it by its place beside dist/served, where their bundle is. */

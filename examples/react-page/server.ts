@@ -17,7 +17,7 @@ export interface PageServer {
 /** session  for the page's script; no text of it may end its element. */
 const html = (body: string, session: object) => `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>Your plan</title></head>
+<head><meta charset="utf-8"><title>Your plan</title><link rel="icon" href="data:,"></head>
 <body><div id="page">${body}</div>
 <script id="session" type="application/json">${JSON.stringify(session).replaceAll('<', '\\u003c')}</script>
 <script type="module" src="/page.js"></script></body>

@@ -29,6 +29,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/host'],
   ['src/redis-url.ts'],
+  ['clients/typescript'],
   ['src/core'],
   ['src/bytes'],
   ['schemas'],
@@ -41,6 +42,8 @@ const mayBeCyclic = /^schemas\//
 /** Where a package may be loaded; types of it are free. */
 const owners: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^src\/http\//,
+  '@modelcontextprotocol/sdk': /^src\/cli\/mcp\.ts$/,
+  zod: /^src\/cli\/mcp\.ts$/,
   piscina: /^src\/engine\/shards\/thread\.ts$/,
   postgres: /^src\/storage\//,
   '@clickhouse/client': /^src\/storage\//,
@@ -68,7 +71,7 @@ function place(path: string): Place {
 }
 
 function roomOf(parts: readonly string[]): string {
-  return parts[0] === 'src' ? parts.slice(0, 2).join('/') : parts[0]!
+  return parts[0] === 'src' || parts[0] === 'clients' ? parts.slice(0, 2).join('/') : parts[0]!
 }
 
 /** `from '…'` of imports and exports, imports for their effect, and `import('…')` of literals. */

@@ -1,4 +1,4 @@
-// Serves /openapi.json, and /docs, a page that shows it without requests to other hosts.
+// Serves /openapi.json, /docs, a page that shows it without requests to other hosts, and /llms.txt.
 
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import type { App, AppRequest, AppResponse } from '../apps/app.js'
 import { statusLine } from '../request/respond.js'
 import type { Route } from '../routing/route.js'
+import { forModels } from './for-models.js'
 import { openApi } from './openapi.js'
 
 const compress = promisify(gzip)
@@ -69,6 +70,7 @@ export function registerDocuments(app: App, routes: readonly Route[]): void {
   const script = 'text/javascript; charset=utf-8'
   const files: Readonly<Record<string, () => Promise<ServedDocument>>> = {
     '/openapi.json': kept('application/json', () => JSON.stringify(openApi(routes))),
+    '/llms.txt': kept('text/plain; charset=utf-8', () => forModels),
     '/docs/': kept(html, () => index),
     '/docs/start.js': kept(script, () => start),
     '/docs/swagger-ui-bundle.js': kept(script, () => asset('swagger-ui-bundle.js')),
