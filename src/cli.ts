@@ -238,7 +238,7 @@ Give it a read-only key (tollgate keys create assistant --readonly).`,
       const { serveMcp } = (await import(
         new URL('./cli/mcp.js', import.meta.url).href
       )) as typeof import('./cli/mcp.js')
-      await serveMcp(target, write === true, version())
+      await serveMcp(target, write === true, version(), io.note)
       return exit.done
     }),
   )

@@ -29,7 +29,7 @@ const text = (value: string, isError = false): Result => ({
   ...(isError && { isError }),
 })
 
-/** A result as JSON. What is beyond the bound is cut, because a model reads all of it. */
+/** A result as JSON, cut at the bound, because a model reads all of it. */
 function shown(value: unknown): Result {
   const json = JSON.stringify(value, null, 1)
   if (json.length <= textMax) return text(json)
@@ -306,14 +306,19 @@ function addWrites(server: McpServer, client: Tollgate): void {
  * Serve tools until the input ends.
  *
  * write  also those that change something, as far as the key may.
+ * note   takes lines beside the protocol, to which standard output belongs.
  */
-export async function serveMcp(target: Target, write: boolean, version: string): Promise<void> {
+export async function serveMcp(
+  target: Target,
+  write: boolean,
+  version: string,
+  note: (line: string) => void,
+): Promise<void> {
   const client = new Tollgate({
     url: target.url,
     key: target.key,
     environmentId: target.environment,
     httpMs: checkMs,
-    // Standard output belongs to the protocol.
     logger: { warn: note, error: note },
   })
   const instructions =
@@ -333,5 +338,3 @@ export async function serveMcp(target: Target, write: boolean, version: string):
   await server.close()
   await client.close(1_000)
 }
-
-const note = (line: string): void => void process.stderr.write(`${line}\n`)

@@ -81,7 +81,7 @@ t.test('an assistant looks things up, and has no tool that changes anything', as
   t.match((await call('list_features')).value, [{ id: feature.id }])
   t.equal((await call('list_flags')).value.length, 2)
   t.same((await call('list_credits')).value, [])
-  t.match((await call('whoami')).value, { scopes: Array })
+  t.match((await call('whoami')).value, { environment_id: String })
   t.match(await call('get_plan', { id: 'plan_none' }), { isError: true, text: /^404: / })
   t.match(await call('explain_access', { flag: 'none' }), { isError: true, text: /not_found/ })
   t.match(await call('get_company'), { isError: true, text: /keys or id/ })
