@@ -18,6 +18,7 @@ import type {
 import type { DecimalText, Long, Money } from './long.js'
 import type { PriceTierView } from './prices.js'
 import type { FeatureUsage } from './usage.js'
+import type { Keyed } from './keyed.js'
 
 type Count = Long & tags.Minimum<0>
 /** A `double` of the interface document that is whole here: exact up to 2^53 − 1. */
@@ -134,7 +135,7 @@ export interface BillingSubscriptionWrite {
 }
 
 /** Body of PUT /subscription/{subscription_id}/edit-trial-end; null or absent: the trial ends now. */
-export interface TrialEndUpdate {
+export interface TrialEndUpdate extends Keyed {
   trial_end?: string | null | undefined
 }
 
@@ -219,7 +220,7 @@ export interface BillingDetailsUpdate {
 export const parseBillingDetailsUpdate = typia.json.createValidateParse<BillingDetailsUpdate>()
 
 /** Body of PUT /custom-plan-billings/{custom_plan_billing_id}/retry. */
-export interface CustomPlanBillingRetry {
+export interface CustomPlanBillingRetry extends Keyed {
   customer_email: ExternalId
   activation_strategy?: 'on_payment' | 'on_publish' | null | undefined
   billing_cycle_anchor?: string | null | undefined
@@ -230,7 +231,7 @@ export interface CustomPlanBillingRetry {
 
 export const parseCustomPlanBillingRetry = typia.json.createValidateParse<CustomPlanBillingRetry>()
 /** Body of PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid: empty. */
-export interface CustomPlanBillingPaid {
+export interface CustomPlanBillingPaid extends Keyed {
   readonly [member: string]: unknown
 }
 
@@ -254,7 +255,7 @@ export interface AutoTopupOverride {
 }
 
 /** Body of POST /manage-plan and its preview: the complete wanted state of a company (PB-30). */
-export interface ManagePlanRequest {
+export interface ManagePlanRequest extends Keyed {
   company_id: string
   add_on_selections: PlanSelection[] & tags.MaxItems<100>
   credit_bundles: { bundle_id: string; quantity: Int32 & tags.Minimum<1> }[] & tags.MaxItems<100>
@@ -290,7 +291,7 @@ export interface ManagePlanRequest {
 export const parseManagePlanRequest = typia.json.createValidateParse<ManagePlanRequest>()
 
 /** Body of POST /manage-plan/subscription/cancel. */
-export interface SubscriptionCancel {
+export interface SubscriptionCancel extends Keyed {
   company_id: string
   cancel_immediately?: boolean | null | undefined
   prorate?: boolean | null | undefined

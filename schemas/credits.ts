@@ -28,6 +28,7 @@ import type {
 import type { PreviewObject } from './envelope.js'
 import type { DecimalText, Long, Money } from './long.js'
 import type { BillingPrice, BillingPriceView, BillingProduct } from './prices.js'
+import type { Keyed } from './keyed.js'
 
 type Count = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>
 type Name = string & tags.MinLength<1> & tags.MaxLength<255>
@@ -179,7 +180,7 @@ export interface CreditBundle {
 }
 
 /** Body of POST /billing/credits/grants/company. */
-export interface CompanyGrantCreate {
+export interface CompanyGrantCreate extends Keyed {
   company_id: string
   credit_id: string
   reason: BillingCreditGrantReason
@@ -205,7 +206,7 @@ export interface CompanyGrantCreate {
 export const parseCompanyGrantCreate = typia.json.createValidateParse<CompanyGrantCreate>()
 
 /** Body of PUT /billing/credits/grants/{grant_id}/zero-out. */
-export interface GrantZeroOut {
+export interface GrantZeroOut extends Keyed {
   reason?: BillingCreditGrantZeroedOutReason | null | undefined
 }
 
@@ -270,7 +271,7 @@ export interface CompanyCreditBalanceRecord {
 }
 
 /** Body of POST /billing/credits/lease. */
-export interface LeaseAcquire {
+export interface LeaseAcquire extends Keyed {
   company_id: string
   credit_type_id: string
   requested_amount: number
@@ -280,10 +281,9 @@ export interface LeaseAcquire {
 export const parseLeaseAcquire = typia.json.createValidateParse<LeaseAcquire>()
 
 /** Body of PUT /billing/credits/lease/{lease_id}/extend. */
-export interface LeaseExtend {
+export interface LeaseExtend extends Keyed {
   additional_amount: number
   expires_at?: string | null | undefined
-  idempotency_key?: (string & tags.MinLength<1> & tags.MaxLength<255>) | null | undefined
 }
 
 export const parseLeaseExtend = typia.json.createValidateParse<LeaseExtend>()
@@ -301,12 +301,11 @@ export interface CreditLease {
 }
 
 /** Body of POST /billing/credits/reservations. */
-export interface CreditsReserve {
+export interface CreditsReserve extends Keyed {
   company_id: string
   credit_type_id: string
   amount: number
   expires_at?: string | null | undefined
-  idempotency_key?: (string & tags.MinLength<1> & tags.MaxLength<255>) | null | undefined
 }
 
 export const parseCreditsReserve = typia.json.createValidateParse<CreditsReserve>()
@@ -380,7 +379,7 @@ interface PlanGrantTerms {
 }
 
 /** Body of POST /billing/credits/plan-grants. */
-export interface PlanGrantCreate extends PlanGrantTerms {
+export interface PlanGrantCreate extends PlanGrantTerms, Keyed {
   credit_id: string
   plan_id: string
   plan_version_id?: string | null | undefined
@@ -396,7 +395,7 @@ export const validatePlanGrantCreate = typia.createValidate<PlanGrantCreate>()
  * Body of PUT /billing/credits/plan-grants/{plan_grant_id}. Absent members are unchanged, null resets to the
  * default.
  */
-export interface PlanGrantUpdate extends PlanGrantTerms {
+export interface PlanGrantUpdate extends PlanGrantTerms, Keyed {
   reset_cadence?: BillingPlanCreditGrantResetCadence | null | undefined
   reset_start?: BillingPlanCreditGrantResetStart | null | undefined
   credit_amount?: Credits | null | undefined

@@ -22,6 +22,7 @@ import type {
   EntitlementPriceWrite,
 } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
+import type { Keyed } from './keyed.js'
 
 /** Units of a limit. */
 type Units = Long & tags.Minimum<0>
@@ -182,7 +183,7 @@ interface OverrideTerms {
 }
 
 /** Body of POST /company-overrides. */
-export interface CompanyOverrideCreate extends EntitlementValueWrite, OverrideTerms {
+export interface CompanyOverrideCreate extends EntitlementValueWrite, OverrideTerms, Keyed {
   company_id: string
   feature_id: string
 }

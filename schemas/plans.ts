@@ -37,6 +37,7 @@ import type {
   PlanCurrencyPrices,
 } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
+import type { Keyed } from './keyed.js'
 
 type Name = string & tags.MinLength<1> & tags.MaxLength<256>
 type Description = string & tags.MaxLength<1024>
@@ -77,7 +78,7 @@ export interface BillingLinkedPlanCreate {
 export const parseBillingLinkedPlanCreate = typia.json.createValidateParse<BillingLinkedPlanCreate>()
 
 /** Body of POST /custom-plans. */
-export interface CustomPlanCreate {
+export interface CustomPlanCreate extends Keyed {
   company_id: string
   name: Name
   description?: Description | null | undefined
@@ -105,7 +106,7 @@ interface BundleParts {
 }
 
 /** Body of POST /plan-bundles: a plan with all its parts. */
-export interface PlanBundleCreate extends BundleParts {
+export interface PlanBundleCreate extends BundleParts, Keyed {
   plan: PlanCreate
   billing_product?: BillingProductWrite | null | undefined
 }
@@ -113,7 +114,7 @@ export interface PlanBundleCreate extends BundleParts {
 export const parsePlanBundleCreate = typia.json.createValidateParse<PlanBundleCreate>()
 
 /** Body of PUT /plan-bundles/{plan_id}. */
-export interface PlanBundleUpdate extends Partial<BundleParts> {
+export interface PlanBundleUpdate extends Partial<BundleParts>, Keyed {
   plan?: PlanUpdate | undefined
   plan_version_id?: string | null | undefined
   billing_product?: BillingProductUpdate | null | undefined
@@ -122,7 +123,7 @@ export interface PlanBundleUpdate extends Partial<BundleParts> {
 export const parsePlanBundleUpdate = typia.json.createValidateParse<PlanBundleUpdate>()
 
 /** Body of POST /custom-plan-bundles. */
-export interface CustomPlanBundleCreate extends BundleParts {
+export interface CustomPlanBundleCreate extends BundleParts, Keyed {
   plan: CustomPlanCreate
   billing_product: BillingProductWrite
 }
@@ -130,7 +131,7 @@ export interface CustomPlanBundleCreate extends BundleParts {
 export const parseCustomPlanBundleCreate = typia.json.createValidateParse<CustomPlanBundleCreate>()
 
 /** Body of PUT /plans/version/{plan_version_id}/publish. Members for payment providers only are ignored. */
-export interface PlanPublish {
+export interface PlanPublish extends Keyed {
   migration_strategy: MigrationStrategy
   /** When companies move. Required by, and only for, strategy `scheduled` (decision 28). */
   migration_scheduled_at?: string | null | undefined
@@ -248,7 +249,7 @@ export interface PlanIssue {
  * Body of PUT /company-plans/{company_id}: the base plan and the complete list of add-ons (PB-30). Absent members
  * are unchanged (decision 26).
  */
-export interface CompanyPlansUpdate {
+export interface CompanyPlansUpdate extends Keyed {
   add_on_ids?: (string[] & tags.MaxItems<100>) | null | undefined
   base_plan_id?: string | null | undefined
 }
@@ -298,7 +299,7 @@ export interface PlanChange {
 }
 
 /** Body of POST /plan-version-migrations. */
-export interface MigrationCreate {
+export interface MigrationCreate extends Keyed {
   plan_id: string
   plan_version_id_to: string
   strategy: MigrationStrategy
@@ -325,14 +326,14 @@ export interface MigrationPreviewRequest {
 export const parseMigrationPreviewRequest = typia.json.createValidateParse<MigrationPreviewRequest>()
 
 /** Body of POST /plan-version-migrations/{plan_version_migration_id}/complete-now. */
-export interface MigrationCompleteNow {
+export interface MigrationCompleteNow extends Keyed {
   proration_behavior?: MigrationProrationBehavior | null | undefined
 }
 
 export const parseMigrationCompleteNow = typia.json.createValidateParse<MigrationCompleteNow>()
 
 /** Body of POST /plan-version-migrations/{plan_version_migration_id}/retry. */
-export interface MigrationRetry {
+export interface MigrationRetry extends Keyed {
   error_codes: MigrationErrorCode[] & tags.MaxItems<12>
 }
 

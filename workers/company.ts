@@ -48,7 +48,7 @@ import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
 import { figuresOf } from './company/figures.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
-import { concernsAll, flagsOf, isTimed, leavesTimeAlone } from './company/kinds.js'
+import { concernsAll, flagsOf, isTimed, leavesTimeAlone, underClaim } from './company/kinds.js'
 import { LastRecords } from './company/last-records.js'
 import { Mailbox } from './company/mailbox.js'
 import { recordOf } from './company/record.js'
@@ -262,7 +262,7 @@ class Shard {
       const reply = answerOf(this.checks, this.catalogs.of(request.env), actor, m, at)
       this.writes.answered(n, reply, actor.state.sequence)
     } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, at)
-    else this.write(n, actor, request.env, request.id, m as Write, at)
+    else this.write(n, actor, request.env, request.id, m as Write, at, request.once)
   }
 
   private ingest(request: Extract<ShardRequest, { readonly events: unknown }>): void {
@@ -329,13 +329,21 @@ class Shard {
     if (this.plainUses.count > 0) this.records.push(this.plainUses.take())
   }
 
-  private write(n: number, actor: Actor | null, env: string, id: string, m: Write, at: number): void {
+  private write(
+    n: number,
+    actor: Actor | null,
+    env: string,
+    id: string,
+    m: Write,
+    at: number,
+    once?: string,
+  ): void {
     if (this.refuses) {
       if (m.type === 'event') this.keys.free(m.event)
       this.reads.failed(n, 'overloaded', 'The journal does not take writes now')
       return
     }
-    const decision = this.decide(actor, env, m, at)
+    const decision = underClaim(this.decide(actor, env, m, at), once)
     if ('refused' in decision) {
       if (m.type === 'event') this.keys.free(m.event)
       this.reads.refused(n, decision.refused, decision.detail)

@@ -13,6 +13,7 @@ import { Entities, type SharedPairs } from '../engine/directory/entities.js'
 import { Quotas } from '../engine/directory/quotas.js'
 import { Pacing } from '../engine/fairness/pacing.js'
 import { StoreTurns } from '../engine/fairness/store-turns.js'
+import { PaidWrites } from '../engine/idempotency/paid-writes.js'
 import { Migrations } from '../engine/migrations/migrations.js'
 import { Parsers } from '../engine/parsing/parser-pool.js'
 import type { Journals } from '../engine/recovery/journals.js'
@@ -28,6 +29,9 @@ import type { Opened } from '../opened.js'
 const parserFile = new URL('../../served/parse.js', import.meta.url)
 /** How long writes of events wait for a stalled Postgres. After this long they go ahead without it. */
 const pacedMs = 5_000
+
+/** Idempotency keys of paid writes that one environment may have in a day, and bytes of their answers. */
+const paidWritesMax = { keysMax: 100_000, bytesMax: 268_435_456 }
 
 /** Parts that are opened before the services. */
 type Below = Pick<
@@ -175,6 +179,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     ),
     dedupe,
     holdKeys,
+    paidWrites: new PaidWrites({ shards, projections, shared: config.redisUrl !== null, ...paidWritesMax }),
     projections,
     postgres,
     migrations,

@@ -3,6 +3,7 @@ import type { Services } from '../api/kit/services.js'
 import type { Cluster } from '../cluster/open.js'
 import { segmentsPerTurn } from '../engine/idempotency/dedupe.js'
 import type { KeyArchive } from '../engine/idempotency/key-archive.js'
+import { aliveMs } from '../engine/idempotency/paid-writes.js'
 import { collectWhenIdle } from '../host/idle-gc.js'
 import { finishPlanWrites } from '../jobs/finish-plan-writes.js'
 import { finishPublishes } from '../jobs/finish-publishes.js'
@@ -84,8 +85,11 @@ export function startTasks(
       cluster.sealOldKeys(definitions.clock.wall()),
     )
   schedule.every(pruneMs, 'old keys are not removed', async () => {
-    if (isHere()) await holdKeys.prune(sql)
+    if (!isHere()) return
+    await holdKeys.prune(sql)
+    await services.paidWrites.prune(sql)
   })
+  schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () => services.paidWrites.alive(sql))
   schedule.every(flushMs, 'counts of cached checks are not reported', () => {
     answers.tick()
     companyViews.tick()

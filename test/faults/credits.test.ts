@@ -18,12 +18,14 @@ t.test('CR-95 SIGKILL among events and reservations: nothing is lost, nothing do
     idempotency_key: `e${index}`,
     body: { event: subtype, company: company.keys, quantity: 2 },
   })
+  // a repetition says the same (decision 37)
+  const expiresAt = new Date(Date.now() + 50 * 60_000).toISOString()
   const hold = (index: number) => ({
     company_id: company.id,
     credit_type_id: credit.id,
     amount: 3,
     idempotency_key: `r${index}`,
-    expires_at: new Date(Date.now() + 50 * 60_000).toISOString(),
+    expires_at: expiresAt,
   })
   const events = 400
   const holds = 100

@@ -1,7 +1,7 @@
 // Kinds of messages, companies and records: the shard's tests before it handles them.
 
 import type { Company } from '../../src/core/company/company-state.js'
-import type { Effect } from '../../src/core/company/message.js'
+import type { Decision, Effect } from '../../src/core/company/message.js'
 import { endsAt } from '../../src/core/plans/plan.js'
 import { RecordFlag } from '../../src/journal/journal.js'
 
@@ -20,7 +20,7 @@ export function flagsOf(fx: readonly Effect[]): number {
   let flags = 0
   let others = false
   for (const { t } of fx)
-    if (t === 'used' || t === 'seen' || t === 'traits_held') continue
+    if (t === 'used' || t === 'seen' || t === 'once' || t === 'traits_held') continue
     else if (t === 'credit_draw') flags |= RecordFlag.ledger
     else if (t.startsWith('credit_')) {
       flags |= RecordFlag.ledger
@@ -41,6 +41,12 @@ export function leavesTimeAlone(company: Company, fx: readonly Effect[], flags: 
     if (effect.t === 'credit_draw' && company.credits.get(effect.c)?.overdraft !== null) return false
   }
   return true
+}
+
+/** A decision that changes something, with the claim of the idempotency key under which it was asked (decision 37). */
+export function underClaim(decision: Decision, once: string | undefined): Decision {
+  if (once === undefined || 'refused' in decision || decision.effects.length === 0) return decision
+  return { ...decision, effects: [...decision.effects, { t: 'once', claim: once }] }
 }
 
 /** Whether every node keeps something of these effects in memory: entities, their keys and members, keys of holds. */

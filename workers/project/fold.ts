@@ -133,6 +133,8 @@ export class Fold {
   readonly calledOff = new Set<string>()
   /** Idempotency keys of holds; they outlive their company, as the window does. */
   readonly holdKeys = new RowSet()
+  /** Idempotency keys under which something was changed (decision 37). */
+  readonly paidEffects = new RowSet()
   /** Trials that are over, for webhooks. */
   readonly endedTrials = new RowSet()
   /** Domain events for the outbox; ids come from the record's place in the journal. */
@@ -183,6 +185,9 @@ export class Fold {
       }
       case 'named':
         this.#touch(fact, entity, at).name = effect.name
+        return
+      case 'once':
+        this.paidEffects.put(effect.claim, { claim: effect.claim })
         return
       case 'touched':
         this.#touch(fact, entity, at)

@@ -220,6 +220,7 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
       },
       fold.holdKeys,
     ],
+    ['paid_effects', { from: 'claim text', onConflict: keep }, fold.paidEffects],
     ['webhook_outbox', { from: noticeColumns, onConflict: keep }, fold.notices],
     ['ended_trials', { from: endedTrialColumns, onConflict: keep }, fold.endedTrials],
   ]

@@ -150,7 +150,7 @@ export async function checkAndReserveFlag(call: Call<Exact<CheckAndReserveReques
     } as const
     const asked = services.shards.ask<string | null>('c', environment.id, companyId!, message, nowMs)
     const { reply } = await orRefused(asked, reserveRefusals)
-    return { value: reply, made: reply?.includes(',"reservation":{') === true }
+    return { value: reply, made: holds(reply) }
   }
   const json = companyId
     ? await services.holdKeys.with(environment.id, 'reservation', key, companyId, nowMs, reserve)
@@ -164,8 +164,10 @@ export async function checkAndReserveFlag(call: Call<Exact<CheckAndReserveReques
         )
       ).reply
   if (json === null) throw new ServiceError('not_found', 'Flag not found')
-  return { json }
+  return { json, madeNothing: !holds(json) }
 }
+
+const holds = (json: string | null) => json?.includes(',"reservation":{') === true
 
 const reserveRefusals: Refusals = {
   expiry_invalid: ['value_invalid', 'expires_at: must be later than now, and at most an hour'],

@@ -85,6 +85,8 @@ export interface Answer {
   readonly data?: unknown
   /** The part of `data` that the audit log keeps; absent: all of it. */
   readonly noted?: unknown
+  /** A write that made nothing though it succeeded: its idempotency key is free again (decision 37). */
+  readonly madeNothing?: boolean
   /** The serialised `data`, if the shard already wrote it. */
   readonly json?: string
   /** The serialised `data` in pieces, for large answers; joined when written. */

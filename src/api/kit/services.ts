@@ -17,6 +17,7 @@ import type { Quotas } from '../../engine/directory/quotas.js'
 import type { StoreTurns } from '../../engine/fairness/store-turns.js'
 import type { Dedupe } from '../../engine/idempotency/dedupe.js'
 import type { HoldKeys } from '../../engine/idempotency/hold-keys.js'
+import type { PaidWrites } from '../../engine/idempotency/paid-writes.js'
 import type { Migrations } from '../../engine/migrations/migrations.js'
 import type { Parsers } from '../../engine/parsing/parser-pool.js'
 import type { Backlog } from '../../engine/recovery/backlog.js'
@@ -81,6 +82,7 @@ export interface Services {
   readonly streams: Streams
   readonly dedupe: Dedupe
   readonly holdKeys: HoldKeys
+  readonly paidWrites: PaidWrites
   readonly projections: Projections
   /** Whether Postgres answers; absent: nobody looks. */
   readonly postgres?: PostgresWatch

@@ -16,6 +16,7 @@ import { isRunning } from '../billing/view.js'
 import { companyDetails, described } from '../companies/read.js'
 import { type Refusals, replyWhenShown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
+import { inTransaction } from '../kit/sql.js'
 import { featuresInPlans } from '../plans/view.js'
 import { featureMember, shared, usageView } from '../usage/view.js'
 import { type Change, type CustomPlan, changeOf, type ManageTerms } from './change.js'
@@ -110,7 +111,11 @@ export async function manage(
   if (prevented && falls && custom === null && violations.length > 0)
     throw conflict('The company uses more than the new plans allow') // EN-87
   if (invoice?.onPayment && !paid) {
-    await insertBilling(call, billingOf(body, change, 'pending', custom))
+    const billing = billingOf(body, change, 'pending', custom)
+    await inTransaction(services.sql, async tx => {
+      await insertBilling(call, billing, tx)
+      await call.record?.(tx)
+    })
     return change
   }
   const write: PlanWrite = {

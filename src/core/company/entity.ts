@@ -165,6 +165,8 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
         else entity.traits.put(name, had.value, had.createdAtMs, effect.atMs)
       }
       return true
+    case 'once':
+      return true
     case 'touched':
       entity.updatedAtMs = atMs
       return true

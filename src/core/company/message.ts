@@ -159,6 +159,8 @@ export type Effect =
   /** Traits that a later write left as they were: their value, or that they are not there, holds from then (EV-42). */
   | { readonly t: 'traits_held'; readonly names: readonly string[]; readonly atMs: number }
   | { readonly t: 'touched' }
+  /** The request under an idempotency key that made this record (decision 37): found again after a kill. No state. */
+  | { readonly t: 'once'; readonly claim: string }
   | { readonly t: 'seen'; readonly atMs: number }
   /** An explicit last_seen_at, also backwards (CU-46). */
   | { readonly t: 'seen_set'; readonly atMs: number }

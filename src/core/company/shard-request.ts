@@ -25,6 +25,8 @@ export type ShardRequest =
       /** The id was made for this request: there is nothing to load. */
       readonly fresh: boolean
       readonly m: CompanyMessage | UserMessage | EnvironmentMessage | Question
+      /** The claim of the request's idempotency key (decision 37): its record names it. */
+      readonly once?: string
     }
   /** Events that are acknowledged together: one reply when all are durable. */
   | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }

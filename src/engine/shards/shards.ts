@@ -215,6 +215,7 @@ export class Shards {
    * kind     c company, u user, e the environment's own actor.
    * nowMs    the environment's present.
    * fresh    the id was made for this request: there is nothing to load.
+   * once     the claim of an idempotency key: the record of the message names it (decision 37).
    * returns  the reply; writes only after their record is durable.
    * errors   Refused; ServiceError 503 when the shard is dead, replaying or full, or its store is away.
    */
@@ -225,10 +226,11 @@ export class Shards {
     message: CompanyMessage | UserMessage | EnvironmentMessage | Question,
     nowMs: number,
     fresh = false,
+    once?: string,
   ): Promise<Answered<Reply>> {
     return new Promise((resolve, reject) => {
       const waiting = { resolve: resolve as Waiting['resolve'], reject }
-      this.put(kind, environmentId, id, message, nowMs, waiting, fresh)
+      this.put(kind, environmentId, id, message, nowMs, waiting, fresh, once)
     })
   }
 
@@ -241,9 +243,11 @@ export class Shards {
     nowMs: number,
     waiting: Waiting,
     fresh = false,
+    once?: string,
   ): void {
     const shard = this.shards[shardOf(id, this.shards.length)]!
-    this.enter(shard, { k: kind, id, env: environmentId, at: nowMs, fresh, m: message }, waiting)
+    const request = { k: kind, id, env: environmentId, at: nowMs, fresh, m: message }
+    this.enter(shard, once === undefined ? request : { ...request, once }, waiting)
   }
 
   /**

@@ -123,6 +123,7 @@ function operationOf(route: Route): Json {
       ...pathParameters(route),
       ...(route.query?.parameters ?? []).map(parameterOf),
       environmentParameter,
+      ...(route.keyed === null ? [] : [keyParameter]),
     ],
     ...(route.body === 'none' ? {} : { requestBody: bodyOf(route, body, title) }),
     responses: {
@@ -178,7 +179,11 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
   const shown = { example: route.ofrep ? example : { data: example, params } }
   return {
     description: route.status === 201 ? 'Created' : 'Success',
-    headers: { ...headerReferences(rateLimitHeaders), ...(route.ofrep ? headerReferences(['ETag']) : {}) },
+    headers: headerReferences([
+      ...rateLimitHeaders,
+      ...(route.ofrep ? ['ETag'] : []),
+      ...(route.keyed === null ? [] : ['Idempotency-Replayed']),
+    ]),
     content: { 'application/json': { schema: route.ofrep ? data : enveloped(data), ...shown } },
   }
 }
@@ -218,7 +223,8 @@ const spends = /lease|reserv/
 
 function errorsOf(route: Route): Json {
   const statuses = new Set([400, 401, 403, 404, 429, 500, 503])
-  if (spends.test(route.path) && route.method !== 'get') statuses.add(402).add(409)
+  if (spends.test(route.path) && route.method !== 'get') statuses.add(402)
+  if (route.keyed !== null) statuses.add(409)
   const responses: Record<string, Json> = {}
   for (const status of [...statuses].sort()) responses[status] = { $ref: `#/components/responses/${status}` }
   if (route.ofrep) {
@@ -347,6 +353,10 @@ const headers = {
   'X-RateLimit-Reset': { description: 'Seconds until the limit is full again.', schema: number },
   'Retry-After': { description: 'Seconds to wait before a retry.', schema: number },
   'X-Request-Id': { description: 'Identifies the request in the log.', schema: { type: 'string' } },
+  'Idempotency-Replayed': {
+    description: 'The first answer to the idempotency key, given again.',
+    schema: { type: 'string', const: 'true' },
+  },
   ETag: { description: 'Identifies this response; send it as If-None-Match.', schema: { type: 'string' } },
 }
 
@@ -363,7 +373,16 @@ const parameters = {
       'The environment of the request. Required with account-wide keys; other keys have their own.',
     schema: { type: 'string' },
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'A key of your own for this change, honoured for 24 hours: the same request under it is made once and answers the first answer again, with `Idempotency-Replayed: true`. Another request under it: 409. Answers of 4xx leave the key free. In a body the member `idempotency_key` says the same.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
 }
+const keyParameter = { $ref: '#/components/parameters/IdempotencyKey' }
 const environmentParameter = { $ref: '#/components/parameters/Environment' }
 
 const securitySchemes = {

@@ -29,6 +29,7 @@ import type { Compiled } from './compiled-route.js'
 import { cutOff, Misframed } from './framing.js'
 import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
+import { idempotencyHeader, idempotencyKeyOf, once } from './once.js'
 import { Outflow, sendLarge } from './outflow.js'
 import { emptyInput, none, noParameters, nothing, Request } from './request.js'
 import {
@@ -83,6 +84,7 @@ export class Exchange implements Listener, Caller {
   private parameters: readonly string[] = none
   private rawQuery = ''
   private userAgent = ''
+  private idempotencyKey = ''
   private forwardedFor = ''
   ifNoneMatch = ''
   private encoding: Encoding | ServiceError = 'identity'
@@ -200,6 +202,7 @@ export class Exchange implements Listener, Caller {
     // checks do not record the user agent
     if (route.limit !== 'check') this.userAgent = head.userAgent
     if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
+    if (route.keyed !== null) this.idempotencyKey = req.getHeader(idempotencyHeader)
     // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
     if (route.body === 'none') return
@@ -479,6 +482,8 @@ export class Exchange implements Listener, Caller {
 
   private give(call: Request, body: unknown): void {
     const { route } = this.compiled
+    const key = route.keyed === null ? null : idempotencyKeyOf(this.idempotencyKey, body)
+    if (key !== null) return this.resume(this.once(call, key), settled => this.conclude(settled), true)
     const answer = route.handle(call)
     if (answer instanceof Deferred) this.wait(answer)
     else if (answer instanceof Promise) {
@@ -487,6 +492,11 @@ export class Exchange implements Listener, Caller {
       const settling = call.services.entities?.isShared === true ? retried(route, call, answer) : answer
       this.resume(settling, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
+  }
+
+  private once(call: Request, key: string): Promise<Answer> {
+    const { idempotencyKey: header, url: path, rawQuery: query } = this
+    return once(this.compiled.route, call, key, { header, path, query, text: call.text }, this.echo)
   }
 
   /** The services for the handler, with store access in the environment's turn. */

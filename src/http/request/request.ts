@@ -47,6 +47,32 @@ export class Request implements Call<unknown, unknown> {
     )
   }
 
+  /** The same request with other services; `mark` runs in the transaction of each change, before the audit row. */
+  under(services: Services, mark: (tx: Sql) => Promise<void>): Request {
+    const { exchange, key, environmentOrNull, params, query, body, text, nowMs, userAgent, signed } = this
+    const marked = Object.create(exchange, {
+      record: {
+        value: async (tx: Sql) => {
+          await mark(tx)
+          await exchange.record(tx)
+        },
+      },
+    }) as typeof exchange
+    return new Request(
+      marked,
+      services,
+      key,
+      environmentOrNull,
+      params,
+      query,
+      body,
+      text,
+      nowMs,
+      userAgent,
+      signed,
+    )
+  }
+
   get environment(): EnvironmentRecord {
     if (this.environmentOrNull === null) throw new ServiceError('environment_required')
     return this.environmentOrNull

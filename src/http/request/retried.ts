@@ -28,7 +28,8 @@ export async function retried(route: Route, call: Request, first: Promise<Answer
     }
 }
 
-function awaited(answer: ReturnType<Handler>): Promise<Answer> | Answer {
+/** A handler's answer, whichever way it gives it. */
+export function awaited(answer: ReturnType<Handler>): Promise<Answer> | Answer {
   if (!(answer instanceof Deferred)) return answer
   return new Promise((resolve, reject) => answer.listen({ succeed: resolve, fail: reject }))
 }

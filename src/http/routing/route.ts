@@ -3,6 +3,7 @@
 import type { IValidation } from 'typia'
 import type { Call, Handler, RawBody } from '../../api/kit/call.js'
 import type { QueryShape } from '../../api/kit/query.js'
+import type { HoldKeyKind } from '../../engine/idempotency/hold-keys.js'
 
 export type Method = 'get' | 'post' | 'put' | 'del'
 
@@ -36,6 +37,11 @@ interface Common<Body, Query> {
   readonly journaled?: boolean
   /** Its write may be durable before the stores show it: 202 when they do not (decision 32). */
   readonly mayLag?: boolean
+  /**
+   * It honours an idempotency key (decision 37): `once` by its answer alone; the kind of key where its handler also
+   * knows what it held under the key of a body (CR-73, CR-80): those keys are a namespace of their own.
+   */
+  readonly keyed?: 'once' | HoldKeyKind
   /** Its responses may be cached: they depend on body, path and environment only. */
   readonly keeps?: boolean
   /** Never refused by rate limits, so that limits set too low can be undone. */
@@ -81,6 +87,8 @@ export interface Route {
   readonly waitsForPostgres: boolean
   /** It answers 202 when its write is durable and cannot be shown yet (decision 32). */
   readonly mayLag: boolean
+  /** It honours an idempotency key (decision 37). */
+  readonly keyed: 'once' | HoldKeyKind | null
   /** The audit log records it. */
   readonly noted: boolean
   /**
@@ -133,7 +141,9 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     status: spec.status ?? 200,
     mutates,
     waitsForPostgres: mutates && spec.journaled !== true,
-    mayLag: spec.mayLag === true,
+    // a key whose answer was lost is answered so, too
+    mayLag: spec.mayLag === true || spec.keyed !== undefined,
+    keyed: spec.keyed ?? null,
     noted: mutates || spec.recorded === true,
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,
