@@ -440,8 +440,16 @@ export interface Enrolment {
   readonly issuedAtMs: number
   /** Time of the next reset or renewal; null: none, because it is issued once or the plan was left. */
   readonly nextResetMs: number | null
-  /** Set once the plan was left: no second issue before this instant (CR-39). */
+  /** Set once the plan was left: until then what was drawn counts in what is issued next (decision 33). */
   readonly leftUntilMs: number | null
+  /** When the plan was left; absent while it is held. */
+  readonly leftAtMs?: number
+  /** Begin of the window, where grants were issued again within it; absent: `issuedAtMs`. */
+  readonly startMs?: number
+  /** End of the window as foreseen when it began; absent: `nextResetMs`. */
+  readonly endMs?: number
+  /** Drawn in the window from grants that are over, or carried into it; absent: nothing. */
+  readonly drawn?: Nanos
 }
 
 /** How long a grant is to last (CR-32). */

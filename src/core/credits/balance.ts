@@ -6,7 +6,7 @@ import { payDebt, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, usable } from './grant.js'
 import { endHold } from './hold.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
-import { renewPlanGrant, resetDue } from './plan-grant.js'
+import { resetsDue } from './plan-grant.js'
 import { renewalDue } from './renewal.js'
 
 /** The figures at an instant, exact even when nothing has been swept since. Changes nothing. source: CR-4, CR-5, CR-6, CR-30, CR-76 */
@@ -138,11 +138,7 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
     grant => grant.closed === null && grant.expiresAtMs !== null && grant.expiresAtMs <= atMs,
   )
   zeroOut(draft, ended, 'expired', atMs)
-  for (const enrolment of account.enrolments) {
-    if (enrolment.nextResetMs === null || enrolment.nextResetMs > atMs) continue
-    if (enrolment.renewal === undefined) resetDue(draft, enrolment)
-    else renewPlanGrant(draft, config, enrolment, enrolment.renewal)
-  }
+  resetsDue(draft, config, atMs)
   for (const renewal of account.renewals) {
     if (renewal.nextMs !== null && renewal.nextMs <= atMs) renewalDue(draft, config, renewal)
   }

@@ -311,9 +311,27 @@ function zeroed(account: CreditAccount, seq: number, effect: Effect<'credit_zero
     return
   }
   const grant = grantOf(account, seq)
+  if (grant.reason === 'plan' && endsForGood.has(effect.r)) noteGone(account, grant)
   grant.remaining = 0n
   grant.closed = effect.r
   putAwayIfSpent(account, grant, effect.at)
+}
+
+/** Reasons for which a plan grant ends within its window and is not to come back in it. */
+const endsForGood: ReadonlySet<BillingCreditGrantZeroedOutReason> = new Set([
+  'expired',
+  'manual',
+  'reconciled',
+  'integration_uninstalled',
+])
+
+/** All of a plan grant that ended by itself or by hand counts as drawn in its window (decision 33). */
+function noteGone(account: CreditAccount, grant: GrantState): void {
+  account.enrolments = account.enrolments.map(e =>
+    e.planGrantId === grant.planGrantId && e.leftUntilMs === null && grant.createdAtMs >= (e.startMs ?? e.issuedAtMs)
+      ? { ...e, drawn: encodeAmount(decodeAmount(e.drawn ?? 0) + grant.quantity) }
+      : e,
+  )
 }
 
 function enrolled(account: CreditAccount, effect: Effect<'credit_enrol'>): void {

@@ -11,10 +11,24 @@ import type {
   GrantState,
   Renewal,
 } from './account-state.js'
-import { encodeAmount, wholeCredits } from './amount.js'
+import { type Amount, decodeAmount, encodeAmount, lesser } from './amount.js'
 import { giveGrant } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, resetAfter, rollsOver } from './grant.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
+import {
+  amountOf,
+  ClosedWindows,
+  carriedOver,
+  drawnIn,
+  dueOf,
+  type Issue,
+  inWindow,
+  leftIn,
+  lessened,
+  sharesOf,
+  windowEnd,
+  windowStart,
+} from './plan-window.js'
 import { boundaryNow, cadenceOf, endOfGrant, followRenewals, renewalAfter, renewalsMoved } from './renewal.js'
 
 /** A plan credit grant as a company holds it: the definition, and the plan or add-on it belongs to. */
@@ -24,28 +38,6 @@ export interface HeldPlanGrant {
   readonly versionId: string
   /** Licences held; only counts when the grant scales by them. */
   readonly licences: number
-}
-
-/** One grant to issue: whole credits, and the licence instance where it is a licence's. */
-export interface Share {
-  readonly quantity: number
-  readonly licence: number | null
-}
-
-/** The grants that one issue consists of; shares of 0 credits are none. source: CR-35 */
-export function sharesOf(
-  terms: Pick<PlanCreditGrantDef, 'scaling' | 'creditAmount' | 'companyCreditAmount'>,
-  licences: number,
-): Share[] {
-  const shares: Share[] = []
-  if (terms.scaling === 'fixed') shares.push({ quantity: terms.creditAmount, licence: null })
-  else {
-    shares.push({ quantity: terms.companyCreditAmount, licence: null })
-    for (let licence = 1; licence <= licences; licence++) {
-      shares.push({ quantity: terms.creditAmount, licence })
-    }
-  }
-  return shares.filter(share => share.quantity > 0)
 }
 
 /**
@@ -70,10 +62,15 @@ export function followPlan(
   }
   for (const grant of held) {
     const enrolment = enrolmentOf(draft.account, grant)
-    if (enrolment !== undefined && enrolment.leftUntilMs === null) {
-      followTerms(draft, config, enrolment, grant, nowMs)
-    } else enrol(draft, config, grant, enrolment, nowMs)
+    if (enrolment?.leftUntilMs === null) followTerms(draft, config, enrolment, grant, nowMs)
   }
+  enrolAll(
+    draft,
+    config,
+    held.filter(grant => enrolmentOf(draft.account, grant)?.leftUntilMs !== null),
+    nowMs,
+  )
+  cutKept(draft, config, nowMs)
   for (const enrolment of draft.account.enrolments) followPeriod(draft, config, enrolment, nowMs)
   followRenewals(draft, config, nowMs)
   return draft.effects
@@ -106,17 +103,16 @@ function followsAlready(
   )
 }
 
-/** Issue one plan grant; nothing when the company is enrolled already or left it within its period. source: CR-39 */
+/** Issue one plan grant, less what was drawn in its window; nothing when the company is enrolled already. source: CR-39 */
 export function issuePlanGrants(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
   held: HeldPlanGrant,
   nowMs: number,
 ): readonly CreditEffect[] {
-  const earlier = enrolmentOf(account, held)
-  if (earlier !== undefined && earlier.leftUntilMs === null) return []
+  if (enrolmentOf(account, held)?.leftUntilMs === null) return []
   const draft = draftOf(account)
-  enrol(draft, config, held, earlier, nowMs)
+  enrolAll(draft, config, [held], nowMs)
   return draft.effects
 }
 
@@ -149,11 +145,17 @@ function offGrid(e: Enrolment, config: CreditConfig): boolean {
  */
 function followPeriod(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
   const renewalMs = renewalBoundary(e, config, nowMs)
-  if (renewalMs !== e.nextResetMs) enrolAs(draft, { ...e, nextResetMs: renewalMs }, nowMs)
+  if (renewalMs !== e.nextResetMs) enrolAs(draft, { ...e, ...foreseen(e), nextResetMs: renewalMs }, nowMs)
   if (!offGrid(e, config)) return
   const anchorMs = config.period!.startMs
   const nextResetMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, anchorMs, e.issuedAtMs)
-  enrolAs(draft, { ...e, anchorMs, nextResetMs }, nowMs)
+  enrolAs(draft, { ...e, ...foreseen(e), anchorMs, nextResetMs }, nowMs)
+}
+
+/** The end of a window stays as it was foreseen when its boundary moves: one that comes earlier ends it before its time. */
+function foreseen(e: Enrolment): Pick<Enrolment, 'endMs'> {
+  const endMs = windowEnd(e)
+  return endMs === null ? {} : { endMs }
 }
 
 /** The next boundary of an enrolment: by the subscription's current periods if it renews, else the stored one. */
@@ -168,34 +170,79 @@ function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
   put(draft, { t: 'credit_enrol', c: draft.account.creditId, at: atMs, e })
 }
 
-function enrol(
-  draft: Draft,
-  config: CreditConfig,
-  held: HeldPlanGrant,
-  earlier: Enrolment | undefined,
-  nowMs: number,
-): void {
-  const terms = termsOf(held)
-  if (earlier?.leftUntilMs != null && earlier.leftUntilMs > nowMs) {
-    const comesAgain = terms.cadence !== null || terms.renewal !== undefined
-    const nextResetMs = comesAgain ? earlier.leftUntilMs : null
-    enrolAs(draft, { ...withoutRenewal(earlier), ...terms, nextResetMs, leftUntilMs: null }, nowMs)
-    return
+/**
+ * Enrol in plan grants that were not held: each window gets what is due, less what was drawn in windows that are closed.
+ *
+ * source  decision 33, CR-39
+ */
+function enrolAll(draft: Draft, config: CreditConfig, opening: readonly HeldPlanGrant[], nowMs: number): void {
+  if (opening.length === 0) return
+  const closed = new ClosedWindows(draft.account, nowMs)
+  const begun = opening.map(held => {
+    const terms = termsOf(held)
+    const earlier = closed.before(terms)
+    const enrolledAtMs = earlier?.enrolledAtMs ?? nowMs
+    const anchorMs = config.period?.startMs ?? earlier?.anchorMs ?? nowMs
+    const nextResetMs = firstAfter(terms, config, enrolledAtMs, anchorMs, nowMs)
+    return { held, e: { ...terms, enrolledAtMs, anchorMs, issuedAtMs: nowMs, nextResetMs, leftUntilMs: null } }
+  })
+  const ends = [...new Set(begun.map(({ e }) => e.nextResetMs))]
+  const windows = ends.map(endMs => ({ endMs, ...closed.into(endMs, false) }))
+  const others = closed.into(windows[0]!.endMs, true)
+  const kept = draft.account.enrolments.filter(e => e.leftUntilMs === null)
+  for (const [i, { endMs, ...window }] of windows.entries()) {
+    const same = endMs === null ? [] : kept.filter(e => windowEnd(e) === endMs)
+    const startMs = Math.min(window.startMs, ...same.map(windowStart))
+    const used = i === 0 ? [...window.used, ...others.used] : window.used
+    let drawn = i === 0 ? window.drawn + others.drawn : window.drawn
+    for (const one of used) enrolAs(draft, { ...one, leftUntilMs: nowMs }, nowMs)
+    const group = begun.filter(({ e }) => e.nextResetMs === endMs)
+    for (const [place, { held, e }] of group.entries()) {
+      const shares = sharesOf(held.def, held.licences)
+      // the last one keeps what is drawn beyond all that is due
+      const counted = place === group.length - 1 ? drawn : lesser(drawn, amountOf(shares))
+      drawn -= counted
+      enrolAs(draft, inWindow(e, { startMs, endMs, drawn: counted }), nowMs)
+      issue(draft, config, e, expiryOfIssue(held.def, config, nowMs), lessened(shares, counted), nowMs)
+    }
   }
-  const anchorMs = config.period?.startMs ?? nowMs
-  enrolAs(
-    draft,
-    {
-      ...terms,
-      enrolledAtMs: nowMs,
-      anchorMs,
-      issuedAtMs: nowMs,
-      nextResetMs: firstAfter(terms, config, nowMs, anchorMs, nowMs),
-      leftUntilMs: null,
-    },
-    nowMs,
-  )
-  issue(draft, config, held, sharesOf(held.def, held.licences), nowMs)
+}
+
+/**
+ * What was drawn beyond all that is due under plan grants of a window is taken from those that were kept in it.
+ *
+ * source  decision 33
+ */
+function cutKept(draft: Draft, config: CreditConfig, nowMs: number): void {
+  for (const over of draft.account.enrolments) {
+    if (over.leftUntilMs !== null && over.leftUntilMs <= nowMs) continue
+    const gone = decodeAmount(over.drawn ?? 0)
+    const most = over.leftUntilMs === null ? drawnIn(draft.account, over) - dueOf(over) : gone
+    let excess = most
+    if (excess <= 0n) continue
+    for (const kept of draft.account.enrolments) {
+      const sameWindow = windowEnd(kept) !== null && windowEnd(kept) === windowEnd(over)
+      if (kept.planGrantId === over.planGrantId || kept.leftUntilMs !== null || !sameWindow) continue
+      const cut = lesser(excess, leftIn(draft.account, kept))
+      if (cut <= 0n) continue
+      excess -= cut
+      reissue(draft, config, kept, drawnIn(draft.account, kept) + cut, nowMs)
+    }
+    // more than is due was drawn from grants that are over
+    if (excess < most) enrolAs(draft, { ...over, drawn: encodeAmount(gone - (most - excess)) }, nowMs)
+  }
+}
+
+/** Zero the grants of an enrolment, and issue what is due less what was drawn. */
+function reissue(draft: Draft, config: CreditConfig, e: Enrolment, drawn: Amount, nowMs: number): void {
+  zeroWhere(draft, grant => isIssued(grant, e), 'plan_change', nowMs)
+  enrolAs(draft, inWindow(e, { startMs: windowStart(e), endMs: windowEnd(e), drawn }), nowMs)
+  const exp = e.renewal ? endOfGrant(e.renewal.expiry, config, nowMs) : null
+  issue(draft, config, e, exp, lessened(sharesOf(e, e.licences), drawn), nowMs)
+}
+
+function isIssued(grant: GrantState, e: Enrolment): boolean {
+  return grant.planGrantId === e.planGrantId && grant.reason === 'plan'
 }
 
 /** The first reset or renewal after now; null when it is issued once. */
@@ -214,7 +261,18 @@ function withoutRenewal({ renewal: _, ...rest }: Enrolment): Omit<Enrolment, 're
   return rest
 }
 
-type Terms = Omit<Enrolment, 'enrolledAtMs' | 'anchorMs' | 'issuedAtMs' | 'nextResetMs' | 'leftUntilMs'>
+type Terms = Omit<
+  Enrolment,
+  | 'enrolledAtMs'
+  | 'anchorMs'
+  | 'issuedAtMs'
+  | 'nextResetMs'
+  | 'leftUntilMs'
+  | 'leftAtMs'
+  | 'startMs'
+  | 'endMs'
+  | 'drawn'
+>
 
 function termsOf(held: HeldPlanGrant): Terms {
   const { def } = held
@@ -244,28 +302,28 @@ function ruleOf({
   return type === null ? null : { type, unit, count }
 }
 
+/** exp: their end, epoch ms; null: none of their own. */
 function issue(
   draft: Draft,
   config: CreditConfig,
-  held: HeldPlanGrant,
-  shares: readonly Share[],
-  nowMs: number,
+  e: Enrolment,
+  exp: number | null,
+  issues: readonly Issue[],
+  atMs: number,
 ): void {
-  const exp = expiryOfIssue(held.def, config, nowMs)
-  const renewalPeriod = held.def.resetType === 'no_reset' && held.def.renewalPeriod
-  for (const share of shares) {
+  for (const { amount, licence } of issues) {
     giveGrant(
       draft,
       {
         reason: 'plan',
-        q: encodeAmount(wholeCredits(share.quantity)),
+        q: encodeAmount(amount),
         exp: exp ?? undefined,
-        pg: held.def.id,
-        plan: held.planId,
-        licence: share.licence ?? undefined,
-        rn: renewalPeriod ? cadenceOf(renewalPeriod, config.period) : undefined,
+        pg: e.planGrantId,
+        plan: e.planId,
+        licence: licence ?? undefined,
+        rn: e.renewal ? cadenceOf(e.renewal.period, config.period) : undefined,
       },
-      nowMs,
+      atMs,
     )
   }
 }
@@ -274,25 +332,19 @@ function issue(
  * Renew a plan's grants at their boundary, beside the rest of earlier ones, each with its own end. source: decision
  * 30
  */
-export function renewPlanGrant(draft: Draft, config: CreditConfig, e: Enrolment, renewal: Renewal): void {
+function renewPlanGrant(
+  draft: Draft,
+  config: CreditConfig,
+  e: Enrolment,
+  renewal: Renewal,
+  drawn: Amount,
+): void {
   const boundaryMs = e.nextResetMs!
-  const exp = endOfGrant(renewal.expiry, config, boundaryMs) ?? undefined
-  const rn = cadenceOf(renewal.period, config.period)
-  for (const { quantity, licence } of sharesOf(e, e.licences)) {
-    const q = encodeAmount(wholeCredits(quantity))
-    const g = {
-      reason: 'plan',
-      q,
-      exp,
-      pg: e.planGrantId,
-      plan: e.planId,
-      licence: licence ?? undefined,
-      rn,
-    } as const
-    giveGrant(draft, g, boundaryMs)
-  }
-  const nextResetMs = renewalAfter(renewal.period, config.period, e.enrolledAtMs, boundaryMs)
-  enrolAs(draft, { ...e, issuedAtMs: boundaryMs, nextResetMs }, boundaryMs)
+  const exp = endOfGrant(renewal.expiry, config, boundaryMs)
+  issue(draft, config, e, exp, lessened(sharesOf(e, e.licences), drawn), boundaryMs)
+  const endMs = renewalAfter(renewal.period, config.period, e.enrolledAtMs, boundaryMs)
+  const next = { ...e, issuedAtMs: boundaryMs, nextResetMs: endMs }
+  enrolAs(draft, inWindow(next, { startMs: boundaryMs, endMs, drawn }), boundaryMs)
 }
 
 /** A resetting grant ends at its reset; one issued once ends by its own rule, or by the credit's. source: CR-32, CR-34, CR-40 */
@@ -312,14 +364,18 @@ function zeroWhere(
   zeroOut(draft, grants, reason, atMs)
 }
 
+/** The window stays on record until it would have ended: what was drawn in it counts in what is issued next. */
 function leave(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
+  const drawn = drawnIn(draft.account, e)
   zeroWhere(draft, grant => grant.planGrantId === e.planGrantId, 'plan_change', nowMs)
   const periodEndMs =
     config.period === null ? firstOfMonthAfter(1, nowMs) : billingPeriodEnd(config.period, nowMs, 1)
-  enrolAs(draft, { ...e, nextResetMs: null, leftUntilMs: e.nextResetMs ?? periodEndMs }, nowMs)
+  const left = inWindow(e, { startMs: windowStart(e), endMs: windowEnd(e), drawn })
+  const leftUntilMs = e.nextResetMs ?? periodEndMs
+  enrolAs(draft, { ...left, nextResetMs: null, leftUntilMs, leftAtMs: nowMs }, nowMs)
 }
 
-/** New terms count from the next reset; another scaling re-issues at once, licences follow at once. source: CR-36, CR-37 */
+/** New amounts count from the next reset; another scaling and other licences count at once. source: CR-36, CR-37, decision 33 */
 function followTerms(
   draft: Draft,
   config: CreditConfig,
@@ -329,7 +385,6 @@ function followTerms(
 ): void {
   if (sameTerms(e, held)) return
   const terms = termsOf(held)
-  const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
   const sameTimes =
     terms.renewal?.period === e.renewal?.period &&
     terms.cadence === e.cadence &&
@@ -337,16 +392,56 @@ function followTerms(
   const nextResetMs = sameTimes ? e.nextResetMs : firstAfter(terms, config, e.enrolledAtMs, e.anchorMs, nowMs)
   // boundaries of a renewal that begins now count from now
   const issuedAtMs = sameTimes || terms.renewal === undefined ? e.issuedAtMs : nowMs
-  enrolAs(draft, { ...withoutRenewal(e), ...terms, issuedAtMs, nextResetMs }, nowMs)
-  if (terms.scaling !== e.scaling) {
-    zeroWhere(draft, grant => ours(grant) && grant.reason === 'plan', 'plan_change', nowMs)
-    issue(draft, config, held, sharesOf(held.def, held.licences), nowMs)
-    return
-  }
-  const retired = (grant: GrantState): boolean => grant.licence !== null && grant.licence > terms.licences
-  zeroWhere(draft, grant => ours(grant) && retired(grant), 'license_retired', nowMs)
-  const added = sharesOf(held.def, terms.licences).filter(share => (share.licence ?? 0) > e.licences)
-  issue(draft, config, held, added, nowMs)
+  const next = { ...withoutRenewal(e), ...foreseen(e), ...terms, issuedAtMs, nextResetMs }
+  const drawn = drawnIn(draft.account, e)
+  enrolAs(draft, next, nowMs)
+  if (terms.scaling !== e.scaling) reissueAll(draft, config, next, held, drawn, nowMs)
+  else if (terms.licences !== e.licences) followLicences(draft, config, e, next, held, drawn, nowMs)
+}
+
+function reissueAll(
+  draft: Draft,
+  config: CreditConfig,
+  e: Enrolment,
+  held: HeldPlanGrant,
+  drawn: Amount,
+  nowMs: number,
+): void {
+  zeroWhere(draft, grant => isIssued(grant, e), 'plan_change', nowMs)
+  enrolAs(draft, inWindow(e, { startMs: windowStart(e), endMs: windowEnd(e), drawn }), nowMs)
+  const exp = expiryOfIssue(held.def, config, nowMs)
+  issue(draft, config, e, exp, lessened(sharesOf(e, e.licences), drawn), nowMs)
+}
+
+/**
+ * Grants of retired licences are zeroed, those of added ones are issued. All together allow what is due now less what
+ * was drawn: where more is left, all are issued again.
+ *
+ * was     the enrolment before
+ * source  CR-36, decision 33
+ */
+function followLicences(
+  draft: Draft,
+  config: CreditConfig,
+  was: Enrolment,
+  e: Enrolment,
+  held: HeldPlanGrant,
+  drawn: Amount,
+  nowMs: number,
+): void {
+  const retired = (grant: GrantState): boolean => grant.licence !== null && grant.licence > e.licences
+  zeroWhere(draft, grant => grant.planGrantId === e.planGrantId && retired(grant), 'license_retired', nowMs)
+  const all = dueOf(e)
+  const allowed = all > drawn ? all - drawn : 0n
+  const left = leftIn(draft.account, e)
+  if (left > allowed) return reissueAll(draft, config, e, held, drawn, nowMs)
+  const shown = drawnIn(draft.account, inWindow(e, { startMs: windowStart(e), endMs: null, drawn: 0n }))
+  const window = { startMs: windowStart(e), endMs: windowEnd(e), drawn: drawn - shown }
+  enrolAs(draft, inWindow(e, window), nowMs)
+  const added = sharesOf(e, e.licences).filter(share => (share.licence ?? 0) > was.licences)
+  const missing = amountOf(added) - (allowed - left)
+  const exp = expiryOfIssue(held.def, config, nowMs)
+  issue(draft, config, e, exp, lessened(added, missing > 0n ? missing : 0n), nowMs)
 }
 
 function sameTerms(e: Enrolment, held: HeldPlanGrant): boolean {
@@ -372,9 +467,16 @@ function isSameRenewal(one: Renewal | undefined, other: Renewal | undefined): bo
  *
  * boundaryMs  when it counts from, however late it is made up
  * nextMs      the reset after it
+ * drawn       carried in from a window that ended before its time (decision 33)
  * source      CR-41, CR-42, CR-43
  */
-export function resetPlanGrant(draft: Draft, e: Enrolment, boundaryMs: number, nextMs: number): void {
+export function resetPlanGrant(
+  draft: Draft,
+  e: Enrolment,
+  boundaryMs: number,
+  nextMs: number,
+  drawn: Amount = 0n,
+): void {
   const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
   zeroWhere(draft, grant => ours(grant) && grant.reason === 'rollover', 'expired', boundaryMs)
   const ending = draft.account.grants.filter(
@@ -399,16 +501,30 @@ export function resetPlanGrant(draft: Draft, e: Enrolment, boundaryMs: number, n
       boundaryMs,
     )
   }
-  for (const { quantity, licence } of sharesOf(e, e.licences)) {
-    const q = encodeAmount(wholeCredits(quantity))
-    giveGrant(draft, { reason: 'plan', q, ...base, licence: licence ?? undefined }, boundaryMs)
+  for (const { amount, licence } of lessened(sharesOf(e, e.licences), drawn)) {
+    giveGrant(
+      draft,
+      { reason: 'plan', q: encodeAmount(amount), ...base, licence: licence ?? undefined },
+      boundaryMs,
+    )
   }
-  enrolAs(draft, { ...e, issuedAtMs: boundaryMs, nextResetMs: nextMs }, boundaryMs)
+  const next = { ...e, issuedAtMs: boundaryMs, nextResetMs: nextMs }
+  enrolAs(draft, inWindow(next, { startMs: boundaryMs, endMs: nextMs, drawn }), boundaryMs)
 }
 
-/** The reset that an enrolment has next, made at its boundary. */
-export function resetDue(draft: Draft, e: Enrolment): void {
-  const boundaryMs = e.nextResetMs!
-  const nextMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, e.anchorMs, boundaryMs)
-  resetPlanGrant(draft, e, boundaryMs, nextMs)
+/** Resets and renewals of plan grants that are due at an instant. */
+export function resetsDue(draft: Draft, config: CreditConfig, atMs: number): void {
+  const ending = draft.account.enrolments.filter(e => e.nextResetMs !== null && e.nextResetMs <= atMs)
+  if (ending.length === 0) return
+  const carried = carriedOver(draft.account, ending, atMs)
+  for (const one of carried.used) enrolAs(draft, { ...one, leftUntilMs: atMs }, atMs)
+  for (const e of ending) {
+    const drawn = carried.drawn.get(e.planGrantId) ?? 0n
+    if (e.renewal !== undefined) renewPlanGrant(draft, config, e, e.renewal, drawn)
+    else {
+      const boundaryMs = e.nextResetMs!
+      const nextMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, e.anchorMs, boundaryMs)
+      resetPlanGrant(draft, e, boundaryMs, nextMs, drawn)
+    }
+  }
 }

@@ -13,7 +13,8 @@ import { creditConfig, spendCap } from '../../../src/core/credits/config.js'
 import { giveGrant } from '../../../src/core/credits/draw.js'
 import { billingPeriodEnd, expiryOf, resetAfter } from '../../../src/core/credits/grant.js'
 import { draftOf } from '../../../src/core/credits/ledger.js'
-import { followPlan, issuePlanGrants, leavePlan, sharesOf } from '../../../src/core/credits/plan-grant.js'
+import { followPlan, issuePlanGrants, leavePlan } from '../../../src/core/credits/plan-grant.js'
+import { sharesOf } from '../../../src/core/credits/plan-window.js'
 import type { CreditDef } from '../../../src/core/definitions.js'
 import { run, type Scenario } from '../credit-scenario.js'
 import { configOf, creditId, dayMs, overdraftOf, planGrant, startMs, World } from '../credit-world.js'
@@ -449,7 +450,7 @@ t.test('CR-37 another scaling takes back and issues anew', async t => {
   world.spend(500)
   world.follow([{ def: planGrant({ ...seats, scaling: 'fixed' }), licences: 2 }])
   t.same(world.writtenOffFor, { plan_change: 3500 })
-  t.equal(world.remaining, 1000)
+  t.equal(world.remaining, 500, 'decision 33: less what was drawn')
 })
 
 t.test('CR-39 leaving a plan takes its grants and rollovers, and nothing else', async t => {
@@ -471,16 +472,18 @@ t.test('CR-39 leaving a plan takes its grants and rollovers, and nothing else', 
 })
 
 t.test(
-  'CR-39 the same version again issues nothing within the period, and again at its next reset',
+  'decision 33 the same version again issues what is left of it, and all of it at its next reset',
   async t => {
     const world = on()
     const held = { def: planGrant(), planId: 'plan_1', versionId: 'plvr_1', licences: 0 }
     world.follow([{ def: held.def }])
     t.same(issuePlanGrants(world.account, world.config, held, world.nowMs), [], 'while on it')
+    world.spend(20)
     world.at('2026-02-10T00:00:00Z').follow([])
+    t.equal(world.remaining, 0)
     world.at('2026-02-12T00:00:00Z')
     world.apply(issuePlanGrants(world.account, world.config, held, world.nowMs))
-    t.equal(world.remaining, 0)
+    t.equal(world.remaining, 30)
     world.at('2026-02-28T09:00:00Z')
     t.equal(world.remaining, 50)
     world.follow([])
@@ -497,10 +500,16 @@ t.test('CR-39 a return at the very instant of the next reset is a new beginning'
   t.equal(world.remaining, 50)
 })
 
-t.test('CR-39 a detour over another plan does not bring the first one’s credits again', async t => {
+t.test('N9 a detour over another plan does not bring the first one’s credits again', async t => {
   const world = on()
   const [first, second] = [planGrant(), planGrant({ id: 'pcgr_2', creditAmount: 5 })]
   for (const def of [first, second, first, second]) world.follow([{ def }])
+  t.equal(world.remaining, 5)
+  world.follow([{ def: first }])
+  world.spend(40)
+  for (const def of [second, first]) world.follow([{ def }])
+  t.equal(world.remaining, 10, 'what is left of it')
+  world.follow([{ def: second }])
   t.equal(world.remaining, 0)
   world.follow([{ def: first }])
   world.at('2026-02-28T09:00:00Z')
@@ -539,7 +548,7 @@ t.test('CR-39 another version is left and issued', async t => {
   world.follow([{ def: planGrant() }])
   world.spend(20)
   world.follow([{ def: planGrant({ id: 'pcgr_2', creditAmount: 80 }), versionId: 'plvr_2' }])
-  t.same(world.left, [['plan', 80]])
+  t.same(world.left, [['plan', 60]], 'decision 33: less what was drawn')
 })
 
 t.test('CR-40 a grant issued once ends by its own rule and is not issued again', async t => {
@@ -587,7 +596,8 @@ t.test('CR-40 resets follow a subscription whose period starts elsewhere, not on
   world.config = configOf({ period: moved })
   world.follow([{ def: planGrant() }])
   world.bringUp()
-  t.equal(world.remaining, 50, 'a period that begins anew begins with its credits')
+  // 20 were drawn, 50 × 10.1 / 31 days had elapsed: 16 whole credits
+  t.equal(world.remaining, 46, 'decision 33: less what was drawn beyond the elapsed share')
   t.equal(iso(nextDueMs(world.account, world.config)), '2026-04-10T12:00:00Z')
 })
 

@@ -1,0 +1,207 @@
+// What plans allow in one reset window: what is due under what is held now, less what was drawn from plan grants in it.
+import type { CreditAccount, Enrolment } from './account-state.js'
+import { type Amount, decodeAmount, encodeAmount, lesser, wholeCredits } from './amount.js'
+
+/** One grant to issue: whole credits, and the licence instance where it is a licence's. */
+export interface Share {
+  readonly quantity: number
+  readonly licence: number | null
+}
+
+/** A share less what was drawn of it. */
+export interface Issue {
+  /** Nano-credits > 0. */
+  readonly amount: Amount
+  readonly licence: number | null
+}
+
+/** The grants that one issue consists of; shares of 0 credits are none. source: CR-35 */
+export function sharesOf(
+  terms: Pick<Enrolment, 'scaling' | 'creditAmount' | 'companyCreditAmount'>,
+  licences: number,
+): Share[] {
+  const shares: Share[] = []
+  if (terms.scaling === 'fixed') shares.push({ quantity: terms.creditAmount, licence: null })
+  else {
+    shares.push({ quantity: terms.companyCreditAmount, licence: null })
+    for (let licence = 1; licence <= licences; licence++) {
+      shares.push({ quantity: terms.creditAmount, licence })
+    }
+  }
+  return shares.filter(share => share.quantity > 0)
+}
+
+/** What shares come to, nano-credits. */
+export function amountOf(shares: readonly Share[]): Amount {
+  return wholeCredits(shares.reduce((sum, { quantity }) => sum + quantity, 0))
+}
+
+/** What an enrolment allows in a window, nano-credits. */
+export function dueOf(e: Enrolment): Amount {
+  return amountOf(sharesOf(e, e.licences))
+}
+
+/** Shares of which so much was drawn already: of the first ones first, as draws do. */
+export function lessened(shares: readonly Share[], drawn: Amount): Issue[] {
+  let missing = drawn
+  return shares.flatMap(({ quantity, licence }) => {
+    const whole = wholeCredits(quantity)
+    const gone = lesser(whole, missing)
+    missing -= gone
+    return whole === gone ? [] : [{ amount: whole - gone, licence }]
+  })
+}
+
+/** When the window of an enrolment began, epoch ms. */
+export function windowStart(e: Enrolment): number {
+  return e.startMs ?? e.issuedAtMs
+}
+
+/** When it was to end as it began; null: it has no end, because the grants are issued once. */
+export function windowEnd(e: Enrolment): number | null {
+  return e.endMs ?? e.nextResetMs
+}
+
+/** Credits drawn in the window of an enrolment, with those that its present grants do not show. */
+export function drawnIn(account: Readonly<CreditAccount>, e: Enrolment): Amount {
+  let drawn = decodeAmount(e.drawn ?? 0)
+  for (const grant of account.grants) if (isOfWindow(grant, e)) drawn += grant.quantity - grant.remaining
+  return drawn
+}
+
+/** What is left of the present grants of an enrolment, nano-credits. */
+export function leftIn(account: Readonly<CreditAccount>, e: Enrolment): Amount {
+  let left = 0n
+  for (const grant of account.grants) if (isOfWindow(grant, e)) left += grant.remaining
+  return left
+}
+
+function isOfWindow(grant: CreditAccount['grants'][number], e: Enrolment): boolean {
+  return (
+    grant.planGrantId === e.planGrantId &&
+    grant.reason === 'plan' &&
+    grant.closed === null &&
+    grant.createdAtMs >= windowStart(e)
+  )
+}
+
+/** The part of what an enrolment allows whose time has passed, nano-credits; all of it once the window is over. */
+function elapsedShare(e: Enrolment, atMs: number): Amount {
+  const endMs = windowEnd(e)
+  if (endMs === null) return 0n
+  const startMs = windowStart(e)
+  if (endMs <= atMs || endMs <= startMs) return dueOf(e)
+  const elapsed = BigInt(Math.max(0, Math.trunc(atMs - startMs)))
+  return (dueOf(e) * elapsed) / BigInt(Math.trunc(endMs - startMs))
+}
+
+/**
+ * What a window that ends before its time carries into the next: what was drawn beyond its elapsed share.
+ *
+ * drawn    in the window, nano-credits
+ * ending   enrolments in it, and when each ended
+ * returns  nano-credits. The share is rounded down to whole credits, so that a change a moment later brings nothing
+ *          back: decision, as CR-41 rounds.
+ * source   decision 33
+ */
+function carriedFrom(drawn: Amount, ending: readonly (readonly [Enrolment, number])[]): Amount {
+  const share = ending.reduce((sum, [e, atMs]) => sum + elapsedShare(e, atMs), 0n)
+  const whole = share - (share % wholeCredits(1))
+  return drawn > whole ? drawn - whole : 0n
+}
+
+/** What enrolments carry over a reset, by plan grant, and the closed windows that count in it. */
+export interface Carried {
+  readonly drawn: ReadonlyMap<string, Amount>
+  readonly used: readonly Enrolment[]
+}
+
+/**
+ * What windows carry over their resets at an instant: nothing where they end in their time.
+ *
+ * source  decision 33
+ */
+export function carriedOver(
+  account: Readonly<CreditAccount>,
+  ending: readonly Enrolment[],
+  atMs: number,
+): Carried {
+  const drawn = new Map<string, Amount>()
+  const used: Enrolment[] = []
+  const early = ending.filter(e => (windowEnd(e) ?? atMs) > atMs)
+  for (const endMs of new Set(early.map(windowEnd))) {
+    const group = early.filter(e => windowEnd(e) === endMs)
+    const closed = account.enrolments.filter(
+      e => e.leftUntilMs !== null && e.leftUntilMs > atMs && windowEnd(e) === endMs,
+    )
+    used.push(...closed)
+    let all = closed.reduce((sum, e) => sum + decodeAmount(e.drawn ?? 0), 0n)
+    for (const e of group) all += drawnIn(account, e)
+    let rest = carriedFrom(
+      all,
+      group.map(e => [e, atMs] as const),
+    )
+    for (const [place, e] of group.entries()) {
+      const part = place === group.length - 1 ? rest : lesser(rest, dueOf(e))
+      drawn.set(e.planGrantId, part)
+      rest -= part
+    }
+  }
+  return { drawn, used }
+}
+
+/** An enrolment at the begin of a window: `drawn` was drawn before, or carried in. */
+export function inWindow(
+  e: Enrolment,
+  window: { readonly startMs: number; readonly endMs: number | null; readonly drawn: Amount },
+): Enrolment {
+  const { startMs: _s, endMs: _e, drawn: _d, leftAtMs: _l, ...rest } = e
+  return {
+    ...rest,
+    ...(window.startMs !== e.issuedAtMs && { startMs: window.startMs }),
+    ...(window.endMs !== null && { endMs: window.endMs }),
+    ...(window.drawn > 0n && { drawn: encodeAmount(window.drawn) }),
+  }
+}
+
+/** Windows that a change has closed, and whose time is not over: what was drawn in them counts in the next. */
+export class ClosedWindows {
+  private readonly records: Enrolment[]
+
+  constructor(
+    account: Readonly<CreditAccount>,
+    private readonly nowMs: number,
+  ) {
+    this.records = account.enrolments.filter(e => e.leftUntilMs !== null && e.leftUntilMs > nowMs)
+  }
+
+  /** The window that goes on in this enrolment: of the same plan grant, or of the plan in an earlier version. */
+  before(e: Pick<Enrolment, 'planGrantId' | 'planId' | 'cadence'>): Enrolment | undefined {
+    return (
+      this.records.find(one => one.planGrantId === e.planGrantId) ??
+      this.records.findLast(one => one.planId === e.planId && one.cadence === e.cadence)
+    )
+  }
+
+  /**
+   * What was drawn that counts in a window, and when that began. Each closed window counts once; `used` are those that
+   * count here.
+   *
+   * endMs  the end of the new window; null: it has none
+   * last   no other window takes what has another end
+   */
+  into(
+    endMs: number | null,
+    last: boolean,
+  ): { readonly drawn: Amount; readonly startMs: number; readonly used: readonly Enrolment[] } {
+    const used = this.records.filter(one => last || windowEnd(one) === endMs)
+    for (const one of used) this.records.splice(this.records.indexOf(one), 1)
+    const same = used.filter(one => windowEnd(one) === endMs)
+    const cut = used.filter(one => windowEnd(one) !== endMs)
+    const all = (of: readonly Enrolment[]) => of.reduce((sum, { drawn }) => sum + decodeAmount(drawn ?? 0), 0n)
+    const ended = cut.map(one => [one, one.leftAtMs ?? this.nowMs] as const)
+    const drawn = all(same) + carriedFrom(all(cut), ended)
+    const startMs = Math.min(this.nowMs, ...same.map(windowStart))
+    return { drawn, startMs, used }
+  }
+}
