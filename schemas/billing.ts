@@ -15,10 +15,10 @@ import type {
   InvoiceStatus,
   TaxIdType,
 } from './enums.js'
+import type { Keyed } from './keyed.js'
 import type { DecimalText, Long, Money } from './long.js'
 import type { PriceTierView } from './prices.js'
 import type { FeatureUsage } from './usage.js'
-import type { Keyed } from './keyed.js'
 
 type Count = Long & tags.Minimum<0>
 /** A `double` of the interface document that is whole here: exact up to 2^53 − 1. */

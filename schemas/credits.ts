@@ -26,9 +26,9 @@ import type {
   PlanCreditGrantScaling,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { Keyed } from './keyed.js'
 import type { DecimalText, Long, Money } from './long.js'
 import type { BillingPrice, BillingPriceView, BillingProduct } from './prices.js'
-import type { Keyed } from './keyed.js'
 
 type Count = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>
 type Name = string & tags.MinLength<1> & tags.MaxLength<255>

@@ -12,6 +12,7 @@ import type {
   MonthReset,
 } from './enums.js'
 import type { Feature } from './features.js'
+import type { Keyed } from './keyed.js'
 import type { Long } from './long.js'
 import type { Plan, PlanIssue } from './plans.js'
 import type {
@@ -22,7 +23,6 @@ import type {
   EntitlementPriceWrite,
 } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
-import type { Keyed } from './keyed.js'
 
 /** Units of a limit. */
 type Units = Long & tags.Minimum<0>

@@ -26,6 +26,7 @@ import type { PreviewObject } from './envelope.js'
 import type { EventSummary } from './events.js'
 import type { Feature } from './features.js'
 import type { FlagDetail } from './flags.js'
+import type { Keyed } from './keyed.js'
 import type { ApiKey } from './keys.js'
 import type {
   BillingLinkedResource,
@@ -37,7 +38,6 @@ import type {
   PlanCurrencyPrices,
 } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
-import type { Keyed } from './keyed.js'
 
 type Name = string & tags.MinLength<1> & tags.MaxLength<256>
 type Description = string & tags.MaxLength<1024>

@@ -87,6 +87,8 @@ const recordsAtOnce = 256
 type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
 type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
 
+type ActorRequest = Extract<ShardRequest, { readonly m: unknown }>
+
 const toldNothing: readonly DomainEvent[] = []
 
 class Shard {
@@ -247,7 +249,7 @@ class Shard {
     const { n, m } = request
     if (request.k === 'e') {
       if (isQuestion(m)) this.answerTo(n, null, request.env, m, request.at)
-      else this.write(n, null, request.env, request.id, m as Write, request.at)
+      else this.write(request, null, m as Write, request.at)
       return
     }
     const actor = this.find(request.k, request.id, request.env, request.fresh)
@@ -262,7 +264,7 @@ class Shard {
       const reply = answerOf(this.checks, this.catalogs.of(request.env), actor, m, at)
       this.writes.answered(n, reply, actor.state.sequence)
     } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, at)
-    else this.write(n, actor, request.env, request.id, m as Write, at, request.once)
+    else this.write(request, actor, m as Write, at)
   }
 
   private ingest(request: Extract<ShardRequest, { readonly events: unknown }>): void {
@@ -329,15 +331,7 @@ class Shard {
     if (this.plainUses.count > 0) this.records.push(this.plainUses.take())
   }
 
-  private write(
-    n: number,
-    actor: Actor | null,
-    env: string,
-    id: string,
-    m: Write,
-    at: number,
-    once?: string,
-  ): void {
+  private write({ n, env, id, once }: ActorRequest, actor: Actor | null, m: Write, at: number): void {
     if (this.refuses) {
       if (m.type === 'event') this.keys.free(m.event)
       this.reads.failed(n, 'overloaded', 'The journal does not take writes now')

@@ -89,7 +89,9 @@ export function startTasks(
     await holdKeys.prune(sql)
     await services.paidWrites.prune(sql)
   })
-  schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () => services.paidWrites.alive(sql))
+  schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () =>
+    services.paidWrites.alive(sql),
+  )
   schedule.every(flushMs, 'counts of cached checks are not reported', () => {
     answers.tick()
     companyViews.tick()

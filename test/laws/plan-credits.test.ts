@@ -68,7 +68,8 @@ class Model {
     this.drawn = atMs < this.endMs && over > 0n ? over : 0n
     this.startMs = atMs
     this.endMs = endMs
-    this.largest = this.drawn > dueOf(this.holding) ? this.drawn : dueOf(this.holding)
+    this.largest = 0n
+    for (const one of [this.drawn, dueOf(this.holding)]) if (one > this.largest) this.largest = one
   }
 }
 
@@ -82,7 +83,12 @@ function history(random: Random): void {
   const world = new World(configOf({ period: periodOf(anchorMs) }))
   world.nowMs = startMs
   let month = 0
-  const model = new Model(startMs, addMonthsClamped(anchorMs, 1), { plan: 0, version: 1, seats: 1, addOn: false })
+  const model = new Model(startMs, addMonthsClamped(anchorMs, 1), {
+    plan: 0,
+    version: 1,
+    seats: 1,
+    addOn: false,
+  })
   const follow = (): void => {
     const { seats, version } = model.holding
     const held: HeldPlanGrant[] = defsOf(model.holding).map(({ def, planId }) => ({
@@ -112,14 +118,17 @@ function history(random: Random): void {
     else if (kind === 2) model.hold({ ...holding, seats: random.below(5) })
     else if (kind === 3) model.hold({ ...holding, addOn: !holding.addOn })
     else if (kind === 4) {
-      const cost = BigInt(random.below(random.chance(0.2) ? 1_200 : 150)) * nano + BigInt(random.below(3)) * (nano / 2n)
+      const cost =
+        BigInt(random.below(random.chance(0.2) ? 1_200 : 150)) * nano + BigInt(random.below(3)) * (nano / 2n)
       const before = world.figures().remaining
       if (cost > 0n) world.draw(cost)
       model.drawn += before - world.figures().remaining
     } else if (kind === 5) {
       world.nowMs += random.below(20) * dayMs + random.below(1_000)
       while (world.nowMs >= model.endMs) model.next(model.endMs, addMonthsClamped(anchorMs, ++month + 1))
-      world.config = configOf({ period: { ...periodOf(anchorMs), startMs: model.startMs, endMs: model.endMs } })
+      world.config = configOf({
+        period: { ...periodOf(anchorMs), startMs: model.startMs, endMs: model.endMs },
+      })
       world.bringUp()
     } else if (new Date(world.nowMs).getUTCDate() < 28) {
       // the subscription begins anew

@@ -57,12 +57,22 @@ t.test('decision 37 an answer of 4xx leaves the key free', async t => {
 
 t.test('N20 every route that is keyed answers a repetition with its first answer', async t => {
   const credit = await world.credit()
-  const grant = { credit_id: credit.id, credit_amount: 5, reset_cadence: 'monthly', reset_start: 'billing_period', reset_type: 'plan_period' }
+  const grant = {
+    credit_id: credit.id,
+    credit_amount: 5,
+    reset_cadence: 'monthly',
+    reset_start: 'billing_period',
+    reset_type: 'plan_period',
+  }
   const plan = await publishedPlan(client, 'Keyed', [])
   const company = await world.company({ base_plan_id: plan.id })
   const made = await client.post('/billing/credits/plan-grants', { plan_id: plan.id, ...grant }, under('k1'))
   t.equal(made.status, 201)
-  const remade = await client.post('/billing/credits/plan-grants', { plan_id: plan.id, ...grant }, under('k1'))
+  const remade = await client.post(
+    '/billing/credits/plan-grants',
+    { plan_id: plan.id, ...grant },
+    under('k1'),
+  )
   t.same(remade.body, made.body)
   const path = `/plans/version/${made.body.data.plan_version_id}/publish`
   const publish = { migration_strategy: 'immediate', excluded_company_ids: [] }

@@ -1861,6 +1861,7 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      idempotency_key?: null | string;
       quantity: number;
       reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
       renewal_enabled?: boolean | null;
@@ -1906,6 +1907,7 @@ export interface components {
       credit_consumption_rate?: components["schemas"]["Rate"] | null;
       expiration_date?: null | string;
       feature_id: string;
+      idempotency_key?: null | string;
       metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
       metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       note?: null | string;
@@ -2006,6 +2008,7 @@ export interface components {
     CompanyPlansUpdate: {
       add_on_ids?: string[] | null;
       base_plan_id?: null | string;
+      idempotency_key?: null | string;
     };
     CompanySubscription: {
       cancel_at: null | string;
@@ -2418,6 +2421,8 @@ export interface components {
       updated_at: string;
     };
     CustomPlanBillingPaid: {
+      idempotency_key?: null | string;
+    } & {
       [key: string]: unknown;
     };
     CustomPlanBillingRetry: {
@@ -2425,6 +2430,7 @@ export interface components {
       billing_cycle_anchor?: null | string;
       customer_email: components["schemas"]["ExternalId"];
       days_until_due?: number | null;
+      idempotency_key?: null | string;
       prorate_first_period?: boolean | null;
       send_invoice?: boolean | null;
     };
@@ -2432,6 +2438,7 @@ export interface components {
       billing_product: components["schemas"]["BillingProductWrite"];
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      idempotency_key?: null | string;
       plan: components["schemas"]["CustomPlanCreate"];
     };
     CustomPlanConfig: {
@@ -2445,6 +2452,7 @@ export interface components {
       copied_price_id?: null | string;
       description?: components["schemas"]["Description"] | null;
       icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
+      idempotency_key?: null | string;
       name: components["schemas"]["Name"];
     };
     DecimalText: string;
@@ -3000,6 +3008,7 @@ export interface components {
       name: string;
     };
     GrantZeroOut: {
+      idempotency_key?: null | string;
       reason?: "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled" | null;
     };
     IdentifyEvent: {
@@ -3079,6 +3088,7 @@ export interface components {
       company_id: string;
       credit_type_id: string;
       expires_at?: null | string;
+      idempotency_key?: null | string;
       requested_amount: number;
     };
     LeaseExtend: {
@@ -3130,6 +3140,7 @@ export interface components {
         value: string;
       }[];
       days_until_due?: number | null;
+      idempotency_key?: null | string;
       pay_in_advance_entitlements: {
         price_id: string;
         quantity: number;
@@ -3158,11 +3169,13 @@ export interface components {
       provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
     };
     MigrationCompleteNow: {
+      idempotency_key?: null | string;
       proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
     };
     MigrationCreate: {
       company_ids?: string[] | null;
       excluded_company_ids?: string[] | null;
+      idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
       plan_id: string;
       plan_version_id_to: string;
@@ -3180,6 +3193,7 @@ export interface components {
     };
     MigrationRetry: {
       error_codes: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[];
+      idempotency_key?: null | string;
     };
     ModelPriceView: {
       cache_write?: components["schemas"]["Price"] | null;
@@ -3307,12 +3321,14 @@ export interface components {
       billing_product?: components["schemas"]["BillingProductWrite"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      idempotency_key?: null | string;
       plan: components["schemas"]["PlanCreate"];
     };
     PlanBundleUpdate: {
       billing_product?: components["schemas"]["BillingProductUpdate"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements?: components["schemas"]["BundleEntitlementWrite"][];
+      idempotency_key?: null | string;
       plan?: components["schemas"]["PlanUpdate"];
       plan_version_id?: null | string;
     };
@@ -3600,6 +3616,7 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
       plan_id: string;
@@ -3647,6 +3664,7 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
       postpaid_enabled?: boolean | null;
@@ -3909,6 +3927,7 @@ export interface components {
       customer_email?: null | string;
       days_until_due?: number | null;
       excluded_company_ids: string[];
+      idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
       migration_strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
       phone?: null | string;
@@ -4277,6 +4296,7 @@ export interface components {
     SubscriptionCancel: {
       cancel_immediately?: boolean | null;
       company_id: string;
+      idempotency_key?: null | string;
       prorate?: boolean | null;
     };
     Taken: {
@@ -4319,6 +4339,7 @@ export interface components {
       update_only?: boolean | null;
     };
     TrialEndUpdate: {
+      idempotency_key?: null | string;
       trial_end?: null | string;
     };
     Units: number;
@@ -4621,10 +4642,12 @@ export interface components {
   };
   parameters: {
     Environment: string;
+    IdempotencyKey: string;
   };
   requestBodies: never;
   headers: {
     ETag: string;
+    "Idempotency-Replayed": "true";
     "Retry-After": number;
     "X-RateLimit-Limit": number;
     "X-RateLimit-Remaining": number;
@@ -5833,6 +5856,7 @@ export interface operations {
   zeroOutGrant: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -5847,6 +5871,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -5866,6 +5891,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -5874,6 +5900,7 @@ export interface operations {
   grantBillingCreditsToCompany: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -5885,6 +5912,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -5904,6 +5932,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6106,6 +6135,7 @@ export interface operations {
   acquireCreditLease: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6117,6 +6147,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6131,6 +6162,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6180,6 +6212,7 @@ export interface operations {
   extendCreditLease: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6194,6 +6227,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6208,6 +6242,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6222,6 +6257,7 @@ export interface operations {
   releaseCreditLease: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6231,6 +6267,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6245,6 +6282,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6383,6 +6421,7 @@ export interface operations {
   createBillingPlanCreditGrant: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6394,6 +6433,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6408,10 +6448,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6455,6 +6497,7 @@ export interface operations {
   updateBillingPlanCreditGrant: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6469,6 +6512,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6483,10 +6527,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6498,6 +6544,7 @@ export interface operations {
         apply_to_existing?: boolean;
       };
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6507,6 +6554,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6521,10 +6569,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6615,6 +6665,7 @@ export interface operations {
   reserveCredits: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6626,6 +6677,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6640,6 +6692,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6689,6 +6742,7 @@ export interface operations {
   releaseCreditReservation: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6698,6 +6752,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6712,6 +6767,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -8538,6 +8594,7 @@ export interface operations {
   createCompanyOverride: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -8549,6 +8606,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8568,6 +8626,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8772,6 +8831,7 @@ export interface operations {
   updateCompanyPlans: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -8786,6 +8846,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8805,6 +8866,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8930,6 +8992,7 @@ export interface operations {
   markCustomPlanBillingPaid: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -8944,6 +9007,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8963,6 +9027,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8971,6 +9036,7 @@ export interface operations {
   retryCustomPlanBilling: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -8985,6 +9051,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9004,6 +9071,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9012,6 +9080,7 @@ export interface operations {
   createCustomPlanBundle: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9023,6 +9092,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9037,10 +9107,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9049,6 +9121,7 @@ export interface operations {
   createCustomPlan: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9060,6 +9133,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9074,10 +9148,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11119,6 +11195,7 @@ export interface operations {
   checkAndReserveFlag: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11133,6 +11210,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11147,6 +11225,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -11498,6 +11577,7 @@ export interface operations {
   managePlan: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11509,6 +11589,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11528,6 +11609,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11573,6 +11655,7 @@ export interface operations {
   cancelSubscription: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11584,6 +11667,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11603,6 +11687,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11813,6 +11898,7 @@ export interface operations {
   createPlanBundle: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11824,6 +11910,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11838,10 +11925,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11850,6 +11939,7 @@ export interface operations {
   updatePlanBundle: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11864,6 +11954,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11878,10 +11969,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12427,6 +12520,7 @@ export interface operations {
   retryCompanyMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12436,6 +12530,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12450,10 +12545,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12540,6 +12637,7 @@ export interface operations {
   createMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -12551,6 +12649,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12565,10 +12664,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12612,6 +12713,7 @@ export interface operations {
   cancelMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12621,6 +12723,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12635,10 +12738,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12647,6 +12752,7 @@ export interface operations {
   completeMigrationNow: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12661,6 +12767,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12675,10 +12782,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12687,6 +12796,7 @@ export interface operations {
   retryMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12701,6 +12811,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12715,10 +12826,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13288,6 +13401,7 @@ export interface operations {
   publishPlanVersion: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13302,6 +13416,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13321,6 +13436,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13396,6 +13512,7 @@ export interface operations {
   updateCustomerSubscriptionTrialEnd: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13410,6 +13527,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13424,10 +13542,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];

@@ -328,7 +328,9 @@ const endsForGood: ReadonlySet<BillingCreditGrantZeroedOutReason> = new Set([
 /** All of a plan grant that ended by itself or by hand counts as drawn in its window (decision 33). */
 function noteGone(account: CreditAccount, grant: GrantState): void {
   account.enrolments = account.enrolments.map(e =>
-    e.planGrantId === grant.planGrantId && e.leftUntilMs === null && grant.createdAtMs >= (e.startMs ?? e.issuedAtMs)
+    e.planGrantId === grant.planGrantId &&
+    e.leftUntilMs === null &&
+    grant.createdAtMs >= (e.startMs ?? e.issuedAtMs)
       ? { ...e, drawn: encodeAmount(decodeAmount(e.drawn ?? 0) + grant.quantity) }
       : e,
   )

@@ -175,7 +175,12 @@ function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
  *
  * source  decision 33, CR-39
  */
-function enrolAll(draft: Draft, config: CreditConfig, opening: readonly HeldPlanGrant[], nowMs: number): void {
+function enrolAll(
+  draft: Draft,
+  config: CreditConfig,
+  opening: readonly HeldPlanGrant[],
+  nowMs: number,
+): void {
   if (opening.length === 0) return
   const closed = new ClosedWindows(draft.account, nowMs)
   const begun = opening.map(held => {
@@ -184,7 +189,10 @@ function enrolAll(draft: Draft, config: CreditConfig, opening: readonly HeldPlan
     const enrolledAtMs = earlier?.enrolledAtMs ?? nowMs
     const anchorMs = config.period?.startMs ?? earlier?.anchorMs ?? nowMs
     const nextResetMs = firstAfter(terms, config, enrolledAtMs, anchorMs, nowMs)
-    return { held, e: { ...terms, enrolledAtMs, anchorMs, issuedAtMs: nowMs, nextResetMs, leftUntilMs: null } }
+    return {
+      held,
+      e: { ...terms, enrolledAtMs, anchorMs, issuedAtMs: nowMs, nextResetMs, leftUntilMs: null },
+    }
   })
   const ends = [...new Set(begun.map(({ e }) => e.nextResetMs))]
   const windows = ends.map(endMs => ({ endMs, ...closed.into(endMs, false) }))

@@ -198,7 +198,8 @@ export class ClosedWindows {
     for (const one of used) this.records.splice(this.records.indexOf(one), 1)
     const same = used.filter(one => windowEnd(one) === endMs)
     const cut = used.filter(one => windowEnd(one) !== endMs)
-    const all = (of: readonly Enrolment[]) => of.reduce((sum, { drawn }) => sum + decodeAmount(drawn ?? 0), 0n)
+    const all = (of: readonly Enrolment[]) =>
+      of.reduce((sum, { drawn }) => sum + decodeAmount(drawn ?? 0), 0n)
     const ended = cut.map(one => [one, one.leftAtMs ?? this.nowMs] as const)
     const drawn = all(same) + carriedFrom(all(cut), ended)
     const startMs = Math.min(this.nowMs, ...same.map(windowStart))

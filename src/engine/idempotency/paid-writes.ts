@@ -189,7 +189,10 @@ export class PaidWrites {
         const resolved = await this.resolved(sql, row, repeats)
         if (resolved !== null) return resolved
       } else if (performance.now() > untilMs)
-        throw new ServiceError('overloaded', 'A request with this idempotency key is still running; try again')
+        throw new ServiceError(
+          'overloaded',
+          'A request with this idempotency key is still running; try again',
+        )
       await new Promise(resolve => setTimeout(resolve, lookEveryMs))
     }
   }
@@ -237,7 +240,10 @@ export class PaidWrites {
     if (rows.length === 0) return null
     try {
       if (shards.degraded.length > 0)
-        throw new ServiceError('overloaded', 'What became of the request with this idempotency key is not known yet')
+        throw new ServiceError(
+          'overloaded',
+          'What became of the request with this idempotency key is not known yet',
+        )
       await projections.barrier('postgres')
       const [effect] = await sql`select 1 from paid_effects where claim = ${claim}`
       if (!effect || repeats) return { claim }
@@ -249,7 +255,12 @@ export class PaidWrites {
     }
   }
 
-  private async keep(sql: Sql, write: KeyedWrite, claim: string, { status, body }: KeptAnswer): Promise<void> {
+  private async keep(
+    sql: Sql,
+    write: KeyedWrite,
+    claim: string,
+    { status, body }: KeptAnswer,
+  ): Promise<void> {
     await sql`update paid_writes set status = ${status}, body = ${body} where claim = ${claim}`
     const count = this.counts.get(write.environmentId)
     if (count) count.bytes += body?.length ?? 0

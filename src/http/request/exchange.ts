@@ -29,8 +29,8 @@ import type { Compiled } from './compiled-route.js'
 import { cutOff, Misframed } from './framing.js'
 import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
-import { idempotencyHeader, idempotencyKeyOf, once } from './once.js'
-import { Outflow, sendLarge } from './outflow.js'
+import { idempotencyHeader, once } from './once.js'
+import { largeLength, Outflow, sendLarge } from './outflow.js'
 import { emptyInput, none, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -47,8 +47,6 @@ import {
 import { mustDocumentTaken, retried, takenAnswer } from './retried.js'
 import type { Shared } from './shared.js'
 
-// Larger responses may not fit the socket at once.
-const largeLength = 65_536
 // Bytes of bodies of unauthenticated callers, in total.
 const strangeBytesMax = 4_194_304
 const letterP = 0x70
@@ -482,8 +480,9 @@ export class Exchange implements Listener, Caller {
 
   private give(call: Request, body: unknown): void {
     const { route } = this.compiled
-    const key = route.keyed === null ? null : idempotencyKeyOf(this.idempotencyKey, body)
-    if (key !== null) return this.resume(this.once(call, key), settled => this.conclude(settled), true)
+    const { idempotencyKey: header, url: path, rawQuery: query } = this
+    const under = route.keyed && once(route, call, { header, path, query, text: call.text }, this.echo)
+    if (under) return this.resume(under, settled => this.conclude(settled), true)
     const answer = route.handle(call)
     if (answer instanceof Deferred) this.wait(answer)
     else if (answer instanceof Promise) {
@@ -492,11 +491,6 @@ export class Exchange implements Listener, Caller {
       const settling = call.services.entities?.isShared === true ? retried(route, call, answer) : answer
       this.resume(settling, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
-  }
-
-  private once(call: Request, key: string): Promise<Answer> {
-    const { idempotencyKey: header, url: path, rawQuery: query } = this
-    return once(this.compiled.route, call, key, { header, path, query, text: call.text }, this.echo)
   }
 
   /** The services for the handler, with store access in the environment's turn. */

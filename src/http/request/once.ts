@@ -32,11 +32,14 @@ export interface Asked {
  *
  * errors  value_invalid (400) for a header that is no key, and for two that differ.
  */
-export function idempotencyKeyOf(header: string, body: unknown): string | null {
+function idempotencyKeyOf(header: string, body: unknown): string | null {
   const inBody = memberOf(body)
   if (header === '') return inBody
   if (!keyPattern.test(header))
-    throw new ServiceError('value_invalid', 'Idempotency-Key: 1 to 255 visible ASCII characters without spaces')
+    throw new ServiceError(
+      'value_invalid',
+      'Idempotency-Key: 1 to 255 visible ASCII characters without spaces',
+    )
   if (inBody !== null && inBody !== header)
     throw new ServiceError('value_invalid', 'idempotency_key: differs from the header Idempotency-Key')
   return header
@@ -44,11 +47,13 @@ export function idempotencyKeyOf(header: string, body: unknown): string | null {
 
 function memberOf(body: unknown): string | null {
   const had = typeof body === 'object' && body !== null && 'idempotency_key' in body
-  return had && typeof body.idempotency_key === 'string' && body.idempotency_key !== '' ? body.idempotency_key : null
+  return had && typeof body.idempotency_key === 'string' && body.idempotency_key !== ''
+    ? body.idempotency_key
+    : null
 }
 
 /**
- * Handle a request under its key: once, and its first answer for every repetition within 24 hours.
+ * Handle a request under its key: once, and its first answer for every repetition within 24 hours. null: it has no key.
  *
  * An answer of 4xx, and one that made nothing, is not kept: the key is free again, so the same request may succeed
  * later, and a corrected one takes the same key. A 5xx is not kept either; the next request with the key finds out
@@ -57,7 +62,23 @@ function memberOf(body: unknown): string | null {
  * errors  idempotency_reused (409) for another request under the key; those of PaidWrites.run and of the handler.
  * source  decision 37.
  */
-export async function once(route: Route, call: Request, key: string, asked: Asked, echo: object): Promise<Answer> {
+export function once(
+  route: Route,
+  call: Request,
+  asked: Asked,
+  echo: Readonly<Record<string, unknown>>,
+): Promise<Answer> | null {
+  const key = idempotencyKeyOf(asked.header, call.body)
+  return key === null ? null : handled(route, call, key, asked, echo)
+}
+
+async function handled(
+  route: Route,
+  call: Request,
+  key: string,
+  asked: Asked,
+  echo: Readonly<Record<string, unknown>>,
+): Promise<Answer> {
   const { services, environment, params, nowMs } = call
   // such a handler keeps its own key in the journal, and goes on while Postgres is away
   const repeats = route.keyed !== 'once' && memberOf(call.body) !== null
@@ -96,10 +117,10 @@ function again({ status, body }: KeptAnswer): Answer {
 function keptOf(
   answer: Answer,
   route: Route,
-  echo: object,
+  echo: Readonly<Record<string, unknown>>,
   params: Readonly<Record<string, string>>,
 ): KeptAnswer {
-  const reply = success(answer, route.status, echoed(echo as Readonly<Record<string, unknown>>, params), '')
+  const reply = success(answer, route.status, echoed(echo, params), '')
   const body = reply.pieces === undefined ? reply.body : bytesOf(reply.pieces).toString()
   if (body.length > keptLengthMax) return { status: takenAnswer.status!, body: null }
   return { status: reply.status, body }
@@ -111,7 +132,9 @@ const followUps: ReadonlySet<string> = new Set(['cycle_counted', 'drop_subscript
 /** The same request, whose changes carry the claim: in the journal, or in the transaction of the change. */
 function claimed(call: Request, claim: Claim): Request {
   const { shards, catalogs, paidWrites } = call.services
-  const ask = async <Reply>(...[kind, environmentId, id, message, nowMs, fresh]: Parameters<Shards['ask']>) => {
+  const ask = async <Reply>(
+    ...[kind, environmentId, id, message, nowMs, fresh]: Parameters<Shards['ask']>
+  ) => {
     if (isQuestion(message) || followUps.has(message.type))
       return shards.ask<Reply>(kind, environmentId, id, message, nowMs, fresh)
     const answered = await shards.ask<Reply>(kind, environmentId, id, message, nowMs, fresh, claim.id)

@@ -2,6 +2,9 @@
 import type { AppResponse } from '../apps/app.js'
 import { lasting } from '../apps/lasting.js'
 
+/** Larger responses may not fit the socket at once. */
+export const largeLength = 65_536
+
 /** Writes pieces to a response with written headers. It holds one piece besides the socket's buffer. */
 export class Outflow {
   private over = false
