@@ -11,7 +11,7 @@ import { Random, seed, times } from '../random.js'
 const nano = 1_000_000_000n
 const startMs = Date.UTC(2026, 0, 15, 9)
 
-/** What a company holds: a base plan by number and version, seats, and perhaps an add-on. */
+/** Plans of a company: a base plan by number and version, seats, and perhaps an add-on. */
 interface Holding {
   readonly plan: number
   readonly version: number

@@ -217,7 +217,7 @@ function enrolAll(
 }
 
 /**
- * What was drawn beyond all that is due under plan grants of a window is taken from those that were kept in it.
+ * Draws beyond all that is due under plan grants of a window are taken from those that were kept in it.
  *
  * source  decision 33
  */

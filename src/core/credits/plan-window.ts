@@ -1,4 +1,4 @@
-// What plans allow in one reset window: what is due under what is held now, less what was drawn from plan grants in it.
+// Plan credits in one reset window: the amount due under the plans held now, less the draws from plan grants in it.
 import type { CreditAccount, Enrolment } from './account-state.js'
 import { type Amount, decodeAmount, encodeAmount, lesser, wholeCredits } from './amount.js'
 
@@ -31,12 +31,12 @@ export function sharesOf(
   return shares.filter(share => share.quantity > 0)
 }
 
-/** What shares come to, nano-credits. */
+/** The sum of shares, nano-credits. */
 export function amountOf(shares: readonly Share[]): Amount {
   return wholeCredits(shares.reduce((sum, { quantity }) => sum + quantity, 0))
 }
 
-/** What an enrolment allows in a window, nano-credits. */
+/** The amount due to an enrolment in a window, nano-credits. */
 export function dueOf(e: Enrolment): Amount {
   return amountOf(sharesOf(e, e.licences))
 }
@@ -69,7 +69,7 @@ export function drawnIn(account: Readonly<CreditAccount>, e: Enrolment): Amount 
   return drawn
 }
 
-/** What is left of the present grants of an enrolment, nano-credits. */
+/** The rest of the present grants of an enrolment, nano-credits. */
 export function leftIn(account: Readonly<CreditAccount>, e: Enrolment): Amount {
   let left = 0n
   for (const grant of account.grants) if (isOfWindow(grant, e)) left += grant.remaining
@@ -96,7 +96,7 @@ function elapsedShare(e: Enrolment, atMs: number): Amount {
 }
 
 /**
- * What a window that ends before its time carries into the next: what was drawn beyond its elapsed share.
+ * The amount that a window which ends before its time carries into the next: the draws beyond its elapsed share.
  *
  * drawn    in the window, nano-credits
  * ending   enrolments in it, and when each ended
@@ -110,14 +110,14 @@ function carriedFrom(drawn: Amount, ending: readonly (readonly [Enrolment, numbe
   return drawn > whole ? drawn - whole : 0n
 }
 
-/** What enrolments carry over a reset, by plan grant, and the closed windows that count in it. */
+/** Amounts that enrolments carry over a reset, by plan grant, and the closed windows that count in it. */
 export interface Carried {
   readonly drawn: ReadonlyMap<string, Amount>
   readonly used: readonly Enrolment[]
 }
 
 /**
- * What windows carry over their resets at an instant: nothing where they end in their time.
+ * Amounts that windows carry over their resets at an instant: none where they end in their time.
  *
  * source  decision 33
  */
@@ -184,7 +184,7 @@ export class ClosedWindows {
   }
 
   /**
-   * What was drawn that counts in a window, and when that began. Each closed window counts once; `used` are those that
+   * Draws that count in a window, and when that began. Each closed window counts once; `used` are those that
    * count here.
    *
    * endMs  the end of the new window; null: it has none

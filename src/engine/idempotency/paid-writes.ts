@@ -31,14 +31,14 @@ export interface Claim {
   made: boolean
 }
 
-/** What the work under a key came to. */
+/** The result of the work under a key. */
 export interface Worked<T> {
   readonly value: T
   /** null: nothing was made, and the key is free again. */
   readonly kept: KeptAnswer | null
 }
 
-/** What a caller hears: the outcome of its own work, or an earlier answer. */
+/** The answer for a caller: the outcome of its own work, or an earlier answer. */
 export type Outcome<T> = { readonly value: T } | { readonly replayed: KeptAnswer }
 
 export interface PaidWritesOptions {
@@ -69,7 +69,7 @@ const silentSeconds = 45
 /** A request of another node is waited for so long, and looked at so often. */
 const patienceMs = 10_000
 const lookEveryMs = 100
-/** What an environment has is counted again after this. */
+/** The keys of an environment are counted again after this. */
 const countedMs = 10_000
 /** Environments whose figures are remembered. */
 const countsMax = 10_000
@@ -77,7 +77,7 @@ const countsMax = 10_000
 /**
  * The claims of keys, in Postgres.
  *
- * A claim is stored before its work. What the work changes carries the claim: a change in Postgres in the same
+ * A claim is stored before its work. Changes of the work carry the claim: a change in Postgres in the same
  * transaction (`mark`), one of a company in its journal record. So a claim whose process was killed is resolved: when
  * everything journaled is in Postgres, its effect is there, or was never made.
  *
@@ -225,7 +225,7 @@ export class PaidWrites {
   }
 
   /**
-   * What became of a claim that nobody works on: its effect is durable, or it runs again here. null: another node took
+   * The fate of a claim that nobody works on: its effect is durable, or it runs again here. null: another node took
    * it meanwhile.
    */
   private async resolved(
@@ -271,7 +271,7 @@ export class PaidWrites {
     await sql`delete from paid_writes where claim = ${claim} and status is null`.catch(() => {})
   }
 
-  /** What became of the claim is to be looked up. */
+  /** The fate of the claim is to be looked up. */
   private async disown(sql: Sql, claim: string): Promise<void> {
     await sql`update paid_writes set owner = null where claim = ${claim} and status is null`.catch(() => {})
   }

@@ -482,8 +482,7 @@ export class Exchange implements Listener, Caller {
     const { route } = this.compiled
     const { idempotencyKey: header, url: path, rawQuery: query } = this
     const under = route.keyed && once(route, call, { header, path, query, text: call.text }, this.echo)
-    if (under) return this.resume(under, settled => this.conclude(settled), true)
-    const answer = route.handle(call)
+    const answer = under || route.handle(call)
     if (answer instanceof Deferred) this.wait(answer)
     else if (answer instanceof Promise) {
       // a handler with a promise may read its body later

@@ -18,7 +18,7 @@ export const idempotencyHeader = 'idempotency-key'
 const keptLengthMax = 1_048_576
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-/** What was asked, as it was sent. */
+/** A request as it was sent. */
 export interface Asked {
   /** Value of the header; '' without one. */
   readonly header: string
