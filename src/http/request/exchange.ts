@@ -31,7 +31,7 @@ import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
 import { idempotencyHeader, once } from './once.js'
 import { largeLength, Outflow, sendLarge } from './outflow.js'
-import { emptyInput, none, noParameters, nothing, Request } from './request.js'
+import { askNobody, emptyInput, nobody, none, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
   attachment,
@@ -50,8 +50,6 @@ import type { Shared } from './shared.js'
 // Bytes of bodies of unauthenticated callers, in total.
 const strangeBytesMax = 4_194_304
 const letterP = 0x70
-const nobody = { key: null, environment: null }
-const askNobody = { mayAsk: () => false }
 
 /** One request. Admission and body may complete in either order; then come the handler and the response. */
 export class Exchange implements Listener, Caller {
