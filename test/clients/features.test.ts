@@ -136,6 +136,26 @@ t.test('C6 check, then settle or release', async t => {
   t.equal(await codeOf(tollgate.reserve('absent', { company: made.keys })), 'not_found')
 })
 
+t.test('C6 a page’s client opens nothing before somebody listens', async t => {
+  let opened = 0
+  const tollgate = clientOf(t, client, {
+    local: false,
+    signedContext: () => 'v1.none.none',
+    webSocket: () => {
+      opened++
+      throw new Error('no socket')
+    },
+    logger: null,
+  })
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(opened, 0, 'modules of pages are loaded on servers, too')
+  t.equal(await codeOf(tollgate.ready({ timeoutMs: 50 })), 'not_ready')
+  t.equal(opened, 1)
+  tollgate.onChange(() => {})()
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(opened, 1, 'a listener does not hurry the next attempt')
+})
+
 t.test('C6 errors have codes', async t => {
   const away = clientOf(t, client, { url: 'http://127.0.0.1:9', local: false })
   t.equal(await codeOf(away.check('on', {}, { order: ['http'] })), 'unreachable')

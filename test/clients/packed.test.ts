@@ -109,7 +109,7 @@ t.test('C1 C2 they run on Node 20, 22 and 24, without anything of the caller', a
   for (const which of ['this one', '22', '24']) {
     const node = nodeOf(which)
     if (node === null) {
-      t.pass(`Node ${which} cannot be had here`)
+      t.comment(`Node ${which} cannot be had here`)
       continue
     }
     const env = { TOLLGATE_URL: client.url, TOLLGATE_KEY: bootstrapKey }

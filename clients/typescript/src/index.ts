@@ -111,7 +111,8 @@ export class Tollgate {
       hasSocket(options)
     this.stream = isLocal || isPage ? this.openStream(isPage) : null
     this.readiness = new Readiness(this.stream === null, this.http.url)
-    this.stream?.start()
+    // A page's stream is opened by whoever listens: modules of pages are loaded on servers, too, to render them.
+    if (isLocal) this.stream?.start()
     const page = globalThis as {
       addEventListener?: (type: string, listener: () => void) => void
       document?: unknown
@@ -127,6 +128,7 @@ export class Tollgate {
    *         `timeoutMs`, default 10 000. The client goes on trying, and `ready` may be asked again.
    */
   ready({ timeoutMs = readyMs }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.stream?.start()
     return this.readiness.wait(timeoutMs)
   }
 
@@ -163,6 +165,7 @@ export class Tollgate {
   /** Subscribe to changes. Returns the function that ends the subscription. */
   onChange(listener: (change: Change) => void): () => void {
     this.listeners.add(listener)
+    this.stream?.start()
     return () => this.listeners.delete(listener)
   }
 

@@ -9,6 +9,8 @@ export interface Logger {
 
 /** The same subject is told again after this long, ms. */
 const againMs = 60_000
+/** Subjects that are remembered. */
+const subjectsMax = 1_000
 
 const silent: Logger = { warn: () => {}, error: () => {} }
 
@@ -47,6 +49,7 @@ export class Teller {
       last.left++
       return
     }
+    if (this.told.size >= subjectsMax) this.told.clear()
     this.told.set(subject, { atMs: nowMs, left: 0 })
     const more = last !== undefined && last.left > 0 ? ` (and ${last.left} more like it)` : ''
     this.logger[level](`tollgate: ${line}${more}`)

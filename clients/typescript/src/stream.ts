@@ -79,11 +79,10 @@ export class Stream {
     return this.connected
   }
 
-  /** Connect, and reconnect whenever the connection ends. */
+  /** Connect, and reconnect whenever the connection ends. Again has no effect. */
   start(): void {
-    if (this.closing || this.socket !== null || this.isOpening) return
+    if (this.closing || this.socket !== null || this.isOpening || this.timer !== null) return
     this.isOpening = true
-    if (this.timer !== null) clearTimeout(this.timer)
     this.open().then(
       () => {
         this.isOpening = false
@@ -99,6 +98,8 @@ export class Stream {
   /** Another key may be let in: try now. */
   retry(): void {
     this.failures = 0
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.timer = null
     this.start()
   }
 
@@ -304,7 +305,10 @@ export class Stream {
     const waitMs = Math.min(waitMaxMs, 1_000 * 2 ** this.failures) * (0.5 + Math.random())
     this.failures++
     if (this.failures === 1) this.options.changed(false, reason)
-    this.timer = setTimeout(() => this.start(), waitMs)
+    this.timer = setTimeout(() => {
+      this.timer = null
+      this.start()
+    }, waitMs)
     unref(this.timer)
   }
 }

@@ -82,9 +82,7 @@ export class Watch {
   /** Ask now. Resolves when the answer is in `current`. Never rejects: `error` says what was wrong. */
   refresh(): Promise<void> {
     if (this.asking !== null) this.again = true
-    this.asking ??= this.ask().finally(() => {
-      this.asking = null
-    })
+    else this.asking = this.ask()
     return this.asking
   }
 
@@ -136,6 +134,8 @@ export class Watch {
         this.set(this.state.standing, reasonOf(error))
       }
     } while (this.again && !this.closed)
+    // In the same turn as the look at `again`: a question between the two would be lost.
+    this.asking = null
   }
 
   private set(standing: Standing | null, error: string | null): void {

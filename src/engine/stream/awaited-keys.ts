@@ -15,7 +15,9 @@ interface Entry {
 
 /** Most lists of keys of one connection, and of all. Beyond them a client asks again. */
 const ofConnectionMax = 2_000
-const allMax = 50_000
+const allMax = 20_000
+/** Longest list of keys that is kept, characters: with the number of lists it bounds the memory. */
+const nameMax = 1_024
 /** Lists looked up in one tick. */
 const tickMax = 500
 /** Keys of an entity that is being created are looked up again after this long, ms. */
@@ -40,6 +42,7 @@ export class AwaitedKeys {
   add(subscriber: Subscriber, kind: EntityKind, keys: Keys): boolean {
     const { id: environmentId } = subscriber.environment
     const name = `${environmentId} ${kind} ${JSON.stringify(Object.entries(keys).sort())}`
+    if (name.length > nameMax) return false
     const own = this.ofSubscriber.get(subscriber) ?? new Set()
     let entry = this.entries.get(name)
     if (entry !== undefined && own.has(entry)) return true
