@@ -24,6 +24,13 @@ export interface EnvironmentUpdate {
 export interface PublishableLimitsWrite {
   create_companies?: boolean | null | undefined
   add_company_keys?: boolean | null | undefined
+  /** Most users that publishable keys create in an hour; 0: none. */
+  create_users?:
+    | (number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<1_000_000_000>)
+    | null
+    | undefined
+  /** Add keys to users, and give a new one more than one. */
+  add_user_keys?: boolean | null | undefined
   /** Send events with names that no feature or rule counts. */
   name_events?: boolean | null | undefined
   /** Write traits with new names. */
@@ -39,6 +46,8 @@ export interface PublishableLimitsWrite {
 export interface PublishableLimits {
   create_companies: boolean
   add_company_keys: boolean
+  create_users: number
+  add_user_keys: boolean
   name_events: boolean
   name_traits: boolean
   quantity_max: number

@@ -7,6 +7,8 @@ import { ServiceError } from '../errors.js'
 
 /** Bound on names per environment and entity type, because callers create names by using them. */
 const namesMax = 10_000
+/** Names at which publishable keys add no more: decision. */
+const publicNamesMax = 7_500
 
 /** A trait definition with its path (CU-33). */
 export interface TraitDefinition extends TraitDef {
@@ -76,6 +78,7 @@ export class TraitRegistry {
    * carries it to Postgres. Journal replay calls it too.
    *
    * returns  the definition, and `fresh` if this call created it.
+   * isPublic  by a publishable key, which may use up three quarters of the names only (security M3).
    * errors   `value_invalid` when the environment has its maximum of names.
    * source   CU-30, CU-31; the bound: decision.
    */
@@ -85,11 +88,12 @@ export class TraitRegistry {
     name: string,
     hierarchy: readonly string[],
     inferredType: TraitType,
+    isPublic = false,
   ): { readonly trait: TraitDefinition; readonly fresh: boolean } {
     const environment = this.#environment(environmentId)
     const known = environment[entityType].get(name)
     if (known) return { trait: known, fresh: false }
-    if (environment[entityType].size >= namesMax)
+    if (environment[entityType].size >= (isPublic ? publicNamesMax : namesMax))
       throw new ServiceError(
         'value_invalid',
         `traits: an environment has at most ${namesMax} names of ${entityType} traits`,

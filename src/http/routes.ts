@@ -286,7 +286,7 @@ export const routes: readonly Route[] = [
   get('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', handle: environments.getClock }),
   put('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', body: parseClockUpdate, handle: environments.setClock }),
   del('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', handle: environments.removeClock }),
-  get('/environments/:environment_id/context-secret', { scope: 'admin', environment: 'optional', handle: signedContexts.getContextSecret }),
+  get('/environments/:environment_id/context-secret', { recorded: true, scope: 'admin', environment: 'optional', handle: signedContexts.getContextSecret }),
   post('/environments/:environment_id/context-secret', { scope: 'admin', environment: 'optional', body: parseContextSecretRoll, handle: signedContexts.rollContextSecret }),
   post('/event-batch', { scope: 'capture', limit: 'ingest', status: 201, raw: 'batch', query: events.batchQuery, handle: events.createEventBatch }),
   get('/event-types', { scope: 'read', query: stored.eventTypesQuery, handle: stored.listEventTypes }),

@@ -200,6 +200,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
   }
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
+    quotas.forgetEnvironment(id)
     webhooks.forgetEnvironment(id)
     shards
       .forgetEnvironment(id)

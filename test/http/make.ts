@@ -29,6 +29,8 @@ export const secretOf = {
 export const freeLimits: PublishableKeyLimits = {
   createCompanies: true,
   addCompanyKeys: true,
+  createUsers: 10_000,
+  addUserKeys: true,
   nameEvents: true,
   nameTraits: true,
   quantityMax: 10_000,

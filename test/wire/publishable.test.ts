@@ -73,6 +73,7 @@ t.test(
   'security 3 what a publishable key says of a trait decides nothing, before and after the rule',
   async t => {
     await client.ok('POST', '/companies', { keys: { slug: 'victim' } })
+    await account.ok('PUT', `/environments/${development}`, { publishable_limits: { name_traits: true } })
     const company = { keys: { slug: 'victim' }, traits: { tier: 'enterprise' } }
     const said = identify({ mail: 'anon' }, company, { tier: 'enterprise' })
     t.equal((await pkDev.post('/events', said)).status, 201)
@@ -137,6 +138,8 @@ t.test('security 3, 6 in production a publishable key makes and names nothing un
     [track('never heard of', 'known'), /no definition names/],
     [identify({ mail: 'm' }, { ...known, traits: { never: 1 } }), /name new traits/],
     [identify({ mail: 'm' }, known, { never: 1 }), /name new traits/],
+    [identify({ mail: 'm', cookie: 'mine' }), /users with more than one key/],
+    [track('call', 'known', { user: { mail: 'n', cookie: 'mine' } }), /users with more than one key/],
   ]
   for (const [event, error] of refused) {
     t.match(await pkProd.post('/events', event), { status: 403, body: { error } })
@@ -164,7 +167,14 @@ t.test('security 3, 6 in production a publishable key makes and names nothing un
     traits: { seats: 1 },
   })
 
-  const limits = { create_companies: true, add_company_keys: true, name_events: true, name_traits: true }
+  const limits = {
+    create_companies: true,
+    add_company_keys: true,
+    create_users: 20,
+    add_user_keys: true,
+    name_events: true,
+    name_traits: true,
+  }
   const path = `/environments/${production}`
   t.match(await account.ok('PUT', path, { publishable_limits: { ...limits, quantity_max: 5 } }), {
     publishable_limits: { ...limits, quantity_max: 5 },
@@ -261,4 +271,68 @@ t.test('AL-14 a signed context says who company and user are, and nothing else d
     403,
     'a bad one is refused where none is needed',
   )
+})
+
+t.test('M6 a stranger’s cookie does not join a known user’s key, by any door', async t => {
+  const pk = pkProd
+  await inProduction.ok('POST', '/users', { keys: { mail: 'boss@example.com' } })
+  const stolen = { mail: 'boss@example.com', cookie: 'stranger' }
+  const future = { mail: 'new@example.com', cookie: 'stranger' }
+  const batchOf = (events: readonly object[]) => ({
+    events: events.map(event => {
+      const { event_type: type, body } = event as { event_type: string; body: object }
+      return { api_key: pk.key, type, body }
+    }),
+  })
+  for (const keys of [stolen, future]) {
+    const events = [
+      identify(keys),
+      identify(keys, { keys: { slug: 'known' } }),
+      track('call', 'known', { user: keys }),
+    ]
+    for (const event of events) {
+      await pk.post('/events', event)
+      await pk.send('POST', '/event-batch', { events: [event] })
+      await client.as('').post('/batch', batchOf([event]))
+    }
+    await pk.post('/flags/check', { user: keys })
+    await pk.post('/flags/check-bulk', { contexts: [{ user: keys }] })
+    t.equal((await pk.post('/users', { keys })).status, 403)
+    t.equal((await pk.post('/signed-contexts', { user: keys })).status, 403)
+  }
+  // a server that writes the key later finds its own user
+  await inProduction.ok('POST', '/users', { keys: { mail: 'new@example.com' } })
+  t.equal((await inProduction.get('/users/lookup?cookie=stranger')).status, 404)
+  t.equal((await pk.post('/events', identify({ cookie: 'stranger' }))).status, 201, 'with a key of its own')
+  t.equal((await pk.post('/events', identify({ mail: 'boss@example.com' }))).status, 201)
+})
+
+t.test('H4 users that publishable keys create have a limit of their own', async t => {
+  const path = `/environments/${production}`
+  await account.ok('PUT', path, { publishable_limits: { create_users: 5 } })
+  const users = (from: number) =>
+    Array.from({ length: 10 }, (_, i) => identify({ anonymous: `visitor ${from + i}` }))
+  const told = await errors(pkProd, '/event-batch?report=true', users(0))
+  t.equal(told.filter((error: string | null) => error === null).length, 5)
+  t.match(told[9], /more than 5 users in an hour/)
+  t.match(await pkProd.post('/events', track('call', 'known', { user: { anonymous: 'visitor 50' } })), {
+    status: 403,
+  })
+  t.equal((await pkProd.post('/events', users(0)[0]!)).status, 201, 'one that is known')
+  t.equal((await inProduction.post('/events', users(20)[0]!)).status, 201, 'a server makes what it likes')
+  t.equal((await account.put(path, { publishable_limits: { create_users: -1 } })).status, 400)
+  await account.ok('PUT', path, { publishable_limits: { create_users: 0 } })
+  t.equal((await pkProd.post('/events', users(30)[0]!)).status, 403)
+  await account.ok('PUT', path, { publishable_limits: {} })
+  const long = identify({ anonymous: 'x'.repeat(2_000) })
+  t.equal((await pkProd.post('/events', long)).status, 403, 'a key is short')
+})
+
+t.test('H4 what a publishable key writes of one entity is bounded', async t => {
+  const path = `/environments/${development}`
+  await account.ok('PUT', path, { publishable_limits: { name_traits: true } })
+  const many = (n: number) => identify({ mail: 'wordy' }, undefined, { [`trait ${n}`]: 'x'.repeat(30_000) })
+  const told: (string | null)[] = []
+  for (let n = 0; n < 4; n++) told.push(...(await errors(pkDev, '/event-batch?report=true', [many(n)])))
+  t.match(told, [null, null, /characters together/, /characters together/])
 })

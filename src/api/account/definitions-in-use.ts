@@ -1,9 +1,10 @@
 // Features, flags and plans belong to the account (PB-1). A key bound to one environment may change or delete them
-// only while no other environment uses them.
+// only while no other environment uses them. Checks count as use in production only, where they bind the keys of all other
+// environments: elsewhere anybody with a publishable key could lock production out of its own flag (security M5).
 // source: AL-10 (a key works in its environment only); refusing a change because of use elsewhere: decision.
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
-import type { Call } from '../kit/call.js'
+import type { Call, EnvironmentRecord } from '../kit/call.js'
 
 /** A flag counts as in use in an environment for this long after its last check there. */
 const checkedWithinMs = 30 * 86_400_000
@@ -101,10 +102,13 @@ async function flagUses(sql: Sql, { services, key }: Asking, flag: UsedFlag): Pr
     select environment_id, last_checked_at as at from flag_last_checks where flag_id = ${flag.id}`
   const writtenMs = new Map(written.map(row => [row.environment_id, row.at.getTime()]))
   const sinceMs = services.clock.wall() - checkedWithinMs
-  const checked = services.keys.environments(key.accountId).flatMap(({ id }): Use[] => {
-    const atMs = Math.max(writtenMs.get(id) ?? 0, services.checkedFlags.of(id, flag.key) ?? 0)
-    return atMs < sinceMs ? [] : [{ environment_id: id, what: 'check', count: 1, names: null }]
-  })
+  const checked = services.keys
+    .environments(key.accountId)
+    .filter(isProduction)
+    .flatMap(({ id }): Use[] => {
+      const atMs = Math.max(writtenMs.get(id) ?? 0, services.checkedFlags.of(id, flag.key) ?? 0)
+      return atMs < sinceMs ? [] : [{ environment_id: id, what: 'check', count: 1, names: null }]
+    })
   return [...rules, ...checked]
 }
 
@@ -127,6 +131,10 @@ function planUses(sql: Sql, planId: string): Promise<readonly Use[]> {
       select ${planId}::text as named union all select id from plan_versions where plan_id = ${planId}
     ) as n on position(n.named in r.conditions::text || r.condition_groups::text) > 0
     group by r.environment_id`
+}
+
+function isProduction({ environmentType }: EnvironmentRecord): boolean {
+  return environmentType === 'production'
 }
 
 /** Throws 403 that names the other environments and their uses, if there are any. */

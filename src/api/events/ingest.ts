@@ -506,7 +506,13 @@ export class Batch {
     keys: Readonly<Record<string, string>>,
   ): string | null {
     const { services, environmentId } = this.sender
-    return services.entities.quotas.refusal(kind, environmentId, makes, Object.entries(keys))
+    return services.entities.quotas.refusal(
+      kind,
+      environmentId,
+      makes,
+      Object.entries(keys),
+      isPublic(this.sender),
+    )
   }
 
   /** Store an identify event as failed that would make its user or company too large; release its key (EV-28). */

@@ -1,5 +1,5 @@
 // Limits on events of publishable keys, whose value is public. source: decisions
-
+import { performance } from 'node:perf_hooks'
 import type { CatalogData } from '../../core/definitions.js'
 import { flattenTraits } from '../../core/flags/trait-value.js'
 import type { DirectoryKind } from '../../engine/directory/directory.js'
@@ -20,53 +20,91 @@ export function quantityMaxOf(sender: Sender): number {
   return isPublic(sender) ? limitsOf(sender).quantityMax : Number.POSITIVE_INFINITY
 }
 
-/** Whether this sender may send events of any name. */
+/** Whether this sender may send events of names that no definition counts. */
 export function namesEvents(sender: Sender): boolean {
   return !isPublic(sender) || limitsOf(sender).nameEvents
 }
 
+/** Whether a publishable key may send an event of this name now; a name that it may counts from then on. */
+export function mayName(sender: Sender, name: string): boolean {
+  if (eventNames(catalogOf(sender)).has(name)) return true
+  return limitsOf(sender).nameEvents && sender.services.quotas.takePublicName(sender.environmentId, name)
+}
+
+/** Longest value of a user's or company's key, in characters (security H4: decision). */
+const keyLengthMax = 1_024
+
 /**
  * Refuse an event that the environment does not allow to its publishable keys. A signed context comes from a
- * server, so it may create and name its company and user.
+ * server and says all that the event says of its company and user, so it may create and name them.
  *
- * errors  forbidden (403): a quantity above the bound; a new company, company key, event name or trait name where
- *         these are switched off.
+ * errors  forbidden (403): a quantity above the bound; a new company, company key, user key, event name or trait name
+ *         where these are switched off; a new user beyond those of an hour.
  */
 export function refuseBeyond(sender: Sender, judged: Judged): void {
   const limits = limitsOf(sender)
   if (judged.type === 'track') {
     if ((judged.body.quantity ?? 1) > limits.quantityMax)
       throw refused(`count more than ${limits.quantityMax} at once`)
-    if (!limits.nameEvents && !eventNames(catalogOf(sender)).has(judged.body.event))
-      throw refused('send events that no definition names')
+    refuseEventName(sender, judged.body.event)
   }
   if (sender.signed) return
-  const keys = companyKeysOf(judged)
-  if (keys !== null) refuseCompany(sender, keys, judged.type === 'identify')
   if (judged.type === 'identify' && !limits.nameTraits) {
     refuseNames(sender, 'user', judged.body.traits)
     refuseNames(sender, 'company', judged.body.company?.traits)
   }
+  const addsKeys = judged.type === 'identify'
+  const { company, user } = keysOf(judged)
+  if (company !== null) refuseKeys(sender, 'company', company, addsKeys)
+  if (user !== null) refuseKeys(sender, 'user', user, addsKeys)
 }
 
-function companyKeysOf(judged: Judged): Keys | null {
-  if (judged.type === 'identify') return judged.body.company?.keys ?? null
-  return judged.type === 'track' ? (judged.body.company ?? null) : null
+function refuseEventName(sender: Sender, name: string): void {
+  if (mayName(sender, name)) return
+  throw refused(
+    limitsOf(sender).nameEvents ? 'send events of more names' : 'send events that no definition names',
+  )
 }
 
-function refuseCompany(sender: Sender, keys: Keys, addsKeys: boolean): void {
-  const { createCompanies, addCompanyKeys } = limitsOf(sender)
-  const { directory } = sender.services
-  const resolution = directory.resolve('company', sender.environmentId, keys)
+/** The keys of the company and user that an event may create or change; null: of none. */
+function keysOf(judged: Judged): { readonly company: Keys | null; readonly user: Keys | null } {
+  switch (judged.type) {
+    case 'identify':
+      return { company: judged.body.company?.keys ?? null, user: judged.body.keys }
+    case 'track':
+      return { company: judged.body.company ?? null, user: judged.body.user ?? null }
+    default:
+      return { company: null, user: null }
+  }
+}
+
+/**
+ * addsKeys  the event gives an entity that exists the keys it does not have. A key that joins a stranger's to a known
+ *           one's would make the two one (security M6), and so would a new entity with several keys once a server
+ *           writes one of them.
+ */
+function refuseKeys(sender: Sender, kind: DirectoryKind, keys: Keys, addsKeys: boolean): void {
+  const limits = limitsOf(sender)
+  const { directory, quotas } = sender.services
+  const { environmentId } = sender
+  const mayAdd = kind === 'company' ? limits.addCompanyKeys : limits.addUserKeys
+  const plural = kind === 'company' ? 'companies' : 'users'
+  const pairs = Object.entries(keys)
+  if (pairs.some(([, value]) => value.length > keyLengthMax))
+    throw refused(`send keys of more than ${keyLengthMax} characters`)
+  const resolution = directory.resolve(kind, environmentId, keys)
   if (resolution.found === null) {
-    if (!createCompanies && resolution.reason === 'unknown' && Object.keys(keys).length > 0)
-      throw refused('make companies')
+    if (resolution.reason !== 'unknown' || pairs.length === 0) return
+    if (kind === 'company' && !limits.createCompanies) throw refused('make companies')
+    if (!mayAdd && pairs.length > 1) throw refused(`make ${plural} with more than one key`)
+    if (kind === 'user' && !quotas.takePublicUser(environmentId, limits.createUsers, performance.now()))
+      throw refused(`make more than ${limits.createUsers} users in an hour`)
     return
   }
-  if (addCompanyKeys || !addsKeys) return
-  for (const [name, value] of Object.entries(keys)) {
-    const { found } = directory.resolve('company', sender.environmentId, { [name]: value })
-    if (found !== resolution.found) throw refused('add keys to companies')
+  if (mayAdd || !(addsKeys || directory.isUnconfirmed(resolution.found))) return
+  for (const [name, value] of pairs) {
+    const { found } = directory.resolve(kind, environmentId, { [name]: value })
+    if (found !== resolution.found) throw refused(`add keys to ${plural}`)
   }
 }
 

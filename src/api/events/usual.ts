@@ -16,7 +16,7 @@ import { type Answer, Deferred } from '../kit/call.js'
 import { isoTime } from '../kit/time.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
 import { acknowledged, callerJson, ingestMany, otherJson, repeatJson } from './ingest.js'
-import { namesEvents, quantityMaxOf } from './publishable.js'
+import { isPublic, mayName, namesEvents, quantityMaxOf } from './publishable.js'
 
 const scan = new Scan()
 /** Scanned events of a body; reused for the next body. */
@@ -113,7 +113,7 @@ export function ingestOneBytes(sender: Sender, body: Buffer): Deferred | null {
   if (
     !scan.event(one, sender.key.kind === 'secret') ||
     !scan.isAtEnd() ||
-    one.quantity > quantityMaxOf(sender)
+    !mayCount(sender, one, quantityMaxOf(sender))
   ) {
     scan.end()
     return null
@@ -297,6 +297,10 @@ function acknowledgement(sender: Sender, high: number, low: number): Buffer {
 
 const takesUsual = (sender: Sender): boolean => !sender.key.readonly && !sender.signed && namesEvents(sender)
 
+/** Whether a sender may count this much under this name; the slow way says why not. */
+const mayCount = (sender: Sender, one: Scanned, most: number): boolean =>
+  one.quantity <= most && (!isPublic(sender) || mayName(sender, scan.text.slice(one.nameAt, one.nameEnd)))
+
 /** Keys that fit into the window's part for such senders. */
 function roomOf({ services, environmentId, key }: Sender): number {
   return services.dedupe.room(environmentId, key.kind === 'publishable')
@@ -318,7 +322,8 @@ function scanList(sender: Sender, text: string, byteLength: number): UsualList {
   const most = quantityMaxOf(sender)
   for (let count = 0; ; ) {
     if (count === found.length) found.push(newScanned())
-    if (!scan.event(found[count]!, negative) || found[count]!.quantity > most) return { count, whole: false }
+    if (!scan.event(found[count]!, negative) || !mayCount(sender, found[count]!, most))
+      return { count, whole: false }
     count++
     const more = scan.next()
     if (more !== true) return { count, whole: more === null }

@@ -15,6 +15,7 @@ import { inTransaction } from '../kit/sql.js'
 import { requireTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
 import { keyFault, reaches } from './conditions.js'
+import { inherited, mustStayWithin } from './inherited.js'
 import {
   accountName,
   countKeys,
@@ -69,7 +70,8 @@ export const countApiKeys: Handler<undefined, KeyListQuery> = async call => ({
 /**
  * POST /api-keys: creates a secret key. Its value is shown only here.
  *
- * errors  403 for a key bound to an environment that asks for an account-wide key; 404 for an environment that is
+ * errors  403 for a key bound to an environment that asks for an account-wide key, and for conditions beyond those of
+ *         the calling key, which a new key inherits; 404 for an environment that is
  *         unknown or out of the key's reach; 400 for invalid scopes, times and addresses.
  * source  AL-2, AL-5, AL-45; decision 14; chosen scopes, times, addresses: decision.
  */
@@ -88,16 +90,17 @@ export const createApiKey: Handler<ApiKeyCreate> = async call => {
     description: body.description ?? null,
     scopes: scopesOf(environment === null, readonly, body.scopes ?? null),
     readonly,
-    rateLimitPercent: body.rate_limit_percent || null,
     hash: keys.hash(secret),
     lastFour: lastFour(secret),
     pepperId: keys.pepperId,
-    conditions: conditionsOf(body, nowMs),
     nowMs,
   }
+  const asked = { ...conditionsOf(body, nowMs), rateLimitPercent: body.rate_limit_percent || null }
   const row = await keys.inOrder(async () => {
     const inserted = await inTransaction(sql, async tx => {
-      const made = await insertKey(tx, wanted)
+      const { rateLimitPercent, ...conditions } = inherited(await callingKey(tx, key), asked)
+      const made = await insertKey(tx, { ...wanted, rateLimitPercent, conditions })
+      mustBeInOrder(made)
       await call.record?.(tx)
       return made
     })
@@ -105,6 +108,13 @@ export const createApiKey: Handler<ApiKeyCreate> = async call => {
     return inserted
   })
   return { status: 201, data: { ...apiKeyView(row, services), secret } satisfies ApiKey }
+}
+
+/** The row of the calling key. */
+async function callingKey(tx: Sql, key: KeyRecord): Promise<ApiKeyRow> {
+  const row = await findKey(tx, key.accountId, key.id)
+  if (row === null) throw unknownKey()
+  return row
 }
 
 function environmentOf({ body, key, services }: Call<ApiKeyCreate>): EnvironmentRecord | null {
@@ -161,7 +171,8 @@ export const getApiKey: Handler = async ({ services, key, params }) => {
 /**
  * PUT /api-keys/{api_key_id}.
  *
- * errors  400 for a change that would lock out the calling key itself.
+ * errors  400 for a change that would lock out the calling key itself; 403 for a key with wider conditions than the
+ *         calling key has, before or after.
  * source  AL-3, AL-45; scopes and `readonly` never change: decision.
  */
 export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
@@ -182,8 +193,11 @@ export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
         disabled: said.disabled ?? disabled,
         ...conditionsOf(body, nowMs),
       }
+      const caller = await callingKey(tx, key)
+      mustStayWithin(caller, present)
       const changed = await updateKey(tx, present.id, change, nowMs)
       mustBeInOrder(changed)
+      mustStayWithin(caller, changed)
       if (changed.id === key.id) mustStayOpen(changed, call, nowMs)
       await call.record?.(tx)
       return changed
@@ -218,6 +232,7 @@ export const rollApiKey: Handler<ApiKeyRoll> = async call => {
     const rolled = await inTransaction(sql, async tx => {
       const present = await lockKey(tx, key.accountId, params.api_key_id!)
       if (!present || !mayActOn(key, present)) throw unknownKey()
+      mustStayWithin(await callingKey(tx, key), present)
       const environment = present.environment_id === null ? null : keys.environment(present.environment_id)
       const value = newKeyValue(present.kind, environment?.environmentType ?? null)
       const nowMs = clock.wall()

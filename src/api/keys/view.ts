@@ -31,6 +31,8 @@ function limitsView(limits: PublishableKeyLimits): PublishableLimits {
   return {
     create_companies: limits.createCompanies,
     add_company_keys: limits.addCompanyKeys,
+    create_users: limits.createUsers,
+    add_user_keys: limits.addUserKeys,
     name_events: limits.nameEvents,
     name_traits: limits.nameTraits,
     quantity_max: limits.quantityMax,

@@ -10,17 +10,21 @@ export const traitsMax = 1_000
 export const traitsLengthMax = 1_048_576
 /** Removed traits whose time is remembered; beyond it the oldest is forgotten. */
 export const removedTraitsMax = 1_000
+/** The same of the traits that publishable keys wrote of it (security H4). */
+export const clientTraitsLengthMax = 65_536
 /** Names of events that a company has counters of. */
 export const eventNamesMax = 10_000
 
 /**
  * Why a change of traits would make an entity too large, or null.
  *
- * writes  each name at most once more than it is there; null removes.
+ * writes     each name at most once more than it is there; null removes.
+ * lengthMax  characters of all names and values.
  */
 export function traitsRefusal(
   traits: NamedTexts,
   writes: readonly { readonly name: string; readonly value: string | null }[],
+  lengthMax = traitsLengthMax,
 ): string | null {
   if (writes.length === 0) return null
   let count = traits.size
@@ -37,7 +41,7 @@ export function traitsRefusal(
   if (added <= 0) return null
   let length = added
   for (const [name, { value }] of traits) length += lengthOf(name, value)
-  return length > traitsLengthMax ? `traits: more than ${traitsLengthMax} characters together` : null
+  return length > lengthMax ? `traits: more than ${lengthMax} characters together` : null
 }
 
 const lengthOf = (name: string, value: string | null): number =>

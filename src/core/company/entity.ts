@@ -1,7 +1,7 @@
 // Common parts of companies and users: keys, traits, a name and times (CU rules).
 import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
 import type { Quantity } from '../usage/quantity.js'
-import { keysMax, removedTraitsMax, traitsRefusal } from './entity-bounds.js'
+import { clientTraitsLengthMax, keysMax, removedTraitsMax, traitsRefusal } from './entity-bounds.js'
 import type { Entity, KeyPair, WriteReply } from './entity-state.js'
 import type { Effect, EntityWrite } from './message.js'
 import type { Refusal } from './requests.js'
@@ -52,7 +52,7 @@ export function decideWrite(
   if (keysLeft < 1) return { refused: 'no_key_left' }
   if (keysLeft > keysMax && keysLeft > entity.keys.size)
     return { refused: 'entity_full', detail: `keys: more than ${keysMax}` }
-  const tooLarge = traitsRefusal(created ? noTraits : entity.traits, write.traits)
+  const tooLarge = tooManyTraits(entity, created, write)
   if (tooLarge !== null) return { refused: 'entity_full', detail: tooLarge }
 
   for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
@@ -75,6 +75,26 @@ export function decideWrite(
 }
 
 const noTraits = new NamedTexts()
+
+/** Why the entity would get too many traits, or null. Publishable keys write into a part of their own. */
+function tooManyTraits(
+  { traits, clientTraits }: Readonly<Entity>,
+  created: boolean,
+  { traits: writes }: EntityWrite,
+): string | null {
+  if (!writes.some(({ client }) => client)) return traitsRefusal(created ? noTraits : traits, writes)
+  return (
+    traitsRefusal(
+      created ? noTraits : traits,
+      writes.filter(({ client }) => !client),
+    ) ??
+    traitsRefusal(
+      created ? noTraits : (clientTraits ?? noTraits),
+      writes.filter(({ client }) => client),
+      clientTraitsLengthMax,
+    )
+  )
+}
 
 /** Whether adding these pairs would change the value of a name the entity already has (CU-13). */
 export function remaps(entity: Readonly<Entity>, pairs: readonly (readonly [string, string])[]): boolean {

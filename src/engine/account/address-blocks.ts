@@ -23,6 +23,17 @@ export function isAddressBlock(text: string): boolean {
   return blockOf(text) !== null
 }
 
+/** Whether every address of a block is in one of the others. */
+export function isWithinBlocks(text: string, blocks: readonly string[]): boolean {
+  const inner = blockOf(text)
+  if (inner === null) return false
+  return blocks.some(one => {
+    const outer = blockOf(one)
+    if (outer?.family !== inner.family || inner.bits < outer.bits) return false
+    return addressList([one]).has(inner.address)
+  })
+}
+
 /**
  * A list of blocks that can be asked for addresses. An IPv4 address written as IPv6 matches blocks of its IPv4 form.
  *

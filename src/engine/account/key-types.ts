@@ -45,6 +45,9 @@ export interface AddressList {
 export interface PublishableKeyLimits {
   readonly createCompanies: boolean
   readonly addCompanyKeys: boolean
+  /** Most users created in an hour. */
+  readonly createUsers: number
+  readonly addUserKeys: boolean
   /** Event names that no definition counts. */
   readonly nameEvents: boolean
   readonly nameTraits: boolean

@@ -159,14 +159,22 @@ export function environmentRecord(row: EnvironmentRow): EnvironmentRecord {
 /** Default of the largest quantity of one event of a publishable key. */
 const quantityMaxDefault = 10_000
 
-/** Limits with defaults: in production a publishable key may create and name nothing (source: decision). */
+/** Default of the users that publishable keys create in an hour. */
+const createUsersDefault = 10_000
+
+/**
+ * Limits with defaults: in production a publishable key creates and names nothing but users with one key; nowhere does it
+ * name traits (source: decision).
+ */
 function publishableLimits(type: EnvironmentType, set: PublishableLimitsWrite | null): PublishableKeyLimits {
   const free = type !== 'production'
   return {
     createCompanies: set?.create_companies ?? free,
     addCompanyKeys: set?.add_company_keys ?? free,
+    createUsers: set?.create_users ?? createUsersDefault,
+    addUserKeys: set?.add_user_keys ?? free,
     nameEvents: set?.name_events ?? free,
-    nameTraits: set?.name_traits ?? free,
+    nameTraits: set?.name_traits ?? false,
     quantityMax: set?.quantity_max ?? quantityMaxDefault,
     isOwn: set !== null,
   }

@@ -5,12 +5,11 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { isAway } from '../../storage/away.js'
 import { appendRows, type ChainHead, chainHead, extendChain, StoredMeanwhile } from './chain.js'
+import { countedForMs, Floods } from './floods.js'
 import { type RequestedChange, type Row, rowOf, rowOfEvent, type SystemEvent, writeRows } from './row.js'
 
 const flushAfterMs = 500
 const rowsPerStatement = 200
-/** Failed authentications of this time share one row. */
-const failuresEveryMs = 10_000
 /** Queued bytes while Postgres is down. */
 const pendingBytesMax = 67_108_864
 /** Bytes of a row besides its texts. */
@@ -33,6 +32,8 @@ export class AuditLog {
   private flushing: Promise<void> | null = null
   private failures: FailedAuthentications[] = []
   private failuresTimer: NodeJS.Timeout | null = null
+  private readonly floods = new Floods()
+  private floodsTimer: NodeJS.Timeout | null = null
 
   /** accountId  the account for failed authentications. */
   constructor(
@@ -47,9 +48,38 @@ export class AuditLog {
     await extendChain(this.sql, true)
   }
 
-  /** Queue a row with its response; written within a second. An existing row gets its response. */
-  note(change: RequestedChange): void {
-    this.add(rowOf(change))
+  /**
+   * Queue a row with its response; written within a second. An existing row gets its response. Of refused requests and of
+   * reads a key gets a bounded number of rows, the others are counted in one (floods.ts).
+   *
+   * begun  the row was written with its change.
+   */
+  note(change: RequestedChange, begun = false): void {
+    if (begun || this.floods.admits(change)) this.add(rowOf(change))
+    this.floodsTimer ??= setTimeout(() => this.endFloods(), countedForMs).unref()
+  }
+
+  private endFloods(): void {
+    this.noteFlood('refused')
+    this.noteFlood('read')
+    this.floods.renew()
+    this.floodsTimer = null
+  }
+
+  private noteFlood(kind: 'refused' | 'read'): void {
+    const flood = this.floods.take(kind)
+    if (flood === null) return
+    const { status, remote_ip: remoteIp } = flood.samples[0]!
+    const event: SystemEvent = {
+      kind: kind === 'read' ? 'read' : 'auth_failure',
+      accountId: this.accountId,
+      what: `requests/${kind}`,
+      resourceType: 'request',
+      status,
+      remoteIp,
+      detail: flood,
+    }
+    this.add(rowOfEvent(event, Date.now()))
   }
 
   /**
@@ -69,7 +99,7 @@ export class AuditLog {
   /** Record failed authentications: one row per ten seconds, with at most 20 samples. */
   failed(sample: FailedAuthentications): void {
     this.failures.push(sample)
-    this.failuresTimer ??= setTimeout(() => this.noteFailures(), failuresEveryMs).unref()
+    this.failuresTimer ??= setTimeout(() => this.noteFailures(), countedForMs).unref()
   }
 
   private noteFailures(): void {
@@ -109,9 +139,15 @@ export class AuditLog {
    * afterwards fails by itself.
    */
   async flush(): Promise<void> {
+    this.noteFailures()
+    // reads are counted until their time ends: a read of the log must not be a row of itself
+    this.noteFlood('refused')
+    await this.drain()
+  }
+
+  private async drain(): Promise<void> {
     if (this.timer) clearTimeout(this.timer)
     this.timer = null
-    this.noteFailures()
     // rows queued during a batch are written in the next one
     await this.flushing
     this.flushing ??= this.write().finally(() => {
@@ -131,7 +167,7 @@ export class AuditLog {
   }
 
   private flushSoon(delayMs = flushAfterMs): void {
-    this.timer ??= setTimeout(() => void this.flush(), delayMs).unref()
+    this.timer ??= setTimeout(() => void this.drain(), delayMs).unref()
   }
 
   private async write(): Promise<void> {

@@ -105,16 +105,21 @@ const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\
  * A body that is not JSON is kept as text.
  *
  * parsed   the parsed body, if it is parsed already; undefined: it is no JSON.
- * returns  at most `keptBytesMax` bytes: the beginning of a longer body.
+ * bytesMax most bytes that are kept.
+ * returns  at most `bytesMax` bytes: the beginning of a longer body.
  */
-export function redactBody(body: string, parsed: unknown = parsedOrNot(body)): string {
-  if (parsed === undefined) return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
+export function redactBody(
+  body: string,
+  parsed: unknown = parsedOrNot(body),
+  bytesMax = keptBytesMax,
+): string {
+  if (parsed === undefined) return storable(redactLoose(body.slice(0, 2 * bytesMax)), bytesMax)
   const texts = new Map<string, string>()
   const cleaner = new Cleaner(textCharactersMax, texts)
   const whole = jsonText(cleaner.clean(parsed, 0))
   // where no text is long, cutting texts shorter leaves the body as it is
-  if (!cleaner.metLong || Buffer.byteLength(whole) <= keptBytesMax) return storable(whole, keptBytesMax)
-  return storable(jsonText(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), keptBytesMax)
+  if (!cleaner.metLong || Buffer.byteLength(whole) <= bytesMax) return storable(whole, bytesMax)
+  return storable(jsonText(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), bytesMax)
 }
 
 /** The parsed body; undefined if it is not JSON. */

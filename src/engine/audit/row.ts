@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { KeyRecord } from '../account/key-types.js'
-import { parsedOrNot, redactBody, redactQuery, redactText, storable } from './redact.js'
+import { keptBytesMax, parsedOrNot, redactBody, redactQuery, redactText, storable } from './redact.js'
 
 /** A request with a known key, from the HTTP front. */
 export interface RequestedChange {
@@ -29,9 +29,9 @@ export interface RequestedChange {
   readonly endedAtMs: number
 }
 
-/** An event without a key: an action of the operator, or failed authentications. */
+/** An event without a key: an action of the operator, failed authentications, or requests that were only counted. */
 export interface SystemEvent {
-  readonly kind: 'system' | 'auth_failure'
+  readonly kind: 'system' | 'auth_failure' | 'read'
   readonly accountId: string
   /** The action, stored as path: `backup`, `pepper/changed`. */
   readonly what: string
@@ -42,6 +42,9 @@ export interface SystemEvent {
   readonly remoteIp?: string
 }
 
+const methods = { system: 'SYSTEM', auth_failure: 'DENIED', read: 'READ' } as const
+/** Bytes kept of each body of a request that was refused: it changed nothing. */
+const refusedBytesMax = 1_024
 const urlCharactersMax = 2_048
 const nameCharactersMax = 256
 /** Longest response that is parsed for the name of its resource, in characters. */
@@ -72,6 +75,7 @@ export interface Row {
 
 export function rowOf(change: RequestedChange): Row {
   const { key, path, parameters, requestBody, responseBody } = change
+  const bytesMax = change.status >= 400 ? refusedBytesMax : keptBytesMax
   const parsed = responseBody === '' ? undefined : parsedOrNot(responseBody)
   const shown = shownOf(responseBody, parsed)
   const named = parameters.at(-1)
@@ -87,8 +91,9 @@ export function rowOf(change: RequestedChange): Row {
     ...resourceOf(path),
     resource_id: storableOrNull(named === undefined ? shown.id : named),
     resource_name: storableOrNull(shown.name),
-    req_body: requestBody === null ? null : redactBody(requestBody),
-    resp_body: responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody, parsed),
+    req_body: requestBody === null ? null : redactBody(requestBody, parsedOrNot(requestBody), bytesMax),
+    resp_body:
+      responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody, parsed, bytesMax),
     resp_code: change.status,
     remote_ip: storableOrNull(change.remoteIp),
     user_agent: storableOrNull(redactText(change.userAgent.slice(0, nameCharactersMax))),
@@ -107,7 +112,7 @@ export function rowOfEvent(event: SystemEvent, atMs: number): Row {
     environment_id: null,
     actor_type: 'system',
     api_key_id: null,
-    method: event.kind === 'system' ? 'SYSTEM' : 'DENIED',
+    method: methods[event.kind],
     url: event.what,
     resource_type: event.resourceType,
     resource_id: event.resourceId ?? null,

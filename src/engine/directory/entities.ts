@@ -190,7 +190,7 @@ export class Entities {
       const believed = !client || this.traits.find(environmentId, kind, name)?.publishableWrites === true
       traits.push(believed ? { name, value: text } : { name, value: text, client: true })
       if (text === null) continue
-      const introduction = this.introduce(kind, environmentId, name, hierarchy, inferredType)
+      const introduction = this.introduce(kind, environmentId, name, hierarchy, inferredType, client)
       if (introduction) introduces.push(introduction)
     }
     return {
@@ -212,8 +212,16 @@ export class Entities {
     name: string,
     hierarchy: readonly string[],
     inferredType: TraitIntroduction['traitType'],
+    isPublic = false,
   ): TraitIntroduction | null {
-    const { trait, fresh } = this.traits.introduce(environmentId, kind, name, hierarchy, inferredType)
+    const { trait, fresh } = this.traits.introduce(
+      environmentId,
+      kind,
+      name,
+      hierarchy,
+      inferredType,
+      isPublic,
+    )
     if (fresh) this.introductions.set(trait.id, { name, hierarchy, traitType: trait.traitType })
     return this.introductions.get(trait.id) ?? null
   }

@@ -25,6 +25,8 @@ export type ChangeRequest = Omit<
 export class Noting {
   private readonly id = randomUUID()
   private isNoted = false
+  /** A row was written in the transaction of the change. */
+  private isBegun = false
 
   constructor(
     private readonly audit: AuditSink,
@@ -36,6 +38,7 @@ export class Noting {
    * repeatedly.
    */
   within(tx: Sql): Promise<void> {
+    this.isBegun = true
     return this.audit.within(tx, this.change(this.asked.expectedStatus, ''))
   }
 
@@ -63,7 +66,7 @@ export class Noting {
   answered(status: number, body: string): void {
     if (this.isNoted || status === 429) return
     this.isNoted = true
-    this.audit.note(this.change(status, body))
+    this.audit.note(this.change(status, body), this.isBegun)
   }
 
   private change(status: number, responseBody: string): RequestedChange {
