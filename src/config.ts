@@ -45,6 +45,7 @@ function readAll(env: Env) {
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members as a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // worker threads
     limits: limits(env, 'TOLLGATE_LIMITS'),
+    limitsScope: oneOf(env, 'TOLLGATE_LIMITS_SCOPE', 'account', ['account', 'environment']), // whose budgets of events ingest and analytics are
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
     environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
     authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, burst twenty times as many; beyond: 429; 0: no limit

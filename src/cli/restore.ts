@@ -45,11 +45,17 @@ export async function restore(
     throw new Failure(`${dataDir} is not empty: name another TOLLGATE_DATA_DIR, or move that one away`)
   const lock = await lockDataDir(dataDir)
   try {
-    await writeFile(join(dataDir, restoringFile), `${archive.contents.taken_at}\n`, { flush: true })
+    await writeFile(join(dataDir, restoringFile), `${archive.contents.taken_at}\n`, {
+      mode: 0o600,
+      flush: true,
+    })
     await fill(config, archive, io)
     // the next start records the restore in the audit log
     const { taken_at, tollgate } = archive.contents
-    await writeFile(join(dataDir, restoredFile), JSON.stringify({ taken_at, tollgate }), { flush: true })
+    await writeFile(join(dataDir, restoredFile), JSON.stringify({ taken_at, tollgate }), {
+      mode: 0o600,
+      flush: true,
+    })
     await rm(join(dataDir, restoringFile))
     await syncDirectory(dataDir)
   } catch (cause) {
@@ -163,7 +169,7 @@ async function fillJournals(dataDir: string, archive: ArchiveReader, io: Io): Pr
     }
     await syncDirectory(directory)
   }
-  await writeFile(join(root, 'shards'), `${shards.length}\n`, { flush: true })
+  await writeFile(join(root, 'shards'), `${shards.length}\n`, { mode: 0o600, flush: true })
   await writeFile(join(root, 'generation'), generation, { mode: 0o600, flush: true })
   await syncDirectory(root)
   io.note(`journals: ${files} files`)

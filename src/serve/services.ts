@@ -144,7 +144,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
   const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, below.pairs)
   const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
   const answers = new ResponseCache(journals.changes, directory, config.flagCheckRowsPerSecond)
-  const limits = new Limits(limitTable(config.limits))
+  const limits = new Limits(limitTable(config.limits), config.limitsScope)
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
   )

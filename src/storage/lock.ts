@@ -32,7 +32,7 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
   const own = lockName(process.pid, startOf(process.pid) ?? 'unknown')
   let holder = held.has(directory) ? process.pid : null
   for (let attempt = 0; holder === null && attempt < attempts; attempt++) {
-    writeFileSync(join(directory, own), `Tollgate, process ${process.pid}\n`)
+    writeFileSync(join(directory, own), `Tollgate, process ${process.pid}\n`, { mode: 0o600 })
     holder = otherHolder(directory, own)
     if (holder === null) {
       held.add(directory)

@@ -12,6 +12,7 @@ t.comment(`TOLLGATE_SEED=${random.seed}`)
 
 const { client } = await startHere(t, {
   TOLLGATE_LIMITS: '{"global":[50,100],"mutation":[40,80],"events_ingest":[2,80],"analytics":[5,20]}',
+  TOLLGATE_LIMITS_SCOPE: 'environment',
   TOLLGATE_IDEMPOTENCY_BYTES: '40000',
   TOLLGATE_COMPANIES_MAX: '200',
   TOLLGATE_USERS_MAX: '200',

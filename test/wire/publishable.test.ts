@@ -324,8 +324,6 @@ t.test('H4 users that publishable keys create have a limit of their own', async 
   await account.ok('PUT', path, { publishable_limits: { create_users: 0 } })
   t.equal((await pkProd.post('/events', users(30)[0]!)).status, 403)
   await account.ok('PUT', path, { publishable_limits: {} })
-  const long = identify({ anonymous: 'x'.repeat(2_000) })
-  t.equal((await pkProd.post('/events', long)).status, 403, 'a key is short')
 })
 
 t.test('H4 what a publishable key writes of one entity is bounded', async t => {
@@ -335,4 +333,69 @@ t.test('H4 what a publishable key writes of one entity is bounded', async t => {
   const told: (string | null)[] = []
   for (let n = 0; n < 4; n++) told.push(...(await errors(pkDev, '/event-batch?report=true', [many(n)])))
   t.match(told, [null, null, /characters together/, /characters together/])
+})
+
+t.test('M2 refused requests of a publishable key are counted, and those of others bounded', async t => {
+  const long = { padding: 'x'.repeat(9_000) }
+  for (let n = 0; n < 60; n++) t.equal((await pkProd.post('/companies', long)).status, 403)
+  const reader = client.as(
+    (await client.ok('POST', '/api-keys', { name: 'reader', readonly: true })).secret,
+    {
+      'X-Service-Environment-Id': development,
+    },
+  )
+  for (let n = 0; n < 60; n++) t.equal((await reader.post('/companies', long)).status, 403)
+  const rows = (await account.ok('GET', '/audit-log?limit=250')) as {
+    id: string
+    resp_code: number
+    url: string
+    kind: string
+  }[]
+  const refused = rows.filter(row => row.url === '/companies' && row.resp_code === 403)
+  t.equal(refused.length, 20, 'twenty of a secret key, none of a publishable one')
+  const one = await account.ok('GET', `/audit-log/${refused[0]!.id}`)
+  t.ok(JSON.stringify(one).length < 3_000, 'little is kept of a refused request')
+  const counted = rows.find(row => row.url === 'requests/refused')
+  t.match(counted, { kind: 'auth_failure' })
+  const { req_body: body } = await account.ok('GET', `/audit-log/${counted!.id}`)
+  t.match(body, /"count":1\d\d|"count":[6-9]\d/)
+})
+
+t.test('L2 a read of a context secret leaves an audit row', async t => {
+  await account.ok('GET', `/environments/${production}/context-secret`)
+  const rows = await account.ok('GET', '/audit-log?kind=read&limit=20')
+  t.ok(rows.some((row: { url: string }) => row.url.endsWith('/context-secret')))
+})
+
+t.test('N13 every answer of a limited endpoint exposes its rate-limit headers', async t => {
+  for (const path of ['/companies?limit=1', '/whoami', '/companies/comp_unknown', '/nowhere/else']) {
+    const { headers } = await fetch(`${inProduction.url}${path}`, {
+      headers: { 'X-Service-Api-Key': inProduction.key, 'X-Service-Environment-Id': production },
+    })
+    if (path !== '/nowhere/else')
+      t.match(headers.get('access-control-expose-headers'), /X-RateLimit-Limit.*X-RateLimit-Reset/, path)
+  }
+})
+
+t.test('L3 a key made by a bound key has its conditions', async t => {
+  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  const bounds = { expires_at: soon, allowed_addresses: ['127.0.0.0/8'], rate_limit_percent: 50 }
+  const admin = { name: 'admin', scopes: ['admin', 'read', 'write'], ...bounds }
+  const bound = account.as((await account.ok('POST', '/api-keys', admin)).secret)
+  t.match(await bound.ok('POST', '/api-keys', { name: 'inherits' }), bounds)
+  const later = new Date(Date.now() + 7_200_000).toISOString()
+  for (const more of [
+    { expires_at: later },
+    { allowed_addresses: ['0.0.0.0/0'] },
+    { allowed_addresses: ['127.0.0.1', '10.0.0.1'] },
+    { rate_limit_percent: 51 },
+  ])
+    t.match(await bound.post('/api-keys', { name: 'wider', ...more }), { status: 403 }, JSON.stringify(more))
+  const narrow = { allowed_addresses: ['127.0.0.1/32'], rate_limit_percent: 10 }
+  t.match(await bound.ok('POST', '/api-keys', { name: 'narrower', ...narrow }), narrow)
+  const { api_key_id: self } = await bound.ok('GET', '/whoami')
+  t.equal((await bound.put(`/api-keys/${self}`, { expires_at: null })).status, 403, 'nor frees itself')
+  t.equal((await bound.put(`/api-keys/${self}`, { rate_limit_percent: 0 })).status, 403)
+  const free = await account.ok('POST', '/api-keys', { name: 'free' })
+  t.equal((await bound.post(`/api-keys/${free.id}/roll`, {})).status, 403, 'nor takes one that has none')
 })

@@ -4119,14 +4119,18 @@ export interface components {
     };
     PublishableLimits: {
       add_company_keys: boolean;
+      add_user_keys: boolean;
       create_companies: boolean;
+      create_users: number;
       name_events: boolean;
       name_traits: boolean;
       quantity_max: number;
     };
     PublishableLimitsWrite: {
       add_company_keys?: boolean | null;
+      add_user_keys?: boolean | null;
       create_companies?: boolean | null;
+      create_users?: number | null;
       name_events?: boolean | null;
       name_traits?: boolean | null;
       quantity_max?: number | null;

@@ -31,9 +31,6 @@ export function mayName(sender: Sender, name: string): boolean {
   return limitsOf(sender).nameEvents && sender.services.quotas.takePublicName(sender.environmentId, name)
 }
 
-/** Longest value of a user's or company's key, in characters (security H4: decision). */
-const keyLengthMax = 1_024
-
 /**
  * Refuse an event that the environment does not allow to its publishable keys. A signed context comes from a
  * server and says all that the event says of its company and user, so it may create and name them.
@@ -90,8 +87,6 @@ function refuseKeys(sender: Sender, kind: DirectoryKind, keys: Keys, addsKeys: b
   const mayAdd = kind === 'company' ? limits.addCompanyKeys : limits.addUserKeys
   const plural = kind === 'company' ? 'companies' : 'users'
   const pairs = Object.entries(keys)
-  if (pairs.some(([, value]) => value.length > keyLengthMax))
-    throw refused(`send keys of more than ${keyLengthMax} characters`)
   const resolution = directory.resolve(kind, environmentId, keys)
   if (resolution.found === null) {
     if (resolution.reason !== 'unknown' || pairs.length === 0) return

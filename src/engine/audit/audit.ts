@@ -49,8 +49,8 @@ export class AuditLog {
   }
 
   /**
-   * Queue a row with its response; written within a second. An existing row gets its response. Of refused requests and of
-   * reads a key gets a bounded number of rows, the others are counted in one (floods.ts).
+   * Queue a row with its response; written within a second. An existing row gets its response. Refused
+   * requests and reads of one key get a bounded number of rows, the others are counted in one (floods.ts).
    *
    * begun  the row was written with its change.
    */

@@ -37,9 +37,10 @@ export class Floods {
 
   /** Whether the request gets a row of its own. Changes that were made always do. */
   admits(change: RequestedChange): boolean {
-    const kind: Kind | null = change.status >= 400 ? 'refused' : change.kind === 'read' ? 'read' : null
+    const { key, status } = change
+    const refused = status >= 400 && status < 500
+    const kind: Kind | null = refused ? 'refused' : change.kind === 'read' ? 'read' : null
     if (kind === null) return true
-    const { key } = change
     const rows = this.rows[kind]
     const had = rows.get(key.id) ?? 0
     if (key.kind === 'secret' && had < rowsMax[kind] && (had > 0 || rows.size < keysMax)) {

@@ -3,7 +3,15 @@
 //
 // A key is in the window, in a file, or in both: it leaves the window when its file is durable. At a start the window is
 // read from ClickHouse from where the files end; a file that is missing or broken only makes that start longer.
-import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import {
   KeyFile,
@@ -297,7 +305,9 @@ export class KeyArchive {
 
   private read(nowMs: number): void {
     const { directory, windowMs } = this.options
-    mkdirSync(directory, { recursive: true })
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    // earlier versions made it as open as the umask allowed
+    chmodSync(directory, 0o700)
     const opened: KeyFile[] = []
     for (const name of readdirSync(directory)) {
       const path = join(directory, name)
@@ -334,7 +344,7 @@ export class KeyArchive {
   /** Durable when this returns. Environments come here once in ten minutes, and only those with a clock of their own. */
   private writeBehind(): void {
     const path = join(this.options.directory, behindName)
-    writeFileSync(`${path}.new`, JSON.stringify([...this.behind]), { flush: true })
+    writeFileSync(`${path}.new`, JSON.stringify([...this.behind]), { mode: 0o600, flush: true })
     renameSync(`${path}.new`, path)
   }
 }

@@ -58,7 +58,7 @@ export class KeyFileWriter {
   private readonly counts: number[] = []
 
   constructor(private readonly path: string) {
-    this.fd = openSync(`${path}.new`, 'w')
+    this.fd = openSync(`${path}.new`, 'w', 0o600)
   }
 
   /**
@@ -130,7 +130,7 @@ export class KeyFileWriter {
 }
 
 async function inFile(path: string, flags: string, work: (file: FileHandle) => Promise<void>): Promise<void> {
-  const file = await open(path, flags)
+  const file = await open(path, flags, 0o600)
   try {
     await work(file)
   } finally {

@@ -75,7 +75,7 @@ export class ClockMark {
   private write(): void {
     const path = join(this.dataDir, file)
     this.writing = this.writing
-      .then(() => writeFile(`${path}.new`, `${this.wall()}\n`))
+      .then(() => writeFile(`${path}.new`, `${this.wall()}\n`, { mode: 0o600 }))
       .then(() => rename(`${path}.new`, path))
       .catch(error => this.log.warn({ err: error }, 'the time could not be written down'))
   }

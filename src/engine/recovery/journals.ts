@@ -149,6 +149,6 @@ export async function keepShardCount(directory: string, count: number): Promise<
   if ((await shardCount(directory)) === count) return
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const draft = join(directory, 'shards.new')
-  await writeFile(draft, `${count}\n`, { flush: true })
+  await writeFile(draft, `${count}\n`, { mode: 0o600, flush: true })
   await rename(draft, join(directory, 'shards'))
 }

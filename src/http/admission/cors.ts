@@ -3,6 +3,9 @@
 // Headers visible to pages, besides the safelisted ones (AL-42).
 const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag'
 
+/** The header line of answers that name no origin: it says which headers a page may read (section 8, rule 6). */
+export const exposedLine = `\r\nAccess-Control-Expose-Headers: ${exposed}`
+
 /** The origins whose pages may read responses; null: all. */
 export class Cors {
   private readonly lines = new Map<string, string>()
@@ -15,12 +18,11 @@ export class Cors {
   /** Header lines for an answer to a page of this origin ('' where the request names none), each after CRLF. */
   linesOf(origin: string): string {
     if (this.origins === null) return this.anyone
-    return this.lines.get(origin) ?? '\r\nVary: Origin'
+    return this.lines.get(origin) ?? `\r\nVary: Origin${exposedLine}`
   }
 }
 
-const linesFor = (origin: string): string =>
-  `\r\nAccess-Control-Allow-Origin: ${origin}\r\nAccess-Control-Expose-Headers: ${exposed}`
+const linesFor = (origin: string): string => `\r\nAccess-Control-Allow-Origin: ${origin}${exposedLine}`
 
 /** Header lines of the response to OPTIONS. `keyHeaders`, `environmentHeaders`: all accepted names (decision 7). */
 export function preflightHeaders(

@@ -67,8 +67,10 @@ interface Owner {
 }
 
 // The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
-// analytics once for each environment that asked something; of publishable keys all of them once for each environment.
+// analytics once (decision 35), or once for each environment; of publishable keys all of them once for each environment.
 class Budget {
+  /** Events ingest and analytics of all environments together; null: each has its own. */
+  private readonly together: { readonly ingest: NamedBucket; readonly analytics: NamedBucket } | null
   private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
   /** By party. */
   private readonly environments = [
@@ -87,7 +89,16 @@ class Budget {
     readonly table: LimitTable,
     private readonly owner: Owner,
     nowMs: number,
+    scope: LimitsScope,
   ) {
+    // nodes know a shared bucket by the party and environment that it is opened with
+    this.together =
+      scope === 'environment'
+        ? null
+        : {
+            ingest: this.bucket('events_ingest', 'production', '', nowMs),
+            analytics: this.bucket('analytics', 'production', '', nowMs),
+          }
     this.pairs = [this.pair('rest', '', nowMs), this.pair('production', '', nowMs)]
   }
 
@@ -126,12 +137,14 @@ class Budget {
 
   private open(environmentId: string, party: Party, nowMs: number): Chains {
     const [global, mutation] = this.pairs[parties[party]] ?? this.pair(party, environmentId, nowMs)
+    const own = (name: 'events_ingest' | 'analytics') => this.bucket(name, party, environmentId, nowMs)
+    const together = party === 'publishable' ? null : this.together
     const chains = {
       read: [global],
       check: [global],
       mutation: [global, mutation],
-      ingest: [global, this.bucket('events_ingest', party, environmentId, nowMs)],
-      analytics: [global, this.bucket('analytics', party, environmentId, nowMs)],
+      ingest: [global, together?.ingest ?? own('events_ingest')],
+      analytics: [global, together?.analytics ?? own('analytics')],
     }
     const environments = this.environments[parties[party]]
     // deleted environments leave entries behind
@@ -158,6 +171,9 @@ interface NamedBucket extends Bucket {
   spent: number
 }
 
+/** Whether environments share the budgets of events ingest and analytics (decision 35). */
+export type LimitsScope = 'account' | 'environment'
+
 /** Limits of every account and capped key with requests. Their number bounds the memory. */
 export class Limits {
   private readonly accounts = new Map<string, Budget | null>()
@@ -169,7 +185,10 @@ export class Limits {
   private spent: NamedBucket[] | null = null
 
   /** `table` null: no limits except an account's own. */
-  constructor(private readonly table: LimitTable | null) {}
+  constructor(
+    private readonly table: LimitTable | null,
+    private readonly scope: LimitsScope = 'account',
+  ) {}
 
   /** Keep from now on what is taken, for `takeSpent`. */
   share(): void {
@@ -223,11 +242,10 @@ export class Limits {
    *
    * production     AL-41: a request without an environment counts as production.
    * nowMs          a monotonic clock (AL-44).
-   * environmentId  whose events ingest and analytics budgets count; '' for a request without an environment.
+   * environmentId  the request's; '' for one without.
    * returns        what the headers say, or null where nothing is limited.
-   * source         AL-40…46. Events ingest and analytics are kept apart by environment (instead of AL-41's one
-   *                account-wide budget): decision, so that no environment uses up what another needs. Publishable keys have
-   *                buckets of their own for the same reason: decision.
+   * source         AL-40…46, decision 35. Publishable keys have buckets of their own, so that they use up nothing that a
+   *                server needs: decision.
    */
   admit(
     key: KeyRecord,
@@ -285,7 +303,8 @@ export class Limits {
     if (known !== undefined) return known
     const own = this.own.get(accountId)
     const table = own === undefined ? this.table : own
-    const budget = table === null ? null : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs)
+    const budget =
+      table === null ? null : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs, this.scope)
     this.accounts.set(accountId, budget)
     return budget
   }
@@ -303,6 +322,7 @@ export class Limits {
       share(table, percent),
       { accountId: key.accountId, keyId: key.id, percent },
       nowMs,
+      this.scope,
     )
     this.keys.set(key.id, { percent, budget })
     return budget

@@ -20,6 +20,7 @@ import type { RequestLine } from '../../log.js'
 import { toFailure } from '../../storage/failure.js'
 import type { Admission, Judgement } from '../admission/admit.js'
 import { Noting } from '../admission/audit-notes.js'
+import { exposedLine } from '../admission/cors.js'
 import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
 import { admitNamed, type Caller } from '../admission/named-keys.js'
 import type { AppRequest, AppResponse } from '../apps/app.js'
@@ -139,7 +140,7 @@ export class Exchange implements Listener, Caller {
     try {
       head.read(req)
       this.secret = this.secretOf(head)
-      if (compiled.isOpen) this.cors = shared.cors.linesOf(head.origin)
+      this.cors = compiled.isOpen ? shared.cors.linesOf(head.origin) : exposedLine
       this.headers = this.cors
       this.frame(head)
       if (shared.services === null) throw new ServiceError('starting')

@@ -57,7 +57,7 @@ export async function startEmbeddedClickHouse(
   await chmod(directory, 0o700)
   const configFile = join(directory, 'config.xml')
   const memoryBytesMax = options.memoryBytesMax ?? defaultMemory()
-  await writeFile(configFile, config(memoryBytesMax, options.durable ?? true))
+  await writeFile(configFile, config(memoryBytesMax, options.durable ?? true), { mode: 0o600 })
   const start = {
     directory: join(directory, 'data'),
     incoming: directory,

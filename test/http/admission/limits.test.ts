@@ -102,8 +102,37 @@ t.test('security 5 publishable keys use up no budget that a server needs', async
   }
 })
 
-t.test('security 5 events ingest and analytics are kept apart by environment', async t => {
-  const limits = new Limits({ ...defaultLimits, global: { ratePerSecond: 1, burst: 10_000 } })
+const wide = { ...defaultLimits, global: { ratePerSecond: 1, burst: 10_000 } }
+
+t.test('decision 35 events ingest and analytics are one budget of all environments', async t => {
+  for (const kind of ['ingest', 'analytics'] as const) {
+    const limits = new Limits(wide)
+    const admit = (
+      production: boolean,
+      environmentId: string,
+      kindOfKey: 'secret' | 'publishable' = 'secret',
+    ) => limits.admit(key({ id: 'apik_1', kind: kindOfKey }), kind, production, 0, environmentId)
+    while (admit(false, 'env_dev')?.refused === null);
+    t.match(admit(true, 'env_prod'), { remaining: 0, refused: {} }, `${kind}: used up in Development`)
+    t.match(admit(true, ''), { remaining: 0, refused: {} }, 'nor is there one without an environment')
+    t.equal(admit(true, 'env_prod', 'publishable')?.refused, null, 'publishable keys have their own')
+    while (admit(true, 'env_prod', 'publishable')?.refused === null);
+    t.equal(admit(false, 'env_dev', 'publishable')?.refused, null, 'in each environment')
+  }
+})
+
+t.test('decision 35 nodes count one budget of events ingest', async t => {
+  const [one, other] = [new Limits(wide), new Limits(wide)]
+  one.share()
+  other.share()
+  const asking = key({ id: 'apik_1' })
+  for (let i = 0; i < 100; i++) one.admit(asking, 'ingest', false, 0, 'env_dev')
+  other.spentElsewhere(one.takeSpent(), 0)
+  t.equal(other.admit(asking, 'ingest', true, 0, 'env_prod')?.remaining, 49)
+})
+
+t.test('decision 35 TOLLGATE_LIMITS_SCOPE=environment keeps events ingest and analytics apart', async t => {
+  const limits = new Limits(wide, 'environment')
   const asking = key({ id: 'apik_1' })
   for (const kind of ['ingest', 'analytics'] as const) {
     const admit = (production: boolean, environmentId: string) =>
@@ -115,11 +144,14 @@ t.test('security 5 events ingest and analytics are kept apart by environment', a
   }
 })
 
-t.test('security 5 a capped key has its share of each environment it may name', async t => {
-  const limits = new Limits(defaultLimits)
+t.test('decision 35 a capped key has its share of what environments have', async t => {
+  const limits = new Limits(defaultLimits, 'environment')
   const capped = key({ id: 'apik_1', environmentId: null, rateLimitPercent: 10 })
   t.match(limits.admit(capped, 'ingest', false, 0, 'env_dev'), { limit: 15, remaining: 14 })
   t.match(limits.admit(capped, 'ingest', true, 0, 'env_prod'), { limit: 15, remaining: 14 })
+  const together = new Limits(defaultLimits)
+  t.match(together.admit(capped, 'ingest', false, 0, 'env_dev'), { limit: 15, remaining: 14 })
+  t.match(together.admit(capped, 'ingest', true, 0, 'env_prod'), { limit: 15, remaining: 13 })
 })
 
 t.test('AL-40 every key of an account draws from the same budgets; another account has its own', async t => {
