@@ -1,5 +1,5 @@
-// Bounds the rows that refused requests and recorded reads of one key add to the audit log, which is kept for ever. Those
-// beyond are counted, as failed logins are.
+// Bounds the rows that refused requests and recorded reads of one key add to the audit log, which is kept for ever. The
+// others are counted, as failed logins are.
 // source: security M2; the numbers: decisions.
 import type { RequestedChange } from './row.js'
 
@@ -61,7 +61,7 @@ export class Floods {
       counts.set(name, { api_key_id: key.id, method, path, status, remote_ip: remoteIp, count: 1 })
   }
 
-  /** What was counted of a kind since the last call; null: nothing. */
+  /** Counts of a kind since the last call; null: nothing. */
   take(kind: Kind): Flood | null {
     const count = this.totals[kind]
     const samples = [...this.counts[kind].values()]
