@@ -48,6 +48,8 @@ export interface CompanyUpsert {
   traits?: Record<string, unknown> | undefined
   remove_keys?: (string[] & tags.MaxItems<100>) | undefined
   last_seen_at?: string | null | undefined
+  /** When it was made elsewhere: used only if the call creates it; in the past. */
+  created_at?: string | null | undefined
   /** Used only if the call creates the company. */
   base_plan_id?: string | null | undefined
   base_plan_price_id?: string | null | undefined

@@ -18,6 +18,8 @@ export interface UserUpsert {
   traits?: Record<string, unknown> | undefined
   remove_keys?: (string[] & tags.MaxItems<100>) | undefined
   last_seen_at?: string | null | undefined
+  /** When it was made elsewhere: used only if the call creates it; in the past. */
+  created_at?: string | null | undefined
   update_only?: boolean | null | undefined
   /** Keys of one company to join; the lists below are then ignored. */
   company?: Keys | null | undefined

@@ -17,6 +17,7 @@ const rows = {
   environment_mismatch: [403, 'The key belongs to another environment'],
   route_unknown: [404, 'No such route'],
   not_found: [404, 'Not found'],
+  method_unknown: [405, 'The path has other methods'],
   idempotency_reused: [409, 'The idempotency key was used with other inputs'],
   length_required: [411, 'A body needs a Content-Length here'],
   rate_limited: [429, 'Too many requests'],

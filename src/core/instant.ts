@@ -48,14 +48,23 @@ export function isoTimeOrNull(ms: number | null | undefined): string | null {
 }
 
 /**
- * An instant given by a caller: ISO 8601 with any offset, fractions beyond the millisecond cut off.
+ * An instant in a body: a date and a time with its zone, fractions beyond the millisecond cut off.
  *
- * returns  epoch ms, or null when the text is no such time or not of the years 1 to 9999. Without an offset, and for a bare date, UTC is meant.
- * source   interface document, wire encodings; UTC by default is a decision
+ * returns  epoch ms, or null when the text is no such time or not of the years 1 to 9999.
+ * source   interface document, wire encodings; decision 40
  */
 export function parseTime(text: string): number | null {
   const parts = rfc3339.exec(text)
-  if (parts === null) return null
+  return parts === null || parts[3] === undefined ? null : instantOf(parts)
+}
+
+/** An instant in a query or in what is stored: without an offset, and for a bare date, UTC is meant (decision). */
+export function parseTimeOrDate(text: string): number | null {
+  const parts = rfc3339.exec(text)
+  return parts === null ? null : instantOf(parts)
+}
+
+function instantOf(parts: RegExpExecArray): number | null {
   const [, day, time = '00:00:00.000', zone = 'Z'] = parts
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
   const ms = Date.parse(`${day}T${shorten(time)}${offset}`)

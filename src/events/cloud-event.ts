@@ -23,6 +23,25 @@ export const cloudEventBatchType = 'application/cloudevents-batch+json'
 const keyCharactersMax = 255
 
 /**
+ * A CloudEvent in binary mode: its attributes are headers `ce-…`, the body is its data.
+ *
+ * attributes  by name without `ce-`, percent-encoded as the protocol says.
+ * data        the body, parsed; undefined: it is empty.
+ */
+export function fromHeaders(attributes: Readonly<Record<string, string>>, data: unknown): object {
+  const decoded = Object.entries(attributes).map(([name, value]) => [name, unescaped(value)])
+  return { ...Object.fromEntries(decoded), data }
+}
+
+function unescaped(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+/**
  * Convert a CloudEvent to an event.
  *
  * given    parsed JSON of any shape.
@@ -36,6 +55,14 @@ export function fromCloudEvent(input: unknown, secret: boolean, nowMs: number): 
   const key = `${input.source} ${input.id}`
   if (key.length > keyCharactersMax)
     return new Unparsable(input, `source and id together have at most ${keyCharactersMax - 1} characters`)
+  if (input.time != null && parseTime(input.time) === null)
+    return new Unparsable(input, 'time must be an RFC 3339 date-time with its zone, as 2024-01-02T03:04:05Z')
+  const { data } = input
+  if (data != null && (typeof data !== 'object' || Array.isArray(data)))
+    return new Unparsable(
+      input,
+      `data must be an object, not ${Array.isArray(data) ? 'a list' : `a ${typeof data}`}`,
+    )
   const sentAtMs = input.time == null ? null : parseTime(input.time)
   const trusted =
     secret && sentAtMs !== null && sentAtMs <= nowMs + aheadMsMax && sentAtMs >= nowMs - trustedBackMsMax
@@ -51,7 +78,6 @@ export function fromCloudEvent(input: unknown, secret: boolean, nowMs: number): 
 function bodyOf({ type, subject, data }: CloudEvent): object {
   const named = subject ? { company: companyOf(subject) } : {}
   if (data === undefined || data === null) return { event: type, ...named }
-  if (typeof data !== 'object' || Array.isArray(data)) return { event: type, ...named, traits: { data } }
   const { company, user, quantity, lease_id, reservation_id, ...traits } = data as Record<string, unknown>
   const own = Object.entries({ company, user, quantity, lease_id, reservation_id })
   return {

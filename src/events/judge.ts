@@ -22,6 +22,7 @@ import type { EventMode } from '../core/company/requests.js'
 import { parseTime } from '../core/instant.js'
 import { dayMs } from '../core/usage/period.js'
 import { addQuantity, isQuantity } from '../core/usage/quantity.js'
+import { faultText, type SchemaFault } from '../faults.js'
 import { allFinite, halfPair } from '../json.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
@@ -107,7 +108,8 @@ function resolveTimes(
   if (idempotencyKey !== null && halfPair.test(idempotencyKey))
     return { error: 'idempotency_key: half a surrogate pair is no text' }
   const sentAtMs = event.sent_at == null ? null : parseTime(event.sent_at)
-  if (sentAtMs === null && event.sent_at != null) return { error: 'sent_at must be an RFC 3339 date-time' }
+  if (sentAtMs === null && event.sent_at != null)
+    return { error: 'sent_at must be an RFC 3339 date-time with its zone, as 2024-01-02T03:04:05Z' }
   if (!backfill && !trusted) return { mode: 'normal', capturedAtMs: nowMs, sentAtMs, idempotencyKey }
   if (!secret) return { error: 'trusted_client_clock and backfill require a secret API key' }
   if (!trusted) return { error: 'backfill requires trusted_client_clock' } // decision 25
@@ -174,14 +176,11 @@ const isEmpty = (keys: object): boolean => Object.keys(keys).length === 0
 
 /** The first validation error as text; `at` is the path of the value. */
 export function firstError(
-  validation: {
-    readonly success: boolean
-    readonly errors?: readonly { readonly path: string; readonly expected: string }[]
-  },
+  validation: { readonly success: boolean; readonly errors?: readonly SchemaFault[] },
   at?: string,
 ): string {
-  const error = validation.errors?.[0]
-  const path = error?.path.replace(/^\$input\.?/, '') ?? ''
-  const name = [at, path].filter(Boolean).join('.') || 'event'
-  return `${name} must be ${error?.expected.replaceAll('"', "'").slice(0, 120) ?? 'an object'}`
+  const fault = validation.errors?.[0]
+  if (fault === undefined) return `${at ?? 'event'}: expected an object`
+  const path = fault.path.replace(/^\$input\.?/, '')
+  return faultText({ ...fault, path: [at, path].filter(Boolean).join('.') }, 'event')
 }

@@ -11,6 +11,7 @@ import { Exchange } from './request/exchange.js'
 import { cutOff, Misframed } from './request/framing.js'
 import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
+import { PathMethods, wrongMethod } from './routing/path-methods.js'
 import type { Route } from './routing/route.js'
 import { Datastream, datastreamPath } from './stream/datastream.js'
 
@@ -81,9 +82,11 @@ export class Server {
     const Kind = this.options.exchange ?? Exchange
     const serve = (res: AppResponse, req: AppRequest) =>
       new Kind(this.shared, compiled, res).begin(req, false)
-    this.app.on(route.method, route.path, serve)
-    if (route.method === 'get') {
-      this.app.on('head', route.path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
+    // a path with a slash at its end is the same path
+    for (const path of [route.path, `${route.path}/`]) {
+      this.app.on(route.method, path, serve)
+      if (route.method === 'get')
+        this.app.on('head', path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
     }
   }
 
@@ -109,10 +112,12 @@ export class Server {
 
   private registerOthers(): void {
     const { shared, options } = this
-    this.other('get', '/health/live', res => shared.write(res, live(), false))
-    this.other('get', '/health/ready', res =>
-      shared.write(res, ready(options.health, shared.draining), false),
-    )
+    for (const method of ['get', 'head'] as const) {
+      this.other(method, '/health/live', res => shared.write(res, live(), method === 'head'))
+      this.other(method, '/health/ready', res =>
+        shared.write(res, ready(options.health, shared.draining), method === 'head'),
+      )
+    }
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
     registerDocuments(this.app, options.routes)
     this.registerPreflights()
@@ -123,9 +128,13 @@ export class Server {
     )
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
+    const methods = new PathMethods(options.routes)
+    const misused = options.metrics.http.requests.child({ route: 'unknown', status: '405' })
     this.other('any', '/*', (res, req) => {
-      unknown.count++
-      shared.write(res, absent, req.getMethod() === 'head')
+      const allowed = methods.of(req.getUrl())
+      ;(allowed === null ? unknown : misused).count++
+      const reply = allowed === null ? absent : wrongMethod(req.getMethod(), allowed)
+      shared.write(res, reply, req.getMethod() === 'head')
     })
   }
 

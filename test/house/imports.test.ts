@@ -28,7 +28,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/host'],
-  ['src/redis-url.ts'],
+  ['src/redis-url.ts', 'src/faults.ts'],
   ['clients/typescript'],
   ['src/core'],
   ['src/bytes'],

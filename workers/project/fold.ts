@@ -180,7 +180,7 @@ export class Fold {
         const change = this.#change(fact, entity)
         change.created = { name: effect.name, at: time(effect.atMs) }
         change.name = null
-        change.updatedAt = time(effect.atMs)
+        change.updatedAt = time(Math.max(effect.atMs, fact.at))
         return
       }
       case 'named':

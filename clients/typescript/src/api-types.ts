@@ -4569,6 +4569,18 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
+    405: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
     409: {
       headers: {
         "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

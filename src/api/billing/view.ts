@@ -23,7 +23,7 @@ import { readQuantity } from '../../core/usage/quantity.js'
 import { long, storedLong, storedLongOrNull } from '../kit/long.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
-import { isoTime, isoTimeOrNull, parseTime } from '../kit/time.js'
+import { isoTime, isoTimeOrNull, parseTimeOrDate } from '../kit/time.js'
 import { type BillingPriceRow, type BillingProductRow, productRows } from '../prices/rows.js'
 import { tierViews } from '../prices/view.js'
 import { type PlansOfCompany, withPlans } from './own-subscriptions.js'
@@ -238,7 +238,7 @@ function productViews(
 
 /** A stored time in the common format (decision 9). */
 function shownTime(given: string): string {
-  const ms = parseTime(given)
+  const ms = parseTimeOrDate(given)
   return ms === null ? given : isoTime(ms)
 }
 

@@ -8,6 +8,7 @@ import {
   validateOfrep,
 } from '../../../schemas/ofrep.js'
 import { ServiceError } from '../../errors.js'
+import { faultsText } from '../../faults.js'
 import { assertPlain, jsonText, parseExactly } from '../../json.js'
 import type { Answer, Call, RawBody } from '../kit/call.js'
 import { long } from '../kit/long.js'
@@ -82,11 +83,7 @@ function refusalOf(error: unknown): Refusal | null {
 function subjectOf(body: RawBody): Subject {
   const valid = validateOfrep(parse(body.text()))
   if (!valid.success) {
-    const [first] = valid.errors
-    throw new Refusal(
-      'INVALID_CONTEXT',
-      `${first!.path.slice('$input.'.length)}: expected ${first!.expected}`,
-    )
+    throw new Refusal('INVALID_CONTEXT', faultsText(valid.errors.slice(0, 1)))
   }
   const { company, companyKey, companyKeyName, user, userKey, userKeyName, targetingKey }: OfrepContext =
     valid.data.context ?? {}

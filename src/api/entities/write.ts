@@ -8,6 +8,7 @@ import { type DirectoryKind, isServiceId } from '../../engine/directory/director
 import type { Target } from '../../engine/directory/entities.js'
 import { type Answered, Refused } from '../../engine/shards/shards.js'
 import { type ErrorCode, ServiceError } from '../../errors.js'
+import { aheadMsMax } from '../../events/judge.js'
 import { halfPair } from '../../json.js'
 import type { Call } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
@@ -26,6 +27,7 @@ interface EntityBody {
   readonly traits?: Readonly<Record<string, unknown>> | undefined
   readonly remove_keys?: readonly string[] | undefined
   readonly last_seen_at?: string | null | undefined
+  readonly created_at?: string | null | undefined
   readonly update_only?: boolean | null | undefined
 }
 
@@ -186,10 +188,20 @@ function writeOf(call: EntityCall, kind: DirectoryKind, body: EntityBody): Entit
       removeKeys,
       name: body.name,
       traits: body.traits,
-      lastSeenAtMs: body.last_seen_at == null ? null : requireTime(body.last_seen_at, 'last_seen_at'),
+      lastSeenAtMs:
+        body.last_seen_at == null ? null : pastTime(body.last_seen_at, 'last_seen_at', call.nowMs),
+      createdAtMs: body.created_at == null ? null : pastTime(body.created_at, 'created_at', call.nowMs),
     },
     call.nowMs,
   )
+}
+
+/** A time that has passed, but for the skew that clocks may have: later ones would stay for ever (CU-46). */
+function pastTime(text: string, member: string, nowMs: number): number {
+  const ms = requireTime(text, member)
+  if (ms > nowMs + aheadMsMax)
+    throw new ServiceError('value_invalid', `${member}: at most 5 minutes in the future`)
+  return ms
 }
 
 /** A trait write ready to be sent in the same tick. */

@@ -2,7 +2,7 @@
 
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
-import { cloudEventBatchType, cloudEventType, fromCloudEvent } from '../../events/cloud-event.js'
+import { cloudEventBatchType, cloudEventType, fromCloudEvent, fromHeaders } from '../../events/cloud-event.js'
 import { lineTypes, Unparsable } from '../../events/formats.js'
 import {
   asEvent,
@@ -13,7 +13,7 @@ import {
   secretOf,
   secretsOf,
 } from '../../events/read.js'
-import { assertPlain } from '../../json.js'
+import { assertPlain, parseExactly } from '../../json.js'
 import type { Answer, Call, Deferred, KeyRecord, RawBody } from '../kit/call.js'
 import { boolean, type QueryOf, query } from '../kit/query.js'
 import type { Sender } from './claims.js'
@@ -29,6 +29,7 @@ import { ingestOneBytes, ingestText } from './usual.js'
  */
 export function createEvent(call: Call<RawBody>): Deferred | Promise<Answer> {
   const { type } = call.body
+  if (call.body.attributes !== undefined) return createBinary(call, call.body.attributes)
   if (type === cloudEventBatchType) return ingestBatch(call, false, true)
   const { view } = call.body
   const usual = type === cloudEventType || view === undefined ? null : ingestOneBytes(sender(call), view)
@@ -41,6 +42,37 @@ export function createEvent(call: Call<RawBody>): Deferred | Promise<Answer> {
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw new ServiceError('body_invalid', 'The body must be an event')
   return ingestOne(sender(call), event)
+}
+
+/** A CloudEvent in binary mode (CloudEvents 1.0, HTTP binding). */
+function createBinary(
+  call: Call<RawBody>,
+  attributes: Readonly<Record<string, string>>,
+): Deferred | Promise<Answer> {
+  const { body, nowMs } = call
+  const text = body.text()
+  const isJson = body.type === '' || /^application\/(.+\+)?json$/.test(body.type)
+  if (!isJson && text !== '')
+    throw new ServiceError(
+      'body_invalid',
+      'The data of a CloudEvent must be JSON: Content-Type: application/json',
+    )
+  assertPlain(text)
+  const event = fromCloudEvent(
+    fromHeaders(attributes, text === '' ? undefined : parseData(text)),
+    isSecret(call),
+    nowMs,
+  )
+  if (event instanceof Unparsable) throw new ServiceError('body_invalid', event.reason)
+  return ingestOne(sender(call), event)
+}
+
+function parseData(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    throw new ServiceError('body_malformed')
+  }
 }
 
 /**

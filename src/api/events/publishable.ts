@@ -138,7 +138,7 @@ const catalogOf = ({ services, environmentId }: Sender): CatalogData => services
 const names = new WeakMap<CatalogData, ReadonlySet<string>>()
 
 /** The event names that an environment's features and rules count. */
-function eventNames(catalog: CatalogData): ReadonlySet<string> {
+export function eventNames(catalog: CatalogData): ReadonlySet<string> {
   let known = names.get(catalog)
   if (known === undefined) {
     const conditions = catalog.flags.flatMap(flag =>

@@ -10,6 +10,9 @@ const formats = {
   parquet: { type: 'application/vnd.apache.parquet', first: 'Parquet', next: 'Parquet' },
 } as const
 
+/** Cells without a value are empty: spreadsheets show `\\N` as it is. */
+const emptyNulls = "SETTINGS format_csv_null_representation = ''"
+
 const rowsPerPage = 20_000
 /** ClickHouse error code: the result exceeds max_result_bytes. */
 const tooLarge = '396'
@@ -47,7 +50,7 @@ export const exportLedger = (call: ExportCall): Promise<Answer> => exported(call
  * query    `from` inclusive and `to` exclusive, by the rows' time; `company_id` selects one company.
  * returns  the file without an envelope. A failure midway cuts the connection, so a complete response is a complete
  *          file.
- * errors   400 for a Parquet file of more than 2 000 000 rows; 503 while ClickHouse is down.
+ * errors   404 for a company that is not there and has no rows; 400 for a Parquet file of more than 2 000 000 rows; 503 while ClickHouse is down.
  * source   decision.
  */
 async function exported(call: ExportCall, one: Exported): Promise<Answer> {
@@ -60,6 +63,10 @@ async function exported(call: ExportCall, one: Exported): Promise<Answer> {
   }
   const slot = slotOf(environment.id)
   await services.projections.barrierOf('clickhouse', environment.id).catch(error => {
+    release(environment.id, slot)
+    throw error
+  })
+  await requireCompany(call, one, selection).catch(error => {
     release(environment.id, slot)
     throw error
   })
@@ -85,6 +92,20 @@ async function exported(call: ExportCall, one: Exported): Promise<Answer> {
   }
   const pieces = services.clickhouse.bytes(`${all.sql} FORMAT Parquet`, all.parameters)
   return within(pieces)
+}
+
+/** errors  not_found (404) for a company that neither is nor was: an empty file would hide a misspelt id. */
+async function requireCompany(
+  { services, environment, query }: ExportCall,
+  one: Exported,
+  selection: Selection,
+): Promise<void> {
+  const { company_id: id } = query
+  if (id === undefined || services.directory.has(environment.id, id)) return
+  const { sql, parameters } = pageRows(one, { ...selection, fromMs: 0, toMs: endOfTimeMs }, null, null)
+  const found = await services.clickhouse.select(`SELECT 1 FROM (${sql}) LIMIT 1`, parameters)
+  if (found.length === 0)
+    throw new ServiceError('not_found', 'company_id: no company has this id (it begins with comp_)')
 }
 
 /** errors  overloaded (503) at the environment's limit of concurrent exports. */
@@ -142,7 +163,7 @@ async function* pages(
     let passed = false
     try {
       for await (const piece of clickhouse.bytes(
-        `${rows.sql} FORMAT ${after === null ? first : next}`,
+        `${rows.sql} ${query.format === 'csv' ? emptyNulls : ''} FORMAT ${after === null ? first : next}`,
         rows.parameters,
       )) {
         passed = true

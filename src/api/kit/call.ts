@@ -27,6 +27,8 @@ export interface RawBody {
   readonly byteLength: number
   /** Its media type in lower case, without parameters; '' when none was given. */
   readonly type: string
+  /** Attributes of a CloudEvent in binary mode, by their names without `ce-`; absent: it is none. */
+  readonly attributes?: Readonly<Record<string, string>>
   /** Decoded as UTF-8. */
   text(): string
   /** View of a body that is not large. Read it before the handler returns: the server reuses the memory. */

@@ -1,7 +1,7 @@
 // Query strings, declared once per route: the parameters, their types, and what `params` echoes.
 import { isQuantity, type Quantity, quantityFromText } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
-import { isoTime, parseTime } from './time.js'
+import { isoTime, parseTimeOrDate } from './time.js'
 
 /** Longest list of values in one parameter. */
 const listLengthMax = 100
@@ -125,7 +125,7 @@ function refusedAs<T>(code: Unreadable, work: () => T): T {
   }
 }
 
-/** The page of a list: `...page` declares `limit` and `offset` (AL-50). */
+/** The page of a list: `...page` declares `limit`, `offset` (AL-50) and `cursor` (decision 38). */
 const limit: Field<number> = one(
   limitDefault,
   { type: 'integer', minimum: 1, description: `At most ${limitMax}; more is taken as ${limitMax}.` },
@@ -136,7 +136,16 @@ const offset: Field<number> = one(
   { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
   (text, name) => wholeNumber(text, name, 0, Number.MAX_SAFE_INTEGER),
 )
-export const page = { limit, offset } as const
+const cursor: Field<string | undefined> = one<string | undefined>(
+  undefined,
+  {
+    type: 'string',
+    description:
+      'The `X-Next-Cursor` of the page before: the page after it, though rows came or went meanwhile.',
+  },
+  value => value,
+)
+export const page = { limit, offset, cursor } as const
 
 /** Largest offset in a filtered list, because every skipped row must be found first. */
 export const filteredOffsetMax = 100_000
@@ -194,7 +203,7 @@ export const long: Field<Quantity | undefined> = {
 export const datetime: Field<number | undefined> = {
   ...one<number | undefined>(undefined, { type: 'string', format: 'date-time' }, (value, name) => {
     // An unescaped "+" of an offset arrives as a space.
-    const ms = parseTime(value.replace(/ (\d{2}:?\d{2})$/, '+$1'))
+    const ms = parseTimeOrDate(value.replace(/ (\d{2}:?\d{2})$/, '+$1'))
     if (ms === null) throw invalid(`${name}: expected a date and time, as 2024-01-02T03:04:05.000Z`)
     return ms
   }),
@@ -261,9 +270,7 @@ function gather(raw: string, names: ReadonlySet<string>, bare: string | undefine
     const bracket = name.indexOf('[')
     if (bracket > 0 && name.endsWith(']') && names.has(name.slice(0, bracket))) {
       under(given, name.slice(0, bracket)).pairs.push([name.slice(bracket + 1, -1), value])
-    } else {
-      loose.pairs.push([name, value])
-    }
+    } else if (name !== 'strict') loose.pairs.push([name, value])
   }
   if (bare !== undefined && loose.pairs.length > 0 && !given.has(bare)) given.set(bare, loose)
   return given

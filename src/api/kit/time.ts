@@ -2,7 +2,7 @@
 import { parseTime } from '../../core/instant.js'
 import { ServiceError } from '../../errors.js'
 
-export { isoTime, isoTimeOrNull, parseTime } from '../../core/instant.js'
+export { isoTime, isoTimeOrNull, parseTime, parseTimeOrDate } from '../../core/instant.js'
 
 /** requireTime for a member of a body; throws `value_invalid` naming it. */
 export function requireTime(text: string, member: string): number {
@@ -10,7 +10,7 @@ export function requireTime(text: string, member: string): number {
   if (ms === null)
     throw new ServiceError(
       'value_invalid',
-      `${member}: expected a date and time, as 2024-01-02T03:04:05.000Z`,
+      `${member}: expected a date and time with its zone, as 2024-01-02T03:04:05.000Z`,
     )
   return ms
 }

@@ -31,7 +31,7 @@ export function decideWrite(
   const created = !entity.exists
   if (created) {
     if (write.addKeys.length === 0) return { refused: 'no_key_given' }
-    effects.push({ t: 'created', name: write.name ?? write.addKeys[0]![1], atMs: nowMs })
+    effects.push({ t: 'created', name: write.name ?? write.addKeys[0]![1], atMs: write.createdAtMs ?? nowMs })
   } else if (write.name !== null && write.name !== entity.name) effects.push({ t: 'named', name: write.name })
 
   let keysLeft = created ? 0 : entity.keys.size
@@ -143,7 +143,7 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
       entity.exists = true
       entity.name = effect.name
       entity.createdAtMs = effect.atMs
-      entity.updatedAtMs = effect.atMs
+      entity.updatedAtMs = Math.max(effect.atMs, atMs)
       return true
     case 'key': {
       const had = entity.keys.get(effect.name)

@@ -50,6 +50,8 @@ export interface EntityWrite {
   readonly name: string | null
   readonly traits: readonly TraitWrite[]
   readonly introduces: readonly TraitIntroduction[]
+  /** When a new entity was made elsewhere, epoch ms; absent: now. */
+  readonly createdAtMs?: number
   /** Explicit last_seen_at: taken as given (CU-46). */
   readonly lastSeenAtMs: number | null
   /** Time of the trait writes: last write wins by it (EV-42). */

@@ -32,6 +32,8 @@ export interface Wanted {
   readonly name?: string | null | undefined
   readonly traits?: Readonly<Record<string, unknown>> | null | undefined
   readonly lastSeenAtMs?: number | null | undefined
+  /** When a new entity was made elsewhere. */
+  readonly createdAtMs?: number | null | undefined
 }
 
 /** The entity of a write: found, or about to be created. */
@@ -201,6 +203,7 @@ export class Entities {
       traits,
       introduces,
       lastSeenAtMs: wanted.lastSeenAtMs ?? null,
+      ...(wanted.createdAtMs != null && { createdAtMs: wanted.createdAtMs }),
       atMs,
     }
   }

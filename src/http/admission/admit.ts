@@ -175,7 +175,7 @@ function denial(
 ): string | null {
   if (key.kind === 'publishable') {
     if (route.scope !== 'check' && route.scope !== 'capture')
-      return 'A publishable key may only check flags and send events'
+      return 'A publishable key (pk_…) may only check flags and send events: use a secret key (sk_…) here'
     if (context !== null && 'fault' in context) return `The signed context ${context.fault}`
     if (environment?.requireContextSignature && context === null)
       return 'This environment requires a signed context from publishable keys'

@@ -1,7 +1,8 @@
 // CORS: pages of the configured origins may use the routes that accept publishable keys.
 
 // Headers visible to pages, besides the safelisted ones (AL-42).
-const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag'
+const exposed =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, X-Service-Warning, X-Next-Cursor, ETag'
 
 /** The header line of answers that name no origin: it says which headers a page may read (section 8, rule 6). */
 export const exposedLine = `\r\nAccess-Control-Expose-Headers: ${exposed}`

@@ -54,9 +54,10 @@ export class Strangers {
    *
    * secret   the key used; '' for none. Only a key in our format is logged, with its first characters.
    * paid     its token has been taken already.
+   * why      what is wrong with the key, in words.
    * returns  401, or 429 when its address has failed too often. source: AL-1; the limit: decision.
    */
-  failed(address: string, secret: string, nowMs: number, paid = false): ServiceError {
+  failed(address: string, secret: string, nowMs: number, paid = false, why?: string): ServiceError {
     const { metrics } = this.options
     ;(secret === '' ? metrics.missing : metrics.unknown).count++
     this.tell(address, secret, nowMs)
@@ -65,7 +66,7 @@ export class Strangers {
       if (!hasToken(bucket)) return this.refusal(bucket)
       take(bucket)
     }
-    return new ServiceError('key_unknown')
+    return new ServiceError('key_unknown', why)
   }
 
   private refusal(bucket: Bucket): ServiceError {

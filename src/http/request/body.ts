@@ -7,6 +7,7 @@ import type { RawBody } from '../../api/kit/call.js'
 import { largeBytes } from '../../engine/parsing/parser-pool.js'
 import { ServiceError } from '../../errors.js'
 import { FairGate } from '../../fairness/fair-gate.js'
+import { faultsText } from '../../faults.js'
 import { assertPlain, decodeUtf8, hasHalfPair } from '../../json.js'
 import type { Parser, Route } from '../routing/route.js'
 
@@ -72,12 +73,27 @@ export async function decompress(bytes: Buffer, route: Route, group: string): Pr
   })
 }
 
-/** A body for a handler that parses it itself; `contentType`: the header. */
-export function rawBody(bytes: Buffer, contentType = ''): RawBody {
+/**
+ * A body for a handler that parses it itself.
+ *
+ * contentType  the header.
+ * attributes   of a CloudEvent in binary mode; null: it is none.
+ */
+export function rawBody(
+  bytes: Buffer,
+  contentType = '',
+  attributes: Readonly<Record<string, string>> | null = null,
+): RawBody {
   const type = mediaType(contentType)
+  if (attributes !== null) return { byteLength: bytes.length, type, attributes, text: textOf(bytes) }
   if (bytes.length >= largeBytes)
     return { byteLength: bytes.length, type, text: () => decodeUtf8(bytes), bytes }
   return new SmallBody(bytes, type)
+}
+
+function textOf(bytes: Buffer): () => string {
+  const text = decodeUtf8(bytes)
+  return () => text
 }
 
 /** A body in the server's memory. The server reuses the bytes when the callback returns; they are decoded before. */
@@ -139,7 +155,7 @@ export function parseBody<Body>(text: string, parse: Parser<Body>, isHot = false
     if (error instanceof SyntaxError) throw new ServiceError('body_malformed')
     throw error
   }
-  if (!parsed.success) throw new ServiceError('body_invalid', describe(parsed.errors))
+  if (!parsed.success) throw new ServiceError('body_invalid', faultsText(parsed.errors))
   if (!isHot) assertFinite(parsed.data, '')
   return parsed.data
 }
@@ -151,16 +167,4 @@ function assertFinite(value: unknown, path: string): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, member] of Object.entries(value))
     assertFinite(member, path === '' ? name : `${path}.${name}`)
-}
-
-// At most three invalid members, by path and expected type, never by value.
-function describe(errors: readonly IValidation.IError[]): string {
-  const told = errors.slice(0, 3).map(({ path, expected, value }) => {
-    const member = path.replace(/^\$input\.?/, '').slice(0, 100) || 'body'
-    const wanted = expected.replaceAll(/^\(|\)$/g, '').slice(0, 300)
-    return value === undefined && !wanted.includes('undefined')
-      ? `${member} is required (${wanted})`
-      : `${member}: expected ${wanted}`
-  })
-  return told.join('; ')
 }

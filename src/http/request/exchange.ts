@@ -12,6 +12,7 @@ import {
   type NamedKey,
   type Stream,
 } from '../../api/kit/call.js'
+import { isPaged, pagedAnswer } from '../../api/kit/cursor.js'
 import type { Services } from '../../api/kit/services.js'
 import { bodyBytesMax, type CacheKey, hashOfRequest } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
@@ -21,18 +22,20 @@ import { toFailure } from '../../storage/failure.js'
 import type { Admission, Judgement } from '../admission/admit.js'
 import { Noting } from '../admission/audit-notes.js'
 import { exposedLine } from '../admission/cors.js'
+import { whyNoKey } from '../admission/key-faults.js'
 import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
 import { admitNamed, type Caller } from '../admission/named-keys.js'
-import type { AppRequest, AppResponse } from '../apps/app.js'
-import { bearerOf, decodeParameters, forwardedAddress, parametersOf } from '../routing/headers.js'
-import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
+import type { AppRequest } from '../apps/app.js'
+import { decodeParameters } from '../routing/headers.js'
+import { Asked } from './asked.js'
+import { decompress, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import type { Compiled } from './compiled-route.js'
 import { cutOff, Misframed } from './framing.js'
 import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
-import { idempotencyHeader, once } from './once.js'
+import { once } from './once.js'
 import { largeLength, Outflow, sendLarge } from './outflow.js'
-import { askNobody, emptyInput, nobody, none, noParameters, nothing, Request } from './request.js'
+import { emptyInput, nobody, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
   attachment,
@@ -46,17 +49,13 @@ import {
   whole,
 } from './respond.js'
 import { mustDocumentTaken, retried, takenAnswer } from './retried.js'
-import type { Shared } from './shared.js'
+import { unknownNames } from './unknown-names.js'
 
 // Bytes of bodies of unauthenticated callers, in total.
 const strangeBytesMax = 4_194_304
-const letterP = 0x70
 
 /** One request. Admission and body may complete in either order; then come the handler and the response. */
-export class Exchange implements Listener, Caller {
-  private readonly startedMs = performance.now()
-  /** Answered or aborted: the response must not be used any more. */
-  isFinished = false
+export class Exchange extends Asked implements Listener, Caller {
   /** Inside a callback of the server, which gathers writes. */
   private corked = true
   private headOnly = false
@@ -75,18 +74,6 @@ export class Exchange implements Listener, Caller {
   private cuts = false
   /** The response is sent in a later turn of the event loop. */
   private isDeferred = false
-  private secret = ''
-  contextToken = ''
-  private environmentId = ''
-  private parameters: readonly string[] = none
-  private rawQuery = ''
-  private userAgent = ''
-  private idempotencyKey = ''
-  private forwardedFor = ''
-  ifNoneMatch = ''
-  private encoding: Encoding | ServiceError = 'identity'
-  /** Content-Type of a body that its handler parses. */
-  private contentType = ''
   private pieces: Buffer[] | null = null
   private received = 0
   private reserved = 0
@@ -100,7 +87,6 @@ export class Exchange implements Listener, Caller {
   private params = noParameters
   private echo: Readonly<Record<string, unknown>> = nothing
   // for the audit log; set for changes only
-  private url = ''
   private asker: KeyRecord | null = null
   private requestBody: string | null = null
   private noted: Noting | null = null
@@ -109,25 +95,6 @@ export class Exchange implements Listener, Caller {
   private isTaken = false
   /** The cache key, if this response may be cached. */
   private asked: CacheKey | null = null
-
-  constructor(
-    private readonly shared: Shared,
-    protected readonly compiled: Compiled,
-    private readonly res: AppResponse,
-  ) {}
-
-  /** Whether the key in the header is in memory. */
-  protected isKnown(req: AppRequest): boolean {
-    const { services, head } = this.shared
-    head.read(req)
-    const secret = this.secretOf(head)
-    const found = secret === '' ? null : (services?.keys.find(secret, askNobody) ?? null)
-    return found !== null && !(found instanceof Promise)
-  }
-
-  private secretOf(head: Head): string {
-    return head.key || (this.compiled.route.ofrep ? bearerOf(head.authorization) : '')
-  }
 
   /** Everything up to the first await. Only here may the request object be read. */
   begin(req: AppRequest, headOnly: boolean): void {
@@ -145,6 +112,8 @@ export class Exchange implements Listener, Caller {
       this.frame(head)
       if (shared.services === null) throw new ServiceError('starting')
       if (!shared.mayAnswer()) throw new ServiceError('starting', 'Redis does not answer; try again')
+      // without a "?" it is undefined, despite its type
+      this.rawQuery = req.getQuery() ?? ''
       if (this.secret === '') this.beginKeyless(head)
       this.copy(req, head)
       if (compiled.route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
@@ -176,68 +145,18 @@ export class Exchange implements Listener, Caller {
     cutOff(res, shared.writeHead, failure(error, this.headers), () => this.isGone)
   }
 
-  /** The client's address: the peer, or the entry of X-Forwarded-For that trusted proxies added. '' once answered. */
-  remoteIp(): string {
-    if (this.forwardedFor !== '') {
-      const forwarded = forwardedAddress(this.forwardedFor, this.shared.options.config.trustProxy)
-      if (forwarded !== '') return forwarded
-    }
-    return this.isFinished ? '' : this.shared.app.addressOf(this.res)
-  }
-
-  wallMs(): number {
-    return this.shared.services!.clock.wall()
-  }
-
-  private copy(req: AppRequest, head: Head): void {
-    const { route } = this.compiled
-    this.environmentId = head.environmentId
-    // without a "?" it is undefined, despite its type
-    if (route.query !== null || route.noted) this.rawQuery = req.getQuery() ?? ''
-    if (route.noted) this.url = req.getUrl()
-    if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
-    // checks do not record the user agent
-    if (route.limit !== 'check') this.userAgent = head.userAgent
-    if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
-    if (route.keyed !== null) this.idempotencyKey = req.getHeader(idempotencyHeader)
-    // a publishable key begins with "p"
-    if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
-    if (route.body === 'none') return
-    this.encoding = encodingOf(head.contentEncoding)
-    if (route.parse === null) this.contentType = head.contentType
-  }
-
   /**
    * Start a request without a key. If the route accepts keys in the body, the body is read within the limit of the
    * caller's address; a compressed or large one is refused unread (source: decision).
    */
   private beginKeyless(head: Head): void {
     const { shared } = this
+    this.keyFault = whyNoKey(this.keyHeader, head.authorization, this.rawQuery)
     if (!this.compiled.route.keysInBody) throw this.unknown('')
     const long = Number(head.contentLength) > keylessBytesMax
     if (long || encodingOf(head.contentEncoding) !== 'identity') throw this.unread()
     shared.strangers.take(this.remoteIp(), this.startedMs)
     this.keyless = true
-  }
-
-  /** The 401, or a 429 when the address has failed too often. paid: its token was taken before. */
-  private unknown(secret: string, paid = false): ServiceError {
-    return this.shared.strangers.failed(this.remoteIp(), secret, this.startedMs, paid)
-  }
-
-  /** The 401 for a body that is not searched. */
-  private unread(paid = false): ServiceError {
-    const error = this.unknown('', paid)
-    if (error.status !== 401) return error
-    return new ServiceError(
-      'key_unknown',
-      `A compressed body, or one of more than ${keylessBytesMax} bytes, needs its key in a header`,
-    )
-  }
-
-  /** Whether unknown keys of this caller may be looked up in the store. */
-  mayAsk(): boolean {
-    return this.shared.strangers.may(this.remoteIp(), this.startedMs)
   }
 
   // Admission, then the rest: at once when the key is in memory. Meanwhile the body arrives.
@@ -304,7 +223,7 @@ export class Exchange implements Listener, Caller {
   // The usual case: the body in one piece. It is read in place if that is possible at once.
   private whole(chunk: ArrayBuffer): void {
     const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
-    const mayStand = this.compiled.route.keeps && this.admission?.signed === null
+    const mayStand = this.compiled.route.keeps && this.admission?.signed === null && this.rawQuery === ''
     if (inPlace && mayStand && this.answerAgain(new DataView(chunk))) return
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
@@ -407,7 +326,9 @@ export class Exchange implements Listener, Caller {
     const text = parse === null ? null : decodeUtf8(bytes)
     if (this.compiled.route.mutates) this.requestBody = text
     const body =
-      parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse, this.compiled.isHot)
+      parse === null
+        ? rawBody(bytes, this.contentType, this.attributes)
+        : parseBody(text!, parse, this.compiled.isHot)
     this.handle(body, text ?? '')
   }
 
@@ -450,6 +371,10 @@ export class Exchange implements Listener, Caller {
     const { route } = this.compiled
     const { key, environment, environmentUnknown } = this.admission!
     const asked = route.query === null ? emptyInput : route.query.read(this.rawQuery)
+    const warning = unknownNames(this.compiled, this.rawQuery, body, () =>
+      environment === null ? null : this.shared.services!.catalogs.get(environment.id),
+    )
+    if (warning !== '') this.headers += `\r\nX-Service-Warning: ${warning}`
     if (environmentUnknown) throw new ServiceError('not_found', 'No such environment')
     const params = route.parameters.length === 0 ? noParameters : decodeParameters(route, this.parameters)
     this.params = params
@@ -477,11 +402,23 @@ export class Exchange implements Listener, Caller {
     this.give(call, body)
   }
 
+  /** The handler's answer; a list answers in pages. */
+  private answerOf(call: Request): ReturnType<Compiled['route']['handle']> {
+    const { route } = this.compiled
+    if (!isPaged(route.path, call.query)) return route.handle(call)
+    const name = `${route.path} ${JSON.stringify(call.params)}`
+    return pagedAnswer(
+      name,
+      call.query,
+      async query => route.handle(call.withQuery(query)) as Answer | Promise<Answer>,
+    )
+  }
+
   private give(call: Request, body: unknown): void {
     const { route } = this.compiled
     const { idempotencyKey: header, url: path, rawQuery: query } = this
     const under = route.keyed && once(route, call, { header, path, query, text: call.text }, this.echo)
-    const answer = under || route.handle(call)
+    const answer = under || this.answerOf(call)
     if (answer instanceof Deferred) this.wait(answer)
     else if (answer instanceof Promise) {
       // a handler with a promise may read its body later

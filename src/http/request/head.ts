@@ -13,6 +13,7 @@ type Part =
   | 'key'
   | 'environmentId'
   | 'authorization'
+  | 'cloudVersion'
   | 'contentEncoding'
   | 'contentLength'
   | 'contentType'
@@ -26,6 +27,7 @@ type Part =
 
 const parts: readonly (readonly [name: string, part: Part])[] = [
   ['authorization', 'authorization'],
+  ['ce-specversion', 'cloudVersion'],
   ['content-encoding', 'contentEncoding'],
   ['content-length', 'contentLength'],
   ['content-type', 'contentType'],
@@ -54,6 +56,8 @@ export class Head {
   key = ''
   environmentId = ''
   authorization = ''
+  /** Version of CloudEvents in binary mode. */
+  cloudVersion = ''
   contentEncoding = ''
   contentLength = ''
   contentType = ''
@@ -93,6 +97,7 @@ export class Head {
     this.key = ''
     this.environmentId = ''
     this.authorization = ''
+    this.cloudVersion = ''
     this.contentEncoding = ''
     this.contentLength = ''
     this.contentType = ''

@@ -31,7 +31,16 @@ export class Request implements Call<unknown, unknown> {
 
   /** The same request with its body in another form. */
   withBody(body: unknown): Request {
-    const { exchange, services, key, environmentOrNull, params, query, text, nowMs, userAgent, signed } = this
+    return this.with(this.query, body)
+  }
+
+  /** The same request with another query, e.g. another page. */
+  withQuery(query: unknown): Request {
+    return this.with(query, this.body)
+  }
+
+  private with(query: unknown, body: unknown): Request {
+    const { exchange, services, key, environmentOrNull, params, text, nowMs, userAgent, signed } = this
     return new Request(
       exchange,
       services,

@@ -194,6 +194,7 @@ const reasons: Readonly<Record<number, string>> = {
   402: '402 Payment Required',
   403: '403 Forbidden',
   404: '404 Not Found',
+  405: '405 Method Not Allowed',
   409: '409 Conflict',
   411: '411 Length Required',
   429: '429 Too Many Requests',

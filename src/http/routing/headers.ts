@@ -9,6 +9,15 @@ export function bearerOf(authorization: string): string {
   return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
 }
 
+/** The attributes of a CloudEvent in binary mode: headers `ce-…`, by their names without it. */
+export function cloudAttributes(req: AppRequest): Readonly<Record<string, string>> {
+  const attributes: [name: string, value: string][] = []
+  req.forEach((name, value) => {
+    if (name.startsWith('ce-')) attributes.push([name.slice(3), value])
+  })
+  return Object.fromEntries(attributes)
+}
+
 /** The path parameters as sent. */
 export function parametersOf(req: AppRequest, count: number): readonly string[] {
   if (count === 1) return [req.getParameter(0)]

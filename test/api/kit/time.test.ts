@@ -1,6 +1,6 @@
 // Times on the wire (decision 9).
 import t from 'tap'
-import { isoTime, isoTimeOrNull, parseTime, requireTime } from '../../../src/api/kit/time.js'
+import { isoTime, isoTimeOrNull, parseTime, parseTimeOrDate, requireTime } from '../../../src/api/kit/time.js'
 import { Random } from '../../random.js'
 
 t.test('decision 9: times are written in UTC with milliseconds', async t => {
@@ -36,11 +36,12 @@ t.test('any ISO offset is read; finer than milliseconds is cut off', async t => 
     '2024-01-02T05:04:05.678+0200',
     '2024-01-01T22:34:05.678-04:30',
     '2024-01-02 03:04:05.678Z',
-    '2024-01-02T03:04:05.678',
   ]) {
     t.equal(parseTime(text), ms, text)
   }
-  t.equal(parseTime('2024-01-02'), Date.UTC(2024, 0, 2))
+  t.equal(parseTime('2024-01-02'), null, 'decision 40: a time has a zone')
+  t.equal(parseTime('2024-01-02T03:04:05'), null, 'decision 40')
+  t.equal(parseTimeOrDate('2024-01-02'), Date.UTC(2024, 0, 2))
   t.equal(parseTime('2024-02-29T00:00:00Z'), Date.UTC(2024, 1, 29))
 })
 
