@@ -2038,6 +2038,7 @@ export interface components {
     CompanyUpsert: {
       base_plan_id?: null | string;
       base_plan_price_id?: null | string;
+      created_at?: null | string;
       id?: null | string;
       keys?: components["schemas"]["Keys"];
       last_seen_at?: null | string;
@@ -4405,6 +4406,7 @@ export interface components {
       company?: components["schemas"]["Keys"] | null;
       company_id?: null | string;
       company_ids?: string[] | null;
+      created_at?: null | string;
       id?: null | string;
       keys?: components["schemas"]["Keys"];
       last_seen_at?: null | string;

@@ -122,8 +122,10 @@ export async function pageOf(
     // the row before the page is read with it: only then it is certain where the page begins
     const [before, ...data] = await rows(from - 1, limit + 1)
     const print = before === undefined ? '' : printOf(before)
-    if (print === anchors[0] || (i > 0 && anchors.includes(print)))
-      return { data, next: data.length === 0 ? null : nextOf(list, data, from, anchors) }
+    if (print === anchors[0] || (i > 0 && anchors.includes(print))) {
+      const next = data.length === 0 ? null : nextOf(list, data, from, anchors)
+      return { data: data.filter(row => !anchors.includes(printOf(row))), next }
+    }
     from = await startOf({ at, anchors }, rows)
   }
   throw new ServiceError('query_invalid', 'cursor: the rows it stands after are gone; begin without it')

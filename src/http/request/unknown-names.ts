@@ -167,7 +167,7 @@ const shown = (name: string): string =>
   )
 
 /**
- * What nobody reads of a request, as one line; '' for nothing. The hot routes look only when asked.
+ * One line that names the members and parameters nobody reads; '' where there are none. The hot routes look only when asked.
  *
  * body     parsed, or as received where its handler parses it.
  * catalog  the definitions that say which events count; null: no environment.
