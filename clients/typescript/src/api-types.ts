@@ -1861,7 +1861,6 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
-      idempotency_key?: null | string;
       quantity: number;
       reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
       renewal_enabled?: boolean | null;
@@ -1907,7 +1906,6 @@ export interface components {
       credit_consumption_rate?: components["schemas"]["Rate"] | null;
       expiration_date?: null | string;
       feature_id: string;
-      idempotency_key?: null | string;
       metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
       metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       note?: null | string;
@@ -2008,7 +2006,6 @@ export interface components {
     CompanyPlansUpdate: {
       add_on_ids?: string[] | null;
       base_plan_id?: null | string;
-      idempotency_key?: null | string;
     };
     CompanySubscription: {
       cancel_at: null | string;
@@ -2422,8 +2419,6 @@ export interface components {
       updated_at: string;
     };
     CustomPlanBillingPaid: {
-      idempotency_key?: null | string;
-    } & {
       [key: string]: unknown;
     };
     CustomPlanBillingRetry: {
@@ -2431,7 +2426,6 @@ export interface components {
       billing_cycle_anchor?: null | string;
       customer_email: components["schemas"]["ExternalId"];
       days_until_due?: number | null;
-      idempotency_key?: null | string;
       prorate_first_period?: boolean | null;
       send_invoice?: boolean | null;
     };
@@ -2439,7 +2433,6 @@ export interface components {
       billing_product: components["schemas"]["BillingProductWrite"];
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
-      idempotency_key?: null | string;
       plan: components["schemas"]["CustomPlanCreate"];
     };
     CustomPlanConfig: {
@@ -2453,7 +2446,6 @@ export interface components {
       copied_price_id?: null | string;
       description?: components["schemas"]["Description"] | null;
       icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
-      idempotency_key?: null | string;
       name: components["schemas"]["Name"];
     };
     DecimalText: string;
@@ -3009,7 +3001,6 @@ export interface components {
       name: string;
     };
     GrantZeroOut: {
-      idempotency_key?: null | string;
       reason?: "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled" | null;
     };
     IdentifyEvent: {
@@ -3089,7 +3080,6 @@ export interface components {
       company_id: string;
       credit_type_id: string;
       expires_at?: null | string;
-      idempotency_key?: null | string;
       requested_amount: number;
     };
     LeaseExtend: {
@@ -3141,7 +3131,6 @@ export interface components {
         value: string;
       }[];
       days_until_due?: number | null;
-      idempotency_key?: null | string;
       pay_in_advance_entitlements: {
         price_id: string;
         quantity: number;
@@ -3170,13 +3159,11 @@ export interface components {
       provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
     };
     MigrationCompleteNow: {
-      idempotency_key?: null | string;
       proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
     };
     MigrationCreate: {
       company_ids?: string[] | null;
       excluded_company_ids?: string[] | null;
-      idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
       plan_id: string;
       plan_version_id_to: string;
@@ -3194,7 +3181,6 @@ export interface components {
     };
     MigrationRetry: {
       error_codes: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[];
-      idempotency_key?: null | string;
     };
     ModelPriceView: {
       cache_write?: components["schemas"]["Price"] | null;
@@ -3322,14 +3308,12 @@ export interface components {
       billing_product?: components["schemas"]["BillingProductWrite"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
-      idempotency_key?: null | string;
       plan: components["schemas"]["PlanCreate"];
     };
     PlanBundleUpdate: {
       billing_product?: components["schemas"]["BillingProductUpdate"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements?: components["schemas"]["BundleEntitlementWrite"][];
-      idempotency_key?: null | string;
       plan?: components["schemas"]["PlanUpdate"];
       plan_version_id?: null | string;
     };
@@ -3617,7 +3601,6 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
-      idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
       plan_id: string;
@@ -3665,7 +3648,6 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
-      idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
       postpaid_enabled?: boolean | null;
@@ -3928,7 +3910,6 @@ export interface components {
       customer_email?: null | string;
       days_until_due?: number | null;
       excluded_company_ids: string[];
-      idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
       migration_strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
       phone?: null | string;
@@ -4120,18 +4101,14 @@ export interface components {
     };
     PublishableLimits: {
       add_company_keys: boolean;
-      add_user_keys: boolean;
       create_companies: boolean;
-      create_users: number;
       name_events: boolean;
       name_traits: boolean;
       quantity_max: number;
     };
     PublishableLimitsWrite: {
       add_company_keys?: boolean | null;
-      add_user_keys?: boolean | null;
       create_companies?: boolean | null;
-      create_users?: number | null;
       name_events?: boolean | null;
       name_traits?: boolean | null;
       quantity_max?: number | null;
@@ -4301,7 +4278,6 @@ export interface components {
     SubscriptionCancel: {
       cancel_immediately?: boolean | null;
       company_id: string;
-      idempotency_key?: null | string;
       prorate?: boolean | null;
     };
     Taken: {
@@ -4344,7 +4320,6 @@ export interface components {
       update_only?: boolean | null;
     };
     TrialEndUpdate: {
-      idempotency_key?: null | string;
       trial_end?: null | string;
     };
     Units: number;
@@ -4660,12 +4635,10 @@ export interface components {
   };
   parameters: {
     Environment: string;
-    IdempotencyKey: string;
   };
   requestBodies: never;
   headers: {
     ETag: string;
-    "Idempotency-Replayed": "true";
     "Retry-After": number;
     "X-RateLimit-Limit": number;
     "X-RateLimit-Remaining": number;
@@ -4679,6 +4652,7 @@ export interface operations {
   listAccountMembers: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -4753,6 +4727,7 @@ export interface operations {
   countAccountMembers: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -4792,6 +4767,7 @@ export interface operations {
   listApiKeys: {
     parameters: {
       query: {
+        cursor?: string;
         environment_id?: string;
         limit?: number;
         offset?: number;
@@ -5017,6 +4993,7 @@ export interface operations {
   countApiKeys: {
     parameters: {
       query: {
+        cursor?: string;
         environment_id?: string;
         limit?: number;
         offset?: number;
@@ -5056,6 +5033,7 @@ export interface operations {
     parameters: {
       query?: {
         actor_type?: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+        cursor?: string;
         end_time?: string;
         environment_id?: string;
         kind?: "auth_failure" | "change" | "read" | "system";
@@ -5169,6 +5147,7 @@ export interface operations {
     parameters: {
       query?: {
         actor_type?: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+        cursor?: string;
         end_time?: string;
         environment_id?: string;
         kind?: "auth_failure" | "change" | "read" | "system";
@@ -5279,6 +5258,7 @@ export interface operations {
   listCoupons: {
     parameters: {
       query?: {
+        cursor?: string;
         is_active?: boolean;
         limit?: number;
         offset?: number;
@@ -5389,6 +5369,7 @@ export interface operations {
   listBillingCredits: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         name?: string;
@@ -5611,6 +5592,7 @@ export interface operations {
       query?: {
         bundle_type?: "fixed";
         credit_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -5798,6 +5780,7 @@ export interface operations {
       query?: {
         bundle_type?: "fixed";
         credit_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -5836,6 +5819,7 @@ export interface operations {
   countBillingCredits: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         name?: string;
@@ -5874,7 +5858,6 @@ export interface operations {
   zeroOutGrant: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -5889,7 +5872,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -5909,7 +5891,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -5918,7 +5899,6 @@ export interface operations {
   grantBillingCreditsToCompany: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -5930,7 +5910,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -5950,7 +5929,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -5960,6 +5938,7 @@ export interface operations {
     parameters: {
       query: {
         company_id: string;
+        cursor?: string;
         dir?: "asc" | "desc";
         limit?: number;
         offset?: number;
@@ -5999,6 +5978,7 @@ export interface operations {
     parameters: {
       query: {
         company_id: string;
+        cursor?: string;
         dir?: "asc" | "desc";
         limit?: number;
         offset?: number;
@@ -6038,6 +6018,7 @@ export interface operations {
     parameters: {
       query?: {
         credit_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6076,6 +6057,7 @@ export interface operations {
     parameters: {
       query?: {
         credit_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6115,6 +6097,7 @@ export interface operations {
       query?: {
         company_id?: string;
         credit_type_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6153,7 +6136,6 @@ export interface operations {
   acquireCreditLease: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6165,7 +6147,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6180,7 +6161,6 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6230,7 +6210,6 @@ export interface operations {
   extendCreditLease: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6245,7 +6224,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6260,7 +6238,6 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6275,7 +6252,6 @@ export interface operations {
   releaseCreditLease: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6285,7 +6261,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6300,7 +6275,6 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6317,6 +6291,7 @@ export interface operations {
       query?: {
         company_id?: string;
         credit_type_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6357,6 +6332,7 @@ export interface operations {
       query: {
         billing_credit_id?: string;
         company_id: string;
+        cursor?: string;
         end_time?: string;
         event_type?: "grant" | "transfer" | "usage" | "zero_out";
         feature_id?: string;
@@ -6398,6 +6374,7 @@ export interface operations {
     parameters: {
       query?: {
         credit_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6439,7 +6416,6 @@ export interface operations {
   createBillingPlanCreditGrant: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6451,7 +6427,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6466,12 +6441,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6515,7 +6488,6 @@ export interface operations {
   updateBillingPlanCreditGrant: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6530,7 +6502,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6545,12 +6516,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6562,7 +6531,6 @@ export interface operations {
         apply_to_existing?: boolean;
       };
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6572,7 +6540,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6587,12 +6554,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6602,6 +6567,7 @@ export interface operations {
     parameters: {
       query?: {
         credit_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6645,6 +6611,7 @@ export interface operations {
       query?: {
         company_id?: string;
         credit_type_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6683,7 +6650,6 @@ export interface operations {
   reserveCredits: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6695,7 +6661,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6710,7 +6675,6 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6760,7 +6724,6 @@ export interface operations {
   releaseCreditReservation: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6770,7 +6733,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6785,7 +6747,6 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6802,6 +6763,7 @@ export interface operations {
       query?: {
         company_id?: string;
         credit_type_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -6842,6 +6804,7 @@ export interface operations {
       query?: {
         billing_credit_id?: string;
         company_id?: string;
+        cursor?: string;
         limit?: number;
         offset?: number;
         scope_type?: "company" | "group" | "user";
@@ -7030,6 +6993,7 @@ export interface operations {
       query?: {
         billing_credit_id?: string;
         company_id?: string;
+        cursor?: string;
         limit?: number;
         offset?: number;
         scope_type?: "company" | "group" | "user";
@@ -7142,6 +7106,7 @@ export interface operations {
     parameters: {
       query?: {
         company_ids?: string[];
+        cursor?: string;
         limit?: number;
         name?: string;
         offset?: number;
@@ -7182,6 +7147,7 @@ export interface operations {
     parameters: {
       query?: {
         company_ids?: string[];
+        cursor?: string;
         limit?: number;
         name?: string;
         offset?: number;
@@ -7222,6 +7188,7 @@ export interface operations {
     parameters: {
       query: {
         company_id?: string;
+        cursor?: string;
         customer_external_id: string;
         limit?: number;
         offset?: number;
@@ -7332,6 +7299,7 @@ export interface operations {
   listMeters: {
     parameters: {
       query?: {
+        cursor?: string;
         display_name?: string;
         limit?: number;
         offset?: number;
@@ -7407,6 +7375,7 @@ export interface operations {
     parameters: {
       query: {
         company_id?: string;
+        cursor?: string;
         customer_external_id: string;
         limit?: number;
         offset?: number;
@@ -7517,6 +7486,7 @@ export interface operations {
     parameters: {
       query?: {
         currency?: string;
+        cursor?: string;
         for_initial_plan?: boolean;
         for_trial_expiry_plan?: boolean;
         ids?: string[];
@@ -7641,6 +7611,7 @@ export interface operations {
     parameters: {
       query?: {
         currency?: string;
+        cursor?: string;
         for_initial_plan?: boolean;
         for_trial_expiry_plan?: boolean;
         ids?: string[];
@@ -7764,6 +7735,7 @@ export interface operations {
   listBillingProducts: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         is_active?: boolean;
         limit?: number;
@@ -7811,6 +7783,7 @@ export interface operations {
   countBillingProducts: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         is_active?: boolean;
         limit?: number;
@@ -7859,6 +7832,7 @@ export interface operations {
     parameters: {
       query?: {
         company_id?: string;
+        cursor?: string;
         is_default?: boolean;
         limit?: number;
         offset?: number;
@@ -7976,6 +7950,7 @@ export interface operations {
       query?: {
         all_metrics?: boolean;
         credit_type_ids?: string[];
+        cursor?: string;
         has_scheduled_downgrade?: boolean;
         ids?: string[];
         limit?: number;
@@ -8220,6 +8195,7 @@ export interface operations {
       query?: {
         all_metrics?: boolean;
         credit_type_ids?: string[];
+        cursor?: string;
         has_scheduled_downgrade?: boolean;
         ids?: string[];
         limit?: number;
@@ -8458,6 +8434,7 @@ export interface operations {
     parameters: {
       query?: {
         company_id?: string;
+        cursor?: string;
         limit?: number;
         offset?: number;
         user_id?: string;
@@ -8571,6 +8548,7 @@ export interface operations {
       query?: {
         company_id?: string;
         company_ids?: string[];
+        cursor?: string;
         feature_id?: string;
         feature_ids?: string[];
         ids?: string[];
@@ -8612,7 +8590,6 @@ export interface operations {
   createCompanyOverride: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -8624,7 +8601,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8644,7 +8620,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8808,6 +8783,7 @@ export interface operations {
       query?: {
         company_id?: string;
         company_ids?: string[];
+        cursor?: string;
         feature_id?: string;
         feature_ids?: string[];
         ids?: string[];
@@ -8849,7 +8825,6 @@ export interface operations {
   updateCompanyPlans: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -8864,7 +8839,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8884,7 +8858,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8895,6 +8868,7 @@ export interface operations {
       query?: {
         company_id?: string;
         company_ids?: string[];
+        cursor?: string;
         limit?: number;
         offset?: number;
       };
@@ -8970,6 +8944,7 @@ export interface operations {
     parameters: {
       query?: {
         company_id?: string;
+        cursor?: string;
         limit?: number;
         offset?: number;
         plan_billing_source?: "amendment" | "custom_plan" | "manage_plan";
@@ -9010,7 +8985,6 @@ export interface operations {
   markCustomPlanBillingPaid: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -9025,7 +8999,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9045,7 +9018,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9054,7 +9026,6 @@ export interface operations {
   retryCustomPlanBilling: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -9069,7 +9040,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9089,7 +9059,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9098,7 +9067,6 @@ export interface operations {
   createCustomPlanBundle: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9110,7 +9078,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9125,12 +9092,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9139,7 +9104,6 @@ export interface operations {
   createCustomPlan: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9151,7 +9115,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9166,12 +9129,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9195,6 +9156,7 @@ export interface operations {
   listEntityKeyDefinitions: {
     parameters: {
       query?: {
+        cursor?: string;
         entity_type?: "company" | "user";
         ids?: string[];
         limit?: number;
@@ -9269,6 +9231,7 @@ export interface operations {
   countEntityKeyDefinitions: {
     parameters: {
       query?: {
+        cursor?: string;
         entity_type?: "company" | "user";
         ids?: string[];
         limit?: number;
@@ -9308,6 +9271,7 @@ export interface operations {
   countEntityKeys: {
     parameters: {
       query?: {
+        cursor?: string;
         definition_id?: string;
         entity_type?: "company" | "user";
         limit?: number;
@@ -9346,6 +9310,7 @@ export interface operations {
   listEntityTraitDefinitions: {
     parameters: {
       query?: {
+        cursor?: string;
         entity_type?: "company" | "user";
         ids?: string[];
         limit?: number;
@@ -9569,6 +9534,7 @@ export interface operations {
   countEntityTraitDefinitions: {
     parameters: {
       query?: {
+        cursor?: string;
         entity_type?: "company" | "user";
         ids?: string[];
         limit?: number;
@@ -9610,6 +9576,7 @@ export interface operations {
   getEntityTraitValues: {
     parameters: {
       query: {
+        cursor?: string;
         definition_id: string;
         limit?: number;
         offset?: number;
@@ -9648,6 +9615,7 @@ export interface operations {
   countEntityTraits: {
     parameters: {
       query?: {
+        cursor?: string;
         definition_id?: string;
         entity_type?: "company" | "user";
         limit?: number;
@@ -9686,6 +9654,7 @@ export interface operations {
   listEnvironments: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -10097,6 +10066,7 @@ export interface operations {
   getEventSummaries: {
     parameters: {
       query?: {
+        cursor?: string;
         event_subtypes?: string[];
         limit?: number;
         offset?: number;
@@ -10136,6 +10106,7 @@ export interface operations {
     parameters: {
       query?: {
         company_id?: string;
+        cursor?: string;
         event_subtype?: string;
         event_types?: ("flag_check" | "identify" | "inference" | "track")[];
         flag_id?: string;
@@ -10353,6 +10324,7 @@ export interface operations {
   listFeatureCompanies: {
     parameters: {
       query: {
+        cursor?: string;
         feature_id: string;
         limit?: number;
         offset?: number;
@@ -10391,6 +10363,7 @@ export interface operations {
   countFeatureCompanies: {
     parameters: {
       query: {
+        cursor?: string;
         feature_id: string;
         limit?: number;
         offset?: number;
@@ -10433,6 +10406,7 @@ export interface operations {
         company_keys?: {
           [key: string]: string;
         };
+        cursor?: string;
         feature_ids?: string[];
         include_usage_aggregation?: boolean;
         limit?: number;
@@ -10475,6 +10449,7 @@ export interface operations {
     parameters: {
       query: {
         company_ids?: string[];
+        cursor?: string;
         end_time: string;
         feature_ids?: string[];
         granularity?: "daily" | "hourly" | "monthly" | "weekly";
@@ -10558,6 +10533,7 @@ export interface operations {
         company_keys?: {
           [key: string]: string;
         };
+        cursor?: string;
         feature_ids?: string[];
         include_usage_aggregation?: boolean;
         limit?: number;
@@ -10599,6 +10575,7 @@ export interface operations {
   listFeatureUsers: {
     parameters: {
       query: {
+        cursor?: string;
         feature_id: string;
         limit?: number;
         offset?: number;
@@ -10637,6 +10614,7 @@ export interface operations {
   countFeatureUsers: {
     parameters: {
       query: {
+        cursor?: string;
         feature_id: string;
         limit?: number;
         offset?: number;
@@ -10676,6 +10654,7 @@ export interface operations {
     parameters: {
       query?: {
         boolean_require_event?: boolean;
+        cursor?: string;
         feature_type?: ("boolean" | "event" | "license" | "trait")[];
         ids?: string[];
         limit?: number;
@@ -10904,6 +10883,7 @@ export interface operations {
     parameters: {
       query?: {
         boolean_require_event?: boolean;
+        cursor?: string;
         feature_type?: ("boolean" | "event" | "license" | "trait")[];
         ids?: string[];
         limit?: number;
@@ -10947,6 +10927,7 @@ export interface operations {
   listFlags: {
     parameters: {
       query?: {
+        cursor?: string;
         feature_id?: string;
         ids?: string[];
         limit?: number;
@@ -11213,7 +11194,6 @@ export interface operations {
   checkAndReserveFlag: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11228,7 +11208,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11243,7 +11222,6 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -11332,6 +11310,7 @@ export interface operations {
   countFlags: {
     parameters: {
       query?: {
+        cursor?: string;
         feature_id?: string;
         ids?: string[];
         limit?: number;
@@ -11413,6 +11392,7 @@ export interface operations {
   listLicenses: {
     parameters: {
       query?: {
+        cursor?: string;
         feature_ids?: string[];
         ids?: string[];
         limit?: number;
@@ -11487,6 +11467,7 @@ export interface operations {
   countLicenses: {
     parameters: {
       query?: {
+        cursor?: string;
         feature_ids?: string[];
         ids?: string[];
         limit?: number;
@@ -11595,7 +11576,6 @@ export interface operations {
   managePlan: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11607,7 +11587,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11627,7 +11606,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11673,7 +11651,6 @@ export interface operations {
   cancelSubscription: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11685,7 +11662,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11705,7 +11681,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11916,7 +11891,6 @@ export interface operations {
   createPlanBundle: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11928,7 +11902,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11943,12 +11916,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11957,7 +11928,6 @@ export interface operations {
   updatePlanBundle: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11972,7 +11942,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11987,12 +11956,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12005,6 +11972,7 @@ export interface operations {
         base_plan_action?: "fallback" | "initial" | "trait" | "trial_expiry";
         company_id?: string;
         company_ids?: string[];
+        cursor?: string;
         limit?: number;
         offset?: number;
       };
@@ -12076,6 +12044,7 @@ export interface operations {
   listPlanEntitlements: {
     parameters: {
       query?: {
+        cursor?: string;
         feature_id?: string;
         feature_ids?: string[];
         ids?: string[];
@@ -12305,6 +12274,7 @@ export interface operations {
   countPlanEntitlements: {
     parameters: {
       query?: {
+        cursor?: string;
         feature_id?: string;
         feature_ids?: string[];
         ids?: string[];
@@ -12499,6 +12469,7 @@ export interface operations {
   listCompanyMigrations: {
     parameters: {
       query: {
+        cursor?: string;
         limit?: number;
         migration_id: string;
         offset?: number;
@@ -12538,7 +12509,6 @@ export interface operations {
   retryCompanyMigration: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12548,7 +12518,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12563,12 +12532,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12577,6 +12544,7 @@ export interface operations {
   countCompanyMigrations: {
     parameters: {
       query: {
+        cursor?: string;
         limit?: number;
         migration_id: string;
         offset?: number;
@@ -12616,6 +12584,7 @@ export interface operations {
   listMigrations: {
     parameters: {
       query: {
+        cursor?: string;
         feature_id?: string;
         limit?: number;
         offset?: number;
@@ -12655,7 +12624,6 @@ export interface operations {
   createMigration: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -12667,7 +12635,6 @@ export interface operations {
     responses: {
       201: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12682,12 +12649,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12731,7 +12696,6 @@ export interface operations {
   cancelMigration: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12741,7 +12705,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12756,12 +12719,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12770,7 +12731,6 @@ export interface operations {
   completeMigrationNow: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12785,7 +12745,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12800,12 +12759,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12814,7 +12771,6 @@ export interface operations {
   retryMigration: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12829,7 +12785,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12844,12 +12799,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12858,6 +12811,7 @@ export interface operations {
   countMigrations: {
     parameters: {
       query: {
+        cursor?: string;
         feature_id?: string;
         limit?: number;
         offset?: number;
@@ -12936,6 +12890,7 @@ export interface operations {
       query?: {
         company_id?: string;
         company_scoped_only?: boolean;
+        cursor?: string;
         exclude_company_scoped?: boolean;
         exclude_unused?: boolean;
         for_fallback_plan?: boolean;
@@ -13215,6 +13170,7 @@ export interface operations {
   listBillingProductMatchCompanies: {
     parameters: {
       query: {
+        cursor?: string;
         limit?: number;
         offset?: number;
         plan_id: string;
@@ -13253,6 +13209,7 @@ export interface operations {
   countBillingProductMatchCompanies: {
     parameters: {
       query: {
+        cursor?: string;
         limit?: number;
         offset?: number;
         plan_id: string;
@@ -13293,6 +13250,7 @@ export interface operations {
       query?: {
         company_id?: string;
         company_scoped_only?: boolean;
+        cursor?: string;
         exclude_company_scoped?: boolean;
         exclude_unused?: boolean;
         for_fallback_plan?: boolean;
@@ -13419,7 +13377,6 @@ export interface operations {
   publishPlanVersion: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13434,7 +13391,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13454,7 +13410,6 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13530,7 +13485,6 @@ export interface operations {
   updateCustomerSubscriptionTrialEnd: {
     parameters: {
       header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13545,7 +13499,6 @@ export interface operations {
     responses: {
       200: {
         headers: {
-          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13560,12 +13513,10 @@ export interface operations {
           };
         };
       };
-      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
-      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13726,6 +13677,7 @@ export interface operations {
     parameters: {
       query?: {
         company_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -13875,6 +13827,7 @@ export interface operations {
     parameters: {
       query?: {
         company_id?: string;
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -14029,6 +13982,7 @@ export interface operations {
       query: {
         billing_credit_id?: string;
         company_id: string;
+        cursor?: string;
         end_time?: string;
         event_type?: "grant" | "transfer" | "usage" | "zero_out";
         feature_id?: string;
@@ -14071,6 +14025,7 @@ export interface operations {
       query: {
         billing_credit_id?: string;
         company_id: string;
+        cursor?: string;
         end_time?: string;
         event_type?: "grant" | "transfer" | "usage" | "zero_out";
         feature_id?: string;
@@ -14111,6 +14066,7 @@ export interface operations {
   listWebhookEvents: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -14220,6 +14176,7 @@ export interface operations {
   countWebhookEvents: {
     parameters: {
       query?: {
+        cursor?: string;
         ids?: string[];
         limit?: number;
         offset?: number;
@@ -14259,6 +14216,7 @@ export interface operations {
   listWebhooks: {
     parameters: {
       query?: {
+        cursor?: string;
         limit?: number;
         offset?: number;
         q?: string;
@@ -14523,6 +14481,7 @@ export interface operations {
   countWebhooks: {
     parameters: {
       query?: {
+        cursor?: string;
         limit?: number;
         offset?: number;
         q?: string;
