@@ -64,6 +64,6 @@ t.test('decision 38 a cursor is of one list, and no text of a caller', async t =
     t.rejects(pageOf(list, { limit: 3, offset, cursor }, rows), { code: 'query_invalid' })
   await refused('b', next!)
   await refused('a', next!, 1)
-  for (const cursor of ['x', '', 'W10', Buffer.from('[1,"a",-1,"x"]').toString('base64url')])
+  for (const cursor of ['x', '', 'W10', Buffer.from('[1,"a",-1,["x"],[]]').toString('base64url')])
     await refused('a', cursor)
 })

@@ -30,6 +30,8 @@ interface Place {
   readonly at: number
   /** Prints of the last rows, the last first. */
   readonly anchors: readonly string[]
+  /** Prints of rows that were given and may follow again, where the page began after an earlier row than the last. */
+  readonly ahead: readonly string[]
 }
 
 /** One list and its rows at an offset. */
@@ -63,22 +65,26 @@ function printOf(row: unknown): string {
   return shortHash(JSON.stringify(parts))
 }
 
-function encode(list: string, { at, anchors }: Place): string {
-  return Buffer.from(JSON.stringify([1, list, at, ...anchors])).toString('base64url')
+function encode(list: string, { at, anchors, ahead }: Place): string {
+  return Buffer.from(JSON.stringify([1, list, at, anchors, ahead])).toString('base64url')
 }
 
 /** errors  query_invalid (400) for a text that is no cursor, or one of another list. */
 function decode(cursor: string, list: string): Place {
-  const [version, of, at, ...anchors] = partsOf(cursor)
-  if (version !== 1 || !Number.isSafeInteger(at) || (at as number) < 1 || anchors.length === 0)
+  const [version, of, at, anchors, ahead] = partsOf(cursor)
+  const isPlace = Number.isSafeInteger(at) && (at as number) >= 1 && isPrints(anchors) && isPrints(ahead)
+  if (version !== 1 || !isPlace || anchors.length === 0)
     throw new ServiceError('query_invalid', 'cursor: take it as X-Next-Cursor of the page before gave it')
   if (of !== list)
     throw new ServiceError(
       'query_invalid',
       'cursor: it is of another list, or of other filters; begin without it',
     )
-  return { at: at as number, anchors: anchors.map(String) }
+  return { at: at as number, anchors, ahead }
 }
+
+const isPrints = (given: unknown): given is readonly string[] =>
+  Array.isArray(given) && given.length <= anchorsMax && given.every(one => typeof one === 'string')
 
 function partsOf(cursor: string): readonly unknown[] {
   if (cursor.length > cursorLengthMax) return []
@@ -113,27 +119,43 @@ export async function pageOf(
 ): Promise<{ readonly data: readonly unknown[]; readonly next: string | null }> {
   if (cursor === undefined) {
     const data = await rows(offset, limit)
-    return { data, next: data.length < limit ? null : nextOf(list, data, offset, []) }
+    return { data, next: data.length < limit ? null : nextOf(list, data, offset, nowhere) }
   }
   if (offset !== 0) throw new ServiceError('query_invalid', 'offset: give a cursor or an offset, not both')
-  const { at, anchors } = decode(cursor, list)
-  let from: number | null = at
+  const place = decode(cursor, list)
+  const { anchors } = place
+  let from: number | null = place.at
   for (let i = 0; i < triesMax && from !== null; i++) {
     // the row before the page is read with it: only then it is certain where the page begins
     const [before, ...data] = await rows(from - 1, limit + 1)
     const print = before === undefined ? '' : printOf(before)
-    if (print === anchors[0] || (i > 0 && anchors.includes(print))) {
-      const next = data.length === 0 ? null : nextOf(list, data, from, anchors)
-      return { data: data.filter(row => !anchors.includes(printOf(row))), next }
+    const met = anchors.indexOf(print)
+    if (met === 0 || (i > 0 && met > 0)) {
+      const given = new Set([...anchors, ...place.ahead])
+      const next = data.length === 0 ? null : nextOf(list, data, from, passed(place, met))
+      return { data: data.filter(row => !given.has(printOf(row))), next }
     }
-    from = await startOf({ at, anchors }, rows)
+    from = await startOf(place, rows)
   }
   throw new ServiceError('query_invalid', 'cursor: the rows it stands after are gone; begin without it')
 }
 
-function nextOf(list: string, data: readonly unknown[], from: number, before: readonly string[]): string {
-  const prints = data.slice(-anchorsMax).reverse().map(printOf)
-  return encode(list, { at: from + data.length, anchors: [...prints, ...before].slice(0, anchorsMax) })
+/** The place of which the row `met` is the last: what was given after that row may follow again. */
+function passed({ at, anchors, ahead }: Place, met: number): Place {
+  return { at, anchors: anchors.slice(met), ahead: [...anchors.slice(0, met), ...ahead] }
+}
+
+const nowhere: Place = { at: 0, anchors: [], ahead: [] }
+
+function nextOf(list: string, data: readonly unknown[], from: number, before: Place): string {
+  const all = data.map(printOf)
+  const given = new Set(all)
+  const prints = all.slice(-anchorsMax).reverse()
+  return encode(list, {
+    at: from + data.length,
+    anchors: [...prints, ...before.anchors].slice(0, anchorsMax),
+    ahead: before.ahead.filter(one => !given.has(one)).slice(0, anchorsMax),
+  })
 }
 
 /** The offset after the last of a place's rows that is still there; null: none is. */
