@@ -122,6 +122,8 @@ export interface BillingSubscriptionWrite {
   interval?: Text255 | null | undefined
   period_start?: Seconds | null | undefined
   period_end?: Seconds | null | undefined
+  /** Day of month and time of its periods; absent: the one known, else as the bounds show it. */
+  billing_cycle_anchor?: Seconds | null | undefined
   started_at?: string | null | undefined
   trial_end?: Seconds | null | undefined
   trial_end_setting?: BillingSubscriptionTrialEndSetting | null | undefined

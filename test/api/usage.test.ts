@@ -68,7 +68,7 @@ t.test(
     t.same(told('2026-03-31T11:59:00'), ['2026-02-28T12:00', '2026-03-31T12:00'])
     t.same(told('2026-02-28T11:59:00'), ['2026-01-31T12:00', '2026-02-28T12:00'])
     t.same(told('2025-03-30'), ['2025-02-28T12:00', '2025-03-31T12:00'])
-    t.same(told('2026-04-30T12:00:00'), ['2026-04-30T12:00', '2026-05-30T12:00'], 'what follows its end')
+    t.same(told('2026-04-30T12:00:00'), ['2026-04-30T12:00', '2026-05-31T12:00'], 'what follows its end')
     // every instant lies in its window, and windows meet
     for (let ms = at('2024-01-01'); ms < at('2026-08-01'); ms += 31 * hourMs) {
       const { startMs, nextMs } = windowAt('current_month', 'billing_cycle', cycle, ms)!

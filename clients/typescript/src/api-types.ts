@@ -1472,6 +1472,7 @@ export interface components {
     };
     BillingSubscriptionUpsert: {
       application_id?: components["schemas"]["Text255"] | null;
+      billing_cycle_anchor?: components["schemas"]["Seconds"] | null;
       cancel_at?: components["schemas"]["Seconds"] | null;
       cancel_at_period_end?: boolean;
       company_id?: null | string;

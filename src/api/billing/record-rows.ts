@@ -14,8 +14,9 @@ import type {
   SubscriptionStatus,
 } from '../../../schemas/enums.js'
 import type { SubscriptionState } from '../../core/company/company-state.js'
-import { isActive, renewsAt } from '../../core/plans/plan.js'
-import { periodAt } from '../../core/plans/subscription.js'
+import { billingAnchor, isActive } from '../../core/plans/plan.js'
+import { renewed } from '../../core/plans/subscription.js'
+import { anchorKept } from '../../core/usage/period.js'
 import { readQuantity, type StoredQuantity, storedQuantity } from '../../core/usage/quantity.js'
 import { among } from '../kit/sql.js'
 
@@ -80,6 +81,10 @@ export interface SubscriptionRow extends Recorded {
   readonly discounts: readonly BillingSubscriptionDiscount[]
   /** Set when the service bills this subscription itself. Periods renew from the anchor, epoch seconds. */
   readonly own: OwnSubscription | null
+  /** Day and time of a provider's periods, epoch seconds; null in older rows. */
+  readonly billing_cycle_anchor: string | number | null
+  /** When the provider's last message about it was made. */
+  readonly provider_event_at: Date | null
   /** Start of the overdue time, while the status is past_due. */
   readonly overdue_since: Date | null
   /** When it stops giving access for lack of payment. */
@@ -211,7 +216,8 @@ export interface CustomPlanBillingRow extends Recorded {
   readonly paid_at: Date | null
 }
 
-const numberOrNull = (value: string | number | null): number | null => (value === null ? null : Number(value))
+const numberOrNull = (value: string | number | null | undefined): number | null =>
+  value == null ? null : Number(value)
 
 /** A subscription as core state. source: PB-52 */
 export function subscriptionState(row: SubscriptionRow): SubscriptionState {
@@ -234,7 +240,9 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
       priceId: price_id,
       quantity,
     })),
-    ...(row.own && { anchorMs: ms(row.own.anchor) }),
+    ...(row.own
+      ? { anchorMs: ms(row.own.anchor) }
+      : row.billing_cycle_anchor != null && { cycleAnchorMs: ms(row.billing_cycle_anchor) }),
     ...(row.gated_at && { gatedAtMs: row.gated_at.getTime() }),
   }
 }
@@ -252,10 +260,16 @@ export function subscriptionNow(row: SubscriptionRow, nowMs: number): Subscripti
   const state = subscriptionState(row)
   if (!isActive(state, nowMs)) return row
   const trialOver = row.status === 'trialing' && state.trialEndMs !== null && state.trialEndMs <= nowMs
-  const status = trialOver ? 'active' : row.status
-  if (renewsAt(state) > nowMs) return { ...row, status }
-  const { startMs, endMs } = periodAt(own.anchor * 1000, own.months, nowMs)
-  return { ...row, status, period_start: startMs / 1000, period_end: endMs / 1000 }
+  return inPeriod({ ...row, status: trialOver ? 'active' : row.status }, renewed(state, nowMs))
+}
+
+function inPeriod(row: SubscriptionRow, now: ReturnType<typeof renewed>): SubscriptionRow {
+  return {
+    ...row,
+    period_start: now.periodStartMs / 1000,
+    period_end: now.periodEndMs / 1000,
+    own: { ...row.own!, anchor: now.anchorMs / 1000 },
+  }
 }
 
 function afterSchedule(
@@ -263,18 +277,29 @@ function afterSchedule(
   scheduled: ScheduledSubscription,
   nowMs: number,
 ): SubscriptionRow {
-  const { effective_at: anchor, products, total_price, interval, months } = scheduled
+  const { effective_at, products, total_price, interval, months } = scheduled
+  const { anchor } = row.own!
   if (products === null) return { ...row, status: 'canceled', own: { ...row.own!, scheduled: null } }
-  const { startMs, endMs } = periodAt(anchor * 1000, months, nowMs)
-  return {
-    ...row,
-    products,
-    total_price,
-    interval,
-    period_start: startMs / 1000,
-    period_end: endMs / 1000,
-    own: { anchor, months, scheduled: null },
-  }
+  const sold = { ...row, products, total_price, interval, own: { anchor, months, scheduled: null } }
+  const then = { ...subscriptionState(sold), status: row.status, periodEndMs: effective_at * 1000 }
+  return inPeriod(sold, renewed(then, nowMs))
+}
+
+/**
+ * The anchor of a provider's subscription, epoch seconds: the one told, else the one known as long as the bounds agree
+ * with it, else the one that they show.
+ *
+ * told    null: none any more; undefined: nothing said.
+ * source  decision 34.
+ */
+export function providerAnchor(
+  told: number | null | undefined,
+  had: SubscriptionRow | null,
+  [startSeconds, endSeconds]: readonly [number, number],
+): number {
+  if (told != null) return told
+  const known = told === null || had === null ? null : billingAnchor(subscriptionState(had))
+  return Math.floor(anchorKept(known, startSeconds * 1000, endSeconds * 1000) / 1000)
 }
 
 /** Months in a price's or subscription's interval; a day counts as one month. */
@@ -291,6 +316,7 @@ export function plainSubscription(row: SubscriptionRow) {
     period_start: Number(row.period_start),
     period_end: Number(row.period_end),
     trial_end: numberOrNull(row.trial_end),
+    billing_cycle_anchor: numberOrNull(row.billing_cycle_anchor),
     cancel_at: numberOrNull(row.cancel_at),
   }
 }

@@ -16,7 +16,7 @@ import {
   subscriptionStatuses,
 } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
-import { addMonthsClamped } from '../../core/usage/period.js'
+import { periodAt } from '../../core/usage/period.js'
 import { readQuantity, storedOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
@@ -34,8 +34,10 @@ import {
   findSubscription,
   intervalMonths,
   plainSubscription,
+  providerAnchor,
   type SubscribedProduct,
   type SubscriptionRow,
+  subscriptionNow,
 } from './record-rows.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { priceByExternalId, productByExternalId, runningSubscriptions, upsertPrice } from './store.js'
@@ -118,7 +120,7 @@ async function subscriptionFrom(
   const start = body.period_start ?? known?.period_start ?? Math.floor((startedAt?.getTime() ?? nowMs) / 1000)
   // a new start without an end: a new period of the same interval
   const kept = start === known?.period_start ? known.period_end : null
-  const end = body.period_end ?? kept ?? periodEnd(start, interval)
+  const end = body.period_end ?? kept ?? periodEnd(start, interval, call.body.billing_cycle_anchor, had)
   if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
   const companyId = await companyOf(call, body.customer_external_id, had)
   const status = statusFrom(body.status ?? 'active')
@@ -150,16 +152,24 @@ async function subscriptionFrom(
         : await inTransaction(sql, tx => subscribedProducts(tx, call, body.product_external_ids, provider)),
     discounts: body.discounts,
     own: null, // from now on its provider owns it
+    billing_cycle_anchor: providerAnchor(call.body.billing_cycle_anchor, had, [start, end]),
+    provider_event_at: null,
     ...(await overdue(sql, companyId, { status, had, nowMs })),
     created_at: had?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }
 }
 
-/** The default end of a period: one interval after its start. source: decision */
-function periodEnd(startSeconds: number, interval: string): number {
-  if (interval === 'day') return startSeconds + 86_400
-  return addMonthsClamped(startSeconds * 1000, intervalMonths(interval)) / 1000
+/** The default end of a period: one interval after its start, on the day of the anchor. source: decision */
+function periodEnd(
+  start: number,
+  interval: string,
+  told: number | null | undefined,
+  had: SubscriptionRow | null,
+): number {
+  if (interval === 'day') return start + 86_400
+  const anchorMs = providerAnchor(told, had, [start, start]) * 1000
+  return periodAt(anchorMs, intervalMonths(interval), start * 1000, start * 1000).nextMs / 1000
 }
 
 function statusFrom(given: string): SubscriptionStatus {
@@ -298,6 +308,18 @@ export function initialProducts({ services, environment }: Call<unknown, unknown
 }
 
 /**
+ * A subscription with another end of its trial; null: now. The period of one that the service bills is its trial, and
+ * the first paid one begins where that ends (decision 34).
+ */
+function withTrialEnd(had: SubscriptionRow, endMs: number | null, nowMs: number): SubscriptionRow {
+  const trialEnd = Math.floor((endMs ?? nowMs) / 1000)
+  const period = had.own && { period_end: Math.max(trialEnd, Number(had.period_start) + 1) }
+  const row: SubscriptionRow = { ...had, ...period, trial_end: trialEnd, status: 'trialing' }
+  if (endMs !== null || had.trial_end_setting === 'cancel') return row
+  return { ...subscriptionNow(row, nowMs), status: 'active' }
+}
+
+/**
  * PUT /subscription/{subscription_id}/edit-trial-end. Without an instant the trial ends now, as its setting says.
  *
  * errors  404; 400 for a subscription that is not in a trial, and for a past instant.
@@ -315,12 +337,7 @@ export const editTrialEnd: Handler<TrialEndUpdate> = async call => {
     const had = (await currentSubscriptions(call, [stored!]))[0]!
     if (had.status !== 'trialing' || !isRunning(had, nowMs))
       throw new ServiceError('state_conflict', 'The subscription is in no trial')
-    const wanted: SubscriptionRow = {
-      ...had,
-      trial_end: Math.floor((endMs ?? nowMs) / 1000),
-      status: endMs === null && had.trial_end_setting !== 'cancel' ? 'active' : 'trialing',
-      updated_at: new Date(nowMs),
-    }
+    const wanted = withTrialEnd({ ...had, updated_at: new Date(nowMs) }, endMs, nowMs)
     await putSubscription(call, had, wanted)
     return wanted
   })

@@ -7,7 +7,7 @@ import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { derivedId } from '../../core/id.js'
 import type { PlansManaged } from '../../core/plans/messages.js'
-import { addMonthsClamped, dayMs } from '../../core/usage/period.js'
+import { addMonthsClamped, dayMs, periodAt } from '../../core/usage/period.js'
 import {
   addQuantity,
   isQuantity,
@@ -172,7 +172,8 @@ export async function changeOf(
   const fresh = had === null || restarts
   const startMs = fresh ? nowMs : Number(had.period_start) * 1000
   const anchorMs = anchorOf(body, had, nowMs)
-  const periodEndMs = fresh ? (anchorMs ?? addMonthsClamped(startMs, months)) : endOfKept(had, months, nowMs)
+  const paidEndMs = fresh ? (anchorMs ?? addMonthsClamped(startMs, months)) : endOfKept(had, months, nowMs)
+  const periodEndMs = trial?.endMs ?? paidEndMs // decision 34: what is paid begins where the trial ends
   const scheduledAtMs = scheduled ? endOfTerm(had) * 1000 : null
   const invoice = custom === null && had !== null ? null : invoiceOf(body, lines)
   const products = lines.map(line => subscribed(line))
@@ -491,9 +492,7 @@ function endOfTerm({ status, trial_end, period_end }: SubscriptionRow): number {
 function endOfKept(had: SubscriptionRow, months: number, nowMs: number): number {
   if (months === had.own!.months) return Number(had.period_end) * 1000
   const anchorMs = Number(had.own!.anchor) * 1000
-  let steps = 1
-  while (addMonthsClamped(anchorMs, steps * months) <= nowMs) steps++
-  return addMonthsClamped(anchorMs, steps * months)
+  return periodAt(anchorMs, months, nowMs, Number(had.period_start) * 1000).nextMs
 }
 
 function invoiceOf(body: ManagePlanRequest, lines: readonly Line[]): Invoiced | null {
@@ -600,6 +599,8 @@ function ownRow(
         ]
       : (had?.discounts ?? []),
     own: { anchor: terms.anchorMs / 1000, months, scheduled: null },
+    billing_cycle_anchor: null,
+    provider_event_at: null,
     overdue_since: null,
     gated_at: null,
     created_at: had?.created_at ?? now,

@@ -191,6 +191,7 @@ function revived(row: SubscriptionRow): SubscriptionRow {
     expired_at: date(row.expired_at),
     overdue_since: date(row.overdue_since),
     gated_at: date(row.gated_at),
+    provider_event_at: date(row.provider_event_at ?? null), // absent in notes of older versions
     created_at: new Date(row.created_at),
     updated_at: new Date(row.updated_at),
   }

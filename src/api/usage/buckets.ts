@@ -1,15 +1,14 @@
 // Arithmetic of time series: buckets in UTC and the metric windows of their ends. No I/O.
 import type { MetricPeriod, MonthReset, TimeSeriesGranularity } from '../../../schemas/enums.js'
 import {
-  addMonthsClamped,
+  anchorIn,
   type Cycle,
   dayMs,
   dayStart,
   hourMs,
   metricWindow,
   nextMonthStart,
-  recurrenceAfter,
-  recurrenceAtOrBefore,
+  periodAt,
   type Window,
   weekMs,
   weekStart,
@@ -21,7 +20,6 @@ import { ServiceError } from '../../errors.js'
 export const bucketsMax = 366
 /** Latest accepted instant, rounded down from the last hour that the stores can hold. */
 const latestMs = Date.UTC(2100, 0, 1)
-const longestMonthMs = 31 * dayMs
 
 /** A requested range of time: [startMs, endMs), epoch ms. */
 export interface Range {
@@ -89,8 +87,8 @@ function boundaryAfter(atMs: number, granularity: TimeSeriesGranularity): number
  *
  * cycle    the current billing period; null: a billing cycle is the calendar month.
  * returns  null for all_time.
- * source   FE-50, FE-51. Earlier billing cycles are counted in months back from the current period's start, later
- *          ones follow its end: decision, because older periods are not stored.
+ * source   FE-50, FE-51. Earlier and later billing cycles are months of the subscription's anchor: decision, because
+ *          older periods are not stored.
  */
 export function windowAt(
   period: MetricPeriod,
@@ -100,20 +98,14 @@ export function windowAt(
 ): Window | null {
   if (period !== 'current_month' || monthReset !== 'billing_cycle' || cycle === null)
     return metricWindow(period, monthReset, cycle, atMs)
-  if (atMs < cycle.startMs) return cycleBefore(cycle.startMs, atMs)
-  const anchorMs = atMs < cycle.endMs ? cycle.startMs : cycle.endMs
-  const nextMs = recurrenceAfter(anchorMs, atMs)
-  return {
-    startMs: recurrenceAtOrBefore(anchorMs, atMs),
-    nextMs: atMs < cycle.endMs ? Math.min(nextMs, cycle.endMs) : nextMs,
+  if (atMs < cycle.startMs) {
+    const { startMs, nextMs } = periodAt(anchorIn(cycle), 1, atMs)
+    return { startMs, nextMs: Math.min(nextMs, cycle.startMs) }
   }
-}
-
-/** The month, counted back from an anchor, that contains an instant. */
-function cycleBefore(anchorMs: number, atMs: number): Window {
-  let back = Math.max(1, Math.ceil((anchorMs - atMs) / longestMonthMs))
-  while (addMonthsClamped(anchorMs, -back) > atMs) back++
-  return { startMs: addMonthsClamped(anchorMs, -back), nextMs: addMonthsClamped(anchorMs, 1 - back) }
+  const { startMs, nextMs } = periodAt(anchorIn(cycle), 1, atMs)
+  if (atMs < cycle.endMs)
+    return { startMs: Math.max(startMs, cycle.startMs), nextMs: Math.min(nextMs, cycle.endMs) }
+  return { startMs: Math.max(startMs, cycle.endMs), nextMs }
 }
 
 /** One point of a series: its metric window and the end of its bucket. */

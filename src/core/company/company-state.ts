@@ -77,8 +77,10 @@ export interface SubscriptionState {
   readonly productIds: readonly string[]
   /** Product, price and quantity of each item; absent in older states. */
   readonly items?: readonly SubscribedItem[]
-  /** No provider reports renewals: periods follow each other from this instant on, epoch ms. */
+  /** No provider reports renewals: periods begin on this instant's day of month and time, epoch ms. */
   readonly anchorMs?: number | null
+  /** The same day and time of one that a provider reports, epoch ms; absent in older states. See `billingAnchor`. */
+  readonly cycleAnchorMs?: number
   /** While it is past_due: from when on it gives no access, epoch ms. */
   readonly gatedAtMs?: number
 }

@@ -15,7 +15,14 @@ import {
 import type { CounterTest, ReadSet } from '../flags/read-set.js'
 import type { Overdraft, UserFacts } from '../flags/rule.js'
 import type { TraitRef } from '../flags/trait.js'
-import { billingSubscription, cycleOf, isActive, plansInForce, trialEnd } from '../plans/plan.js'
+import {
+  billingAnchor,
+  billingSubscription,
+  cycleOf,
+  isActive,
+  plansInForce,
+  trialEnd,
+} from '../plans/plan.js'
 import { readCounter } from '../usage/counter.js'
 import { type Cycle, metricReset } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
@@ -181,6 +188,7 @@ export class LiveCompany implements EntitledFacts {
       startMs: billing.periodStartMs,
       endMs: billing.periodEndMs,
       intervalMonths: billing.intervalMonths,
+      anchorMs: billingAnchor(billing),
     }
     const config = creditConfig(credit, grants, period, trialEndMs, cap, overdraftLimit)
     shared?.configs.set(credit.id, config)

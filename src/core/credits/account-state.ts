@@ -464,6 +464,8 @@ export interface BillingPeriod {
   readonly startMs: number
   readonly endMs: number
   readonly intervalMonths: number
+  /** Its day of month and time begin its months; absent: as the bounds show it (decision 34). */
+  readonly anchorMs?: number
 }
 
 /** One grant's part of a draw. */

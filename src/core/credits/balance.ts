@@ -1,6 +1,6 @@
 // Changes of a credit account by time, and its balance at an instant: exact to the millisecond, swept or not.
 
-import { recurrenceAfter } from '../usage/period.js'
+import { anchorIn, periodAt } from '../usage/period.js'
 import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures, GrantState } from './account-state.js'
 import { payDebt, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, usable } from './grant.js'
@@ -99,7 +99,7 @@ export function arrearsCloseMs(config: CreditConfig, sinceMs: number): number {
   }
   return overdraft?.arrearsAnchor === 'month_end'
     ? firstOfMonthAfter(months, sinceMs)
-    : recurrenceAfter(period.startMs, sinceMs, months)
+    : periodAt(anchorIn(period), months, sinceMs).nextMs
 }
 
 /**

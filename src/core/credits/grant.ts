@@ -6,7 +6,16 @@ import type {
 } from '../../../schemas/enums.js'
 import type { CreditDef } from '../definitions.js'
 import { derivedId } from '../id.js'
-import { addMonthsClamped, dayMs, recurrenceAfter, weekMs } from '../usage/period.js'
+import {
+  addMonthsClamped,
+  anchorIn,
+  anchorInPhase,
+  dayMs,
+  isOn,
+  periodAt,
+  recurrenceAfter,
+  weekMs,
+} from '../usage/period.js'
 import type {
   BillingPeriod,
   Burning,
@@ -296,7 +305,7 @@ const resetMonths = { monthly: 1, quarterly: 3, every_6_months: 6, yearly: 12 } 
  * The first reset after an instant.
  *
  * enrolledAtMs  first issue of the plan grant: the anchor of daily and weekly resets
- * anchorMs      start of the billing period (the enrolment without a subscription)
+ * anchorMs      as resetAnchor gives it (the enrolment without a subscription)
  * returns       epoch ms > afterMs
  * source        CR-40
  */
@@ -318,6 +327,22 @@ export function resetAfter(
     : recurrenceAfter(anchorMs, afterMs, step)
 }
 
+/**
+ * The anchor of resets that follow a billing period: they count from its start, on the subscription's day of month.
+ *
+ * anchorMs  of the subscription
+ * startMs   of its period
+ * source  CR-40, decision 34.
+ */
+export function resetAnchor(
+  anchorMs: number,
+  startMs: number,
+  cadence: BillingPlanCreditGrantResetCadence | null,
+): number {
+  const months = cadence === null || cadence === 'daily' || cadence === 'weekly' ? 1 : resetMonths[cadence]
+  return anchorInPhase(anchorMs, months, startMs)
+}
+
 /** Whether credits may roll over at this cadence. source: CR-42 */
 export function rollsOver(cadence: BillingPlanCreditGrantResetCadence): boolean {
   return cadence !== 'daily' && cadence !== 'weekly'
@@ -334,17 +359,12 @@ export function billingPeriodEnd(period: BillingPeriod, atMs: number, n: number)
     const passed = atMs < period.endMs ? 0 : Math.floor((atMs - period.endMs) / length) + 1
     return period.endMs + (passed + n - 1) * length
   }
-  // Ends lie on the start's grid, so that the 31st comes back after February; an odd first end has its own grid.
-  const regular = addMonthsClamped(period.startMs, months) === period.endMs
-  const end = (k: number): number =>
-    regular ? addMonthsClamped(period.startMs, (k + 1) * months) : addMonthsClamped(period.endMs, k * months)
-  let current = 0
-  if (atMs >= period.endMs) {
-    const passed = monthIndex(atMs) - monthIndex(period.endMs)
-    current = Math.max(0, Math.floor(passed / months) - 1)
-    while (end(current) <= atMs) current++
-  }
-  return end(current + n - 1)
+  // Ends lie on the days of the anchor, so that the 31st comes back after February; an odd end goes on by its own.
+  const ownMs = anchorIn(period)
+  const anchorMs = isOn(ownMs, period.endMs) ? ownMs : period.endMs
+  let end = atMs < period.endMs ? period.endMs : periodAt(anchorMs, months, atMs, period.endMs).nextMs
+  for (let k = 1; k < n; k++) end = periodAt(anchorMs, months, end, period.endMs).nextMs
+  return end
 }
 
 /**

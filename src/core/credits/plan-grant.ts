@@ -1,7 +1,7 @@
 // Credits that come with a plan: issued when the plan is taken, again at every reset, taken back when it is left.
 
 import type { PlanCreditGrantDef } from '../definitions.js'
-import { recurrenceAfter } from '../usage/period.js'
+import { anchorIn, isOn } from '../usage/period.js'
 import type {
   CreditAccount,
   CreditConfig,
@@ -13,7 +13,7 @@ import type {
 } from './account-state.js'
 import { type Amount, decodeAmount, encodeAmount, lesser } from './amount.js'
 import { giveGrant } from './draw.js'
-import { billingPeriodEnd, firstOfMonthAfter, resetAfter, rollsOver } from './grant.js'
+import { billingPeriodEnd, firstOfMonthAfter, resetAfter, resetAnchor, rollsOver } from './grant.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import {
   amountOf,
@@ -136,7 +136,9 @@ export function leavePlan(
 function offGrid(e: Enrolment, config: CreditConfig): boolean {
   if (config.period === null || e.cadence === null || e.leftUntilMs !== null) return false
   const { startMs } = config.period
-  return startMs !== e.anchorMs && recurrenceAfter(e.anchorMs, startMs - 1) !== startMs
+  const anchorMs = anchorIn(config.period)
+  const isTheirs = resetAnchor(anchorMs, e.anchorMs, e.cadence) === e.anchorMs
+  return !(isTheirs && isOn(anchorMs, startMs)) && resetAnchor(anchorMs, startMs, e.cadence) !== e.anchorMs
 }
 
 /**
@@ -147,7 +149,7 @@ function followPeriod(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: n
   const renewalMs = renewalBoundary(e, config, nowMs)
   if (renewalMs !== e.nextResetMs) enrolAs(draft, { ...e, ...foreseen(e), nextResetMs: renewalMs }, nowMs)
   if (!offGrid(e, config)) return
-  const anchorMs = config.period!.startMs
+  const anchorMs = resetAnchor(anchorIn(config.period!), config.period!.startMs, e.cadence)
   const nextResetMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, anchorMs, e.issuedAtMs)
   enrolAs(draft, { ...e, ...foreseen(e), anchorMs, nextResetMs }, nowMs)
 }
@@ -187,7 +189,11 @@ function enrolAll(
     const terms = termsOf(held)
     const earlier = closed.before(terms)
     const enrolledAtMs = earlier?.enrolledAtMs ?? nowMs
-    const anchorMs = config.period?.startMs ?? earlier?.anchorMs ?? nowMs
+    const { period } = config
+    const anchorMs =
+      period === null
+        ? (earlier?.anchorMs ?? nowMs)
+        : resetAnchor(anchorIn(period), period.startMs, terms.cadence)
     const nextResetMs = firstAfter(terms, config, enrolledAtMs, anchorMs, nowMs)
     return {
       held,

@@ -29,6 +29,7 @@ import { billingSubscription, isActive } from '../plans/plan.js'
 import { instantText, quotedName } from '../quoted.js'
 import { readAll } from '../usage/counter.js'
 import type { Counter } from '../usage/counters.js'
+import { anchorOf } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
 
 export interface EngineTraitDefinition {
@@ -101,6 +102,8 @@ export interface EngineSubscription {
   readonly id: string
   readonly period_start: string
   readonly period_end: string
+  /** Day of month and time of its months; absent: as the bounds show it. */
+  readonly billing_cycle_anchor?: string
 }
 
 export interface EngineFeatureEntitlement {
@@ -261,6 +264,10 @@ export function engineRest(live: LiveCompany): EngineRest {
             id: billing.id,
             period_start: instantText(cycle.startMs),
             period_end: instantText(cycle.endMs),
+            ...(cycle.anchorMs !== undefined &&
+              cycle.anchorMs !== anchorOf(cycle.startMs, cycle.endMs) && {
+                billing_cycle_anchor: instantText(cycle.anchorMs),
+              }),
           },
     traits: engineTraits(company.traits, 'company', catalog),
   }

@@ -444,7 +444,9 @@ function traitsById(traits: readonly EngineTrait[]): Map<string, EngineTrait> {
 function cycleFrom(subscription: EngineSubscription | null): Cycle | null {
   if (subscription === null) return null
   const [start, end] = [readInstant(subscription.period_start), readInstant(subscription.period_end)]
-  return start && end ? { startMs: start.ms, endMs: end.ms } : null
+  if (!start || !end) return null
+  const anchor = subscription.billing_cycle_anchor && readInstant(subscription.billing_cycle_anchor)
+  return { startMs: start.ms, endMs: end.ms, ...(anchor && { anchorMs: anchor.ms }) }
 }
 
 function reportOf(entitlement: EngineFeatureEntitlement): EntitlementReport {

@@ -12,7 +12,7 @@ import type {
   SubscriptionState,
   TrialState,
 } from '../company/company-state.js'
-import { type Cycle, runningCycle } from '../usage/period.js'
+import { anchorOf, type Cycle, runningCycle } from '../usage/period.js'
 
 /**
  * The plans that count now, all time rules applied, whether or not a sweep has written them down.
@@ -268,5 +268,22 @@ export function trialEnd(
 export function cycleOf(company: Pick<Company, 'plan' | 'subscriptions'>, nowMs: number): Cycle | null {
   if (company.subscriptions.length === 0) return null
   const subscription = billingSubscription(company, nowMs)
-  return subscription && runningCycle(subscription.periodStartMs, subscription.periodEndMs, nowMs)
+  if (subscription === null) return null
+  const { periodStartMs, periodEndMs } = subscription
+  return runningCycle(periodStartMs, periodEndMs, nowMs, billingAnchor(subscription))
+}
+
+/**
+ * The instant whose day of month and time every month of a subscription begins on, epoch ms: from its first period,
+ * from its provider, or as its bounds show it. A month that lacks the day does not move it.
+ *
+ * source  decision 34.
+ */
+export function billingAnchor({
+  anchorMs,
+  cycleAnchorMs,
+  periodStartMs,
+  periodEndMs,
+}: Pick<SubscriptionState, 'anchorMs' | 'cycleAnchorMs' | 'periodStartMs' | 'periodEndMs'>): number {
+  return anchorMs ?? cycleAnchorMs ?? anchorOf(periodStartMs, periodEndMs)
 }

@@ -11,7 +11,7 @@ import type {
 import type { Decision, Effect } from '../company/message.js'
 import { cycleUsageSince, needsRecount } from '../usage/counter.js'
 import type { Counters } from '../usage/counters.js'
-import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from '../usage/period.js'
+import { cycleStart, periodAt } from '../usage/period.js'
 import type { CycleRecount, EndedTrial, SubscriptionMessage, SubscriptionReply } from './messages.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
 import { holdingOf, planEffects } from './plan-change.js'
@@ -118,18 +118,6 @@ function decideCycleCounted(
   return { reply: null, effects: values.length > 0 ? [{ t: 'cycle_counted', startMs, values }] : [] }
 }
 
-/** The period of a subscription that renews by itself, at an instant; epoch ms. */
-export function periodAt(
-  anchorMs: number,
-  months: number,
-  nowMs: number,
-): { startMs: number; endMs: number } {
-  return {
-    startMs: recurrenceAtOrBefore(anchorMs, nowMs, months),
-    endMs: recurrenceAfter(anchorMs, nowMs, months),
-  }
-}
-
 /**
  * Changes of subscriptions by time, not yet recorded: one that is over by its own terms counts as canceled, one that
  * was overdue for too long as unpaid, and its plans go; one of the company's own is in its next period, its trial
@@ -161,12 +149,30 @@ function renewal({ subscriptions }: Readonly<Company>, nowMs: number): Effect[] 
     const trialOver = one.status === 'trialing' && one.trialEndMs !== null && one.trialEndMs <= nowMs
     if (renewsAt(one) > nowMs && !trialOver) continue
     const status = trialOver ? ('active' as const) : one.status
-    const { startMs, endMs } = periodAt(one.anchorMs, one.intervalMonths, nowMs)
-    const period = renewsAt(one) > nowMs ? {} : { periodStartMs: startMs, periodEndMs: endMs }
-    const subscription = { ...one, status, ...period }
+    const subscription = { ...one, status, ...renewed(one, nowMs) }
     return [{ t: 'subscription', subscription }, ...trialEnded(one, subscription, one.trialEndMs ?? nowMs)]
   }
   return []
+}
+
+/**
+ * The period that a subscription which renews by itself is in, and its anchor.
+ *
+ * source  FE-51; decision 34: the periods that are paid for begin with the end of the trial.
+ */
+export function renewed(
+  one: Pick<
+    SubscriptionState,
+    'anchorMs' | 'intervalMonths' | 'periodStartMs' | 'periodEndMs' | 'status' | 'trialEndMs'
+  >,
+  nowMs: number,
+): { readonly periodStartMs: number; readonly periodEndMs: number; readonly anchorMs: number } {
+  const { anchorMs, intervalMonths, periodStartMs, periodEndMs, status, trialEndMs } = one
+  const convertedMs = status === 'trialing' && trialEndMs !== null && trialEndMs <= nowMs ? trialEndMs : null
+  if (convertedMs === null && periodEndMs > nowMs) return { periodStartMs, periodEndMs, anchorMs: anchorMs! }
+  const from = convertedMs ?? anchorMs!
+  const { startMs, nextMs } = periodAt(from, intervalMonths, nowMs, convertedMs ?? periodEndMs)
+  return { periodStartMs: startMs, periodEndMs: nextMs, anchorMs: from }
 }
 
 const byTime: PlanChangeCause = { action: 'subscription_change', actorType: 'system', apiKeyId: null }

@@ -16,6 +16,8 @@ export interface Window {
 export interface Cycle {
   readonly startMs: number
   readonly endMs: number
+  /** Its day of month and time begin every month of the subscription; absent: as the bounds show it (decision 34). */
+  readonly anchorMs?: number
 }
 
 /** 00:00 UTC of the day. */
@@ -64,48 +66,135 @@ export function addMonthsClamped(anchorMs: number, n: number): number {
 }
 
 /**
- * The latest recurrence of an anchor at or before an instant; the anchor itself when that lies before it.
+ * The billing period that holds an instant: the one arithmetic of months that windows, renewals, plan grants and
+ * rating share.
+ *
+ * Periods begin on the day and time of the anchor, a day that a month lacks being its last one; so 31 Jan, 28 Feb,
+ * 31 Mar follow each other, and a year has twelve months and four quarters from any anchor.
+ *
+ * anchorMs  gives day of month and time (`billingAnchor` of a subscription). It may lie before or after the instant.
+ * months    length of a period: 1, 3, 6, 12.
+ * atMs      the instant, before or after the anchor.
+ * phaseMs   one period begins in the month of this instant, for periods of several months; absent: of the anchor.
+ * returns   `[startMs, nextMs)`, epoch ms.
+ * source    FE-51, CR-40, decision 34.
+ */
+export function periodAt(anchorMs: number, months: number, atMs: number, phaseMs = anchorMs): Window {
+  const phase = monthOf(anchorMs, phaseMs)
+  const current = phase + Math.floor((monthOf(anchorMs, atMs) - phase) / months) * months
+  return { startMs: inMonth(anchorMs, current), nextMs: inMonth(anchorMs, current + months) }
+}
+
+/** The latest instant at or before another on which months of an anchor begin; the anchor may be later. */
+export function anchoredAtOrBefore(anchorMs: number, atMs: number): number {
+  return inMonth(anchorMs, monthOf(anchorMs, atMs))
+}
+
+/** The first instant after another on which months of an anchor begin; the anchor may be later. */
+export function anchoredAfter(anchorMs: number, atMs: number): number {
+  return inMonth(anchorMs, monthOf(anchorMs, atMs) + 1)
+}
+
+/** Whether months of an anchor begin at an instant. */
+export function isOn(anchorMs: number, atMs: number): boolean {
+  return anchoredAtOrBefore(anchorMs, atMs) === atMs
+}
+
+/**
+ * The anchor that the bounds of a period show: of both the one with the later day, if the other follows from it by
+ * whole months (28 Feb to 31 Mar: the 31st), else the start.
+ *
+ * source  decision 34.
+ */
+export function anchorOf(startMs: number, endMs: number): number {
+  return dayOfMonth(endMs) > dayOfMonth(startMs) && isOn(endMs, startMs) ? endMs : startMs
+}
+
+/**
+ * The anchor of a period that follows another: the one known as long as either bound lies on it, else the one that
+ * the bounds show.
+ */
+export function anchorKept(knownMs: number | null, startMs: number, endMs: number): number {
+  if (knownMs !== null && (isOn(knownMs, startMs) || isOn(knownMs, endMs))) return knownMs
+  return anchorOf(startMs, endMs)
+}
+
+/** The month in which the latest month of an anchor before or at an instant begins, counted from year 0. */
+function monthOf(anchorMs: number, atMs: number): number {
+  const { year, month } = civil(Math.floor(atMs / dayMs))
+  const own = year * 12 + month - 1
+  return inMonth(anchorMs, own) > atMs ? own - 1 : own
+}
+
+/** Where the month of an anchor begins in a month counted from year 0. */
+function inMonth(anchorMs: number, index: number): number {
+  const days = Math.floor(anchorMs / dayMs)
+  const [year, month] = [Math.floor(index / 12), modulo(index, 12) + 1]
+  const day = Math.min(civil(days).day, daysIn(year, month))
+  return daysOf(year, month, day) * dayMs + (anchorMs - days * dayMs)
+}
+
+function dayOfMonth(atMs: number): number {
+  return civil(Math.floor(atMs / dayMs)).day
+}
+
+/**
+ * The first recurrence of an anchor after an instant; the anchor itself when that lies before it.
  *
  * months  length of one step: 1, 3, 6, 12.
  */
-export function recurrenceAtOrBefore(anchorMs: number, atMs: number, months = 1): number {
-  if (atMs <= anchorMs) return anchorMs
-  return addMonthsClamped(anchorMs, stepsTo(anchorMs, atMs, months) * months)
-}
-
-/** The first recurrence of an anchor after an instant; the anchor itself when that lies before it. */
 export function recurrenceAfter(anchorMs: number, atMs: number, months = 1): number {
-  if (atMs < anchorMs) return anchorMs
-  return addMonthsClamped(anchorMs, (stepsTo(anchorMs, atMs, months) + 1) * months)
+  return atMs < anchorMs ? anchorMs : periodAt(anchorMs, months, atMs).nextMs
 }
 
-/** Whole steps of `months` from the anchor that fit before or at `atMs`, which is not before the anchor. */
-function stepsTo(anchorMs: number, atMs: number, months: number): number {
-  const from = civil(Math.floor(anchorMs / dayMs))
-  const to = civil(Math.floor(atMs / dayMs))
-  const steps = Math.floor(((to.year - from.year) * 12 + to.month - from.month) / months)
-  return addMonthsClamped(anchorMs, steps * months) > atMs ? steps - 1 : steps
+/**
+ * An anchor of the same day and time from which steps of several months reach an instant, though its month may lack
+ * the day: 31 Aug for quarters that begin on 28 Feb with the 31st.
+ *
+ * returns  epoch ms, at or before phaseMs; with the longest day there is, where no such month has the anchor's.
+ */
+export function anchorInPhase(anchorMs: number, months: number, phaseMs: number): number {
+  const phase = monthOf(anchorMs, phaseMs)
+  const day = dayOfMonth(anchorMs)
+  let best = inMonth(anchorMs, phase)
+  for (let k = 1; k <= 8 && dayOfMonth(best) < day; k++) {
+    const other = inMonth(anchorMs, phase - k * months)
+    if (dayOfMonth(other) > dayOfMonth(best)) best = other
+  }
+  return best
 }
 
 /**
  * The cycle to hand out while a subscription counts as active: never one that has ended.
  *
- * An end at or before now is replaced by the first monthly recurrence of the start after now.
+ * An end at or before now is replaced by the next month of the anchor (absent: as the bounds show it).
  * source  FE-52, PB-57.
  */
-export function runningCycle(startMs: number, endMs: number, nowMs: number): Cycle {
-  return endMs > nowMs ? { startMs, endMs } : { startMs, endMs: recurrenceAfter(startMs, nowMs) }
+export function runningCycle(
+  startMs: number,
+  endMs: number,
+  nowMs: number,
+  anchorMs = anchorOf(startMs, endMs),
+): Cycle {
+  return { startMs, endMs: endMs > nowMs ? endMs : anchoredAfter(anchorMs, nowMs), anchorMs }
 }
 
 /** The start of the billing-cycle window that holds now (FE-51). */
 export function cycleStart(cycle: Cycle, nowMs: number): number {
-  return cycle.startMs > nowMs ? monthStart(nowMs) : recurrenceAtOrBefore(cycle.startMs, nowMs)
+  const { startMs } = cycle
+  return startMs > nowMs ? monthStart(nowMs) : Math.max(startMs, anchoredAtOrBefore(anchorIn(cycle), nowMs))
 }
 
 /** The end of that window; capped at the cycle's end even when that is past (FE-51, FE-52). */
 export function cycleNext(cycle: Cycle, nowMs: number): number {
-  if (cycle.startMs > nowMs) return Math.min(cycle.startMs, nextMonthStart(nowMs))
-  return Math.min(recurrenceAfter(cycle.startMs, nowMs), cycle.endMs)
+  const { startMs, endMs } = cycle
+  if (startMs > nowMs) return Math.min(startMs, nextMonthStart(nowMs))
+  return Math.min(anchoredAfter(anchorIn(cycle), nowMs), endMs)
+}
+
+/** The anchor of a period. */
+export function anchorIn({ startMs, endMs, anchorMs }: Cycle): number {
+  return anchorMs ?? anchorOf(startMs, endMs)
 }
 
 /**

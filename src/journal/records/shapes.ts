@@ -124,4 +124,5 @@ export const shapes = new Shapes([
   ['t', 'c', 'seq', 'at', 'r', 's'],
   ['t', 'c', 'at', 'e'],
   ['t', 'names', 'atMs'],
+  [...subscription, 'items', 'cycleAnchorMs'],
 ])

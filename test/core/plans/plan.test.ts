@@ -119,7 +119,7 @@ t.test('PB-57 the end of a period alone takes nothing away', async t => {
   })
   const paying = company({ plan: holding('pro'), subscriptions: [late] })
   t.equal(planAt(paying, now), 'pro_v1')
-  t.same(cycleOf(paying, now), { startMs: late.periodStartMs, endMs: Date.UTC(2026, 2, 20) }, 'FE-52')
+  t.match(cycleOf(paying, now), { startMs: late.periodStartMs, endMs: Date.UTC(2026, 2, 20) }, 'FE-52')
 })
 
 t.test('PB-58 a subscription’s trial that cancels ends it, while it is trialing', async t => {
