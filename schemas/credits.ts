@@ -374,7 +374,7 @@ interface PlanGrantTerms {
   auto_topup_expiry_unit?: BillingCreditExpiryUnit | null | undefined
   auto_topup_expiry_unit_count?: Count | null | undefined
   can_buy_bundles?: boolean | null | undefined
-  /** Also change the published version, which companies are on now. */
+  /** Takes effect with the publish of the draft, for companies that move to it. */
   apply_to_existing?: boolean | null | undefined
 }
 

@@ -95,10 +95,17 @@ t.test('company overrides', async t => {
     const second = await client.ok('POST', '/company-overrides', { ...body, value_numeric: 7 })
     t.match(second, { value_numeric: 7, expiration_date: null, notes: [] })
     t.not(second.id, first.id)
-    t.equal((await client.get(`/company-overrides/${first.id}`)).status, 404)
-    t.equal((await client.ok('GET', `/company-overrides?company_id=${late.id}`)).length, 1)
+    t.match(
+      await client.ok('GET', `/company-overrides/${first.id}`),
+      { id: first.id, value_numeric: 1, notes: [{}] },
+      'N11 the expired one stays readable',
+    )
+    t.equal((await client.ok('GET', `/company-overrides?company_id=${late.id}`)).length, 2)
     t.match(await check('exports', 'late'), { value: true, entitlement: { allocation: 7 } })
     t.equal((await client.post('/company-overrides', body)).status, 400, 'EN-4 again')
+    t.same(await client.ok('DELETE', `/company-overrides/${first.id}`), { deleted: true })
+    t.equal((await client.get(`/company-overrides/${first.id}`)).status, 404)
+    t.match(await check('exports', 'late'), { value: true, entitlement: { allocation: 7 } })
     await client.ok('DELETE', `/companies/${late.id}`)
     await client.ok('DELETE', `/environments/${environmentId}/clock`)
   })

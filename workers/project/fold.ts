@@ -186,6 +186,8 @@ export class Fold {
       case 'named':
         this.#touch(fact, entity, at).name = effect.name
         return
+      case 'override_over':
+        return // its row stays (EN-60)
       case 'once':
         this.paidEffects.put(effect.claim, { claim: effect.claim })
         return

@@ -13,7 +13,6 @@ import {
   lockPlan,
   placeOf,
   unknownVersion,
-  versionsOf,
 } from '../plans/version-rows.js'
 import { scopeOf } from './handlers.js'
 import {
@@ -76,23 +75,14 @@ function writePlace(call: Call<unknown, unknown>): GrantPlace {
 }
 
 /**
- * The versions that an edit changes: the draft, created if absent. With `apply_to_existing` the published version is
- * changed in place, and an existing draft too, so that the next publish does not undo the edit.
+ * The version that an edit changes: the draft, created if absent. `apply_to_existing` takes effect with its publish:
+ * then companies move as the publish says.
  *
  * plan    locked.
- * source  PB-3; `apply_to_existing` takes precedence and means the published version: decision.
+ * source  PB-3, N10.
  */
-async function edited(
-  tx: Sql,
-  place: GrantPlace,
-  plan: PlanRow,
-  reachesCompanies: boolean,
-): Promise<readonly PlanVersionRow[]> {
-  const versions = await versionsOf(tx, place.environmentId, plan.id)
-  const published = reachesCompanies ? versions.find(({ status }) => status === 'published') : undefined
-  if (!published) return [await ensureDraft(tx, plan, place.environmentId, place.nowMs)]
-  const draft = versions.find(({ status }) => status === 'draft')
-  return draft ? [published, draft] : [published]
+function edited(tx: Sql, place: GrantPlace, plan: PlanRow): Promise<PlanVersionRow> {
+  return ensureDraft(tx, plan, place.environmentId, place.nowMs)
 }
 
 /**
@@ -108,10 +98,7 @@ export const createPlanGrant: Handler<Exact<PlanGrantCreate>> = async call => {
     const plan = await lockPlan(tx, placeOf(call), body.plan_id, 'plan_id')
     const reaches = body.apply_to_existing === true
     await requireEditable(tx, place, plan, body.plan_version_id, reaches)
-    const [first, ...others] = await edited(tx, place, plan, reaches)
-    const row = await insertPlanGrant(tx, place, plan, first!, body)
-    for (const version of others) await insertPlanGrant(tx, place, plan, version, body, row.origin_id)
-    return viewOf(tx, row)
+    return viewOf(tx, await insertPlanGrant(tx, place, plan, await edited(tx, place, plan), body))
   })
   return { status: 201, data }
 }
@@ -134,31 +121,26 @@ async function requireEditable(
     )
 }
 
-/** The grant in the path on each version that the edit changes, and its plan. */
+/** The grant in the path on the draft, and its plan. */
 async function toEdit(
   tx: Sql,
   call: Call<unknown, unknown>,
   place: GrantPlace,
-  reachesCompanies: boolean,
-): Promise<{ readonly plan: PlanRow; readonly rows: readonly PlanCreditGrantRow[] }> {
+): Promise<{ readonly plan: PlanRow; readonly row: PlanCreditGrantRow }> {
   const named = await findPlanGrant(tx, place.environmentId, call.params.plan_grant_id!)
   if (!named) throw unknownGrant()
   const plan = await lockPlan(tx, placeOf(call), named.plan_id)
   const version = await findVersion(tx, place.environmentId, named.plan_version_id)
   if (version?.status === 'archived')
     throw new ServiceError('state_conflict', 'The grant belongs to an archived version')
-  const rows: PlanCreditGrantRow[] = []
-  for (const one of await edited(tx, place, plan, reachesCompanies)) {
-    const row = await planGrantIn(tx, one, named)
-    if (row) rows.push(row)
-  }
-  if (rows.length === 0) throw unknownGrant()
-  return { plan, rows }
+  const row = await planGrantIn(tx, await edited(tx, place, plan), named)
+  if (!row) throw unknownGrant()
+  return { plan, row }
 }
 
 /**
  * PUT /billing/credits/plan-grants/{plan_grant_id}. A grant of the published version is changed on the draft, so the
- * answer may carry the id of its copy there. Companies that have it get new terms at the next reset (CR-37 excepted).
+ * answer may carry the id of its copy there. Companies get the new terms with its publish (PB-3, decision 33).
  *
  * errors  400 for a grant of an archived version; 404 when the draft no longer has it.
  */
@@ -166,10 +148,8 @@ export const changePlanGrant: Handler<Exact<PlanGrantUpdate>> = async call => {
   const { body } = call
   const place = writePlace(call)
   const data = await call.services.catalogs.change(scopeOf(call), async tx => {
-    const { plan, rows } = await toEdit(tx, call, place, body.apply_to_existing === true)
-    const changed: PlanCreditGrantRow[] = []
-    for (const row of rows) changed.push(await updatePlanGrant(tx, place, plan, row, body))
-    return viewOf(tx, changed[0]!)
+    const { plan, row } = await toEdit(tx, call, place)
+    return viewOf(tx, await updatePlanGrant(tx, place, plan, row, body))
   })
   return { data }
 }
@@ -178,14 +158,14 @@ const deleteShape = { apply_to_existing: boolean } as const
 export const planGrantDeleteQuery = query(deleteShape)
 
 /**
- * DELETE /billing/credits/plan-grants/{plan_grant_id}: removes it from the draft. With `apply_to_existing` it is
- * removed from the published version as well, and what companies have left of it is taken back (CR-39).
+ * DELETE /billing/credits/plan-grants/{plan_grant_id}: removes it from the draft. What companies have left of it is
+ * taken back when they move to the version that is published from it (PB-3, CR-39).
  */
 export const deletePlanGrant: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const place = writePlace(call)
   await call.services.catalogs.change(scopeOf(call), async tx => {
-    const { rows } = await toEdit(tx, call, place, call.query.apply_to_existing === true)
-    for (const row of rows) await removePlanGrant(tx, row, place.nowMs)
+    const { row } = await toEdit(tx, call, place)
+    await removePlanGrant(tx, row, place.nowMs)
   })
   return { data: { deleted: true } }
 }

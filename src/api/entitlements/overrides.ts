@@ -97,19 +97,15 @@ const refusals: Refusals = {
   expired: ['value_invalid', 'expiration_date: lies in the past'],
 }
 
-/** Send a message to the company. Returns the id of the expired override that the new one replaced, or null. */
-async function ask(
-  call: Call<unknown, unknown>,
-  companyId: string,
-  message: CompanyMessage,
-): Promise<string | null> {
+/** Send a message to the company. */
+async function ask(call: Call<unknown, unknown>, companyId: string, message: CompanyMessage): Promise<void> {
   const { services, environment, nowMs } = call
   const asked = services.shards.ask<string | null>('c', environment.id, companyId, message, nowMs)
-  return replyWhenShown(call, asked, refusals)
+  await replyWhenShown(call, asked, refusals)
 }
 
 /**
- * POST /company-overrides. An expired override of the same feature is replaced (EN-60).
+ * POST /company-overrides. An expired override of the same feature makes room, and stays readable (EN-60).
  *
  * errors  400 for a second active one of the feature, an expiration in the past, a value that does not fit; 404 for
  *         an unknown company, feature, trait or credit.
@@ -129,8 +125,7 @@ export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = asyn
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   }
-  const replaced = await ask(call, body.company_id, { type: 'put_override', override, replace: false })
-  if (replaced !== null) await deleteNotes(services.sql, replaced)
+  await ask(call, body.company_id, { type: 'put_override', override, replace: false })
   await addNote(call, id, body.note)
   return { status: 201, data: await overrideOf(call, id) }
 }
@@ -167,7 +162,8 @@ export const deleteCompanyOverride: Handler = async call => {
   const { services, environment, params } = call
   const row = await findOverride(services.sql, environment.id, params.company_override_id!)
   if (!row) throw unknownOverride()
-  await ask(call, row.company_id, { type: 'delete_override', overrideId: row.id })
+  const isOver = row.expires_at !== null && row.expires_at.getTime() <= call.nowMs
+  await ask(call, row.company_id, { type: 'delete_override', overrideId: row.id, isOver })
   await deleteNotes(services.sql, row.id)
   return { data: { deleted: true } }
 }

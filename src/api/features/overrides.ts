@@ -28,7 +28,7 @@ export async function deleteOverridesOf(
             'c',
             row.environment_id,
             row.company_id,
-            { type: 'delete_override', overrideId: row.id },
+            { type: 'delete_override', overrideId: row.id, isOver: true },
             clock.now(row.environment_id),
           )
           .catch((error: unknown) => {

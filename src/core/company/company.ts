@@ -11,6 +11,7 @@ import { decideManaged } from '../plans/manage.js'
 import type { PlansManaged } from '../plans/messages.js'
 import { cycleOf } from '../plans/plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
+import { decidedWithSeats } from '../plans/seats.js'
 import { decideSubscriptions } from '../plans/subscription.js'
 import { addUsage, effectsOf, fitsUsage, setCycleUsage } from '../usage/counter.js'
 import { Counters } from '../usage/counters.js'
@@ -108,7 +109,7 @@ export function decideCompany(
       return { reply: decided.reply, effects: [...decided.effects, { t: 'seen', atMs: message.seenAtMs }] }
     }
     case 'upsert':
-      return decideUpsert(company, catalog, message, nowMs)
+      return decidedWithSeats(company, catalog, decideUpsert(company, catalog, message, nowMs), nowMs)
     case 'increment_trait': {
       if (!company.exists && message.updateOnly) return { refused: 'not_found' }
       const text = incremented(company, message.name, message.by)
@@ -130,7 +131,10 @@ export function decideCompany(
     case 'put_override':
       return company.exists ? putOverride(company, message, nowMs) : { refused: 'not_found' }
     case 'delete_override':
-      if (!company.overrides.some(one => one.id === message.overrideId))
+      if (
+        !company.exists ||
+        (!message.isOver && !company.overrides.some(one => one.id === message.overrideId))
+      )
         return { refused: 'override_not_found' }
       return { reply: null, effects: [{ t: 'override_removed', overrideId: message.overrideId }] }
     case 'limit_overdraft': {
@@ -145,13 +149,19 @@ export function decideCompany(
     case 'migrate_plan':
     case 'cancel_migration':
     case 'settle':
-      return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
+      return company.exists
+        ? decidedWithSeats(company, catalog, decidePlans(company, catalog, message, nowMs), nowMs)
+        : { refused: 'not_found' }
     case 'manage_plan':
-      return company.exists ? managed(company, catalog, message, nowMs) : { refused: 'not_found' }
+      return company.exists
+        ? decidedWithSeats(company, catalog, managed(company, catalog, message, nowMs), nowMs)
+        : { refused: 'not_found' }
     case 'put_subscription':
     case 'drop_subscription':
     case 'cycle_counted':
-      return company.exists ? decideSubscriptions(company, catalog, message, nowMs) : { refused: 'not_found' }
+      return company.exists
+        ? decidedWithSeats(company, catalog, decideSubscriptions(company, catalog, message, nowMs), nowMs)
+        : { refused: 'not_found' }
     case 'check_and_reserve':
       return checkAndReserve(company, catalog, message, nowMs)
     default: {
@@ -181,7 +191,7 @@ function putOverride(
   if (!had) return replace ? { refused: 'override_not_found' } : put([])
   if (replace) return had.id === override.id ? put([]) : { refused: 'override_exists' }
   if (!isOver(had.expiresAtMs)) return { refused: 'override_exists' }
-  return put([{ t: 'override_removed', overrideId: had.id }])
+  return put([{ t: 'override_over', overrideId: had.id }])
 
   function put(first: readonly Effect[]): Decision {
     return { reply: first.length > 0 ? had!.id : null, effects: [...first, { t: 'override', override }] }
@@ -266,6 +276,7 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
         : [...company.overrides, override]
       return
     }
+    case 'override_over':
     case 'override_removed':
       company.overrides = company.overrides.filter(one => one.id !== effect.overrideId)
       return

@@ -95,7 +95,8 @@ export type CompanyMessage =
       /** False: 400 when the feature already has one that has not expired (EN-4). */
       readonly replace: boolean
     }
-  | { readonly type: 'delete_override'; readonly overrideId: string }
+  /** isOver: it has expired, and a new one may have taken its place: only its row is left. */
+  | { readonly type: 'delete_override'; readonly overrideId: string; readonly isOver?: boolean }
   /** The overdraft limit of the company's billing profile: credits as decimal text; null leaves it to its plans. */
   | { readonly type: 'limit_overdraft'; readonly limit: string | null }
   | SubscriptionMessage
@@ -178,6 +179,8 @@ export type Effect =
   | { readonly t: 'deleted'; readonly keys: readonly KeyPair[] }
   | { readonly t: 'override'; readonly override: OverrideState }
   | { readonly t: 'override_removed'; readonly overrideId: string }
+  /** An expired override makes room for a new one; its row stays readable (EN-60). */
+  | { readonly t: 'override_over'; readonly overrideId: string }
   /** Overdraft limit of the company's billing profile: credits as decimal text; null leaves it to the plans. */
   | { readonly t: 'overdraft_limit'; readonly limit: string | null }
   | { readonly t: 'plan'; readonly plan: PlanHolding | null }

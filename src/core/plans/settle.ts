@@ -5,6 +5,7 @@ import type { Effect } from '../company/message.js'
 import { settleDowngrade } from './manage.js'
 import { endsAt, isActive, renewsAt } from './plan.js'
 import { settlePlans } from './plan-change.js'
+import { withEndedSeats } from './seats.js'
 import { settleSubscriptions } from './subscription.js'
 
 /**
@@ -15,6 +16,11 @@ import { settleSubscriptions } from './subscription.js'
  * source   EN-91, EN-93, EN-95, EN-96, PB-34, PB-56, PB-58; the order by instants: decision.
  */
 export function settleByTime(company: Readonly<Company>, catalog: Catalog, nowMs: number): readonly Effect[] {
+  const effects = firstDue(company, catalog, nowMs)
+  return effects.length === 0 ? effects : withEndedSeats(company, catalog, effects, nowMs)
+}
+
+function firstDue(company: Readonly<Company>, catalog: Catalog, nowMs: number): readonly Effect[] {
   const instants = dueInstants(company, nowMs)
   const first = instants[0] ?? Number.POSITIVE_INFINITY
   const renewal = Math.min(...company.subscriptions.map(one => renewalOf(one, nowMs)))

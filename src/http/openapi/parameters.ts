@@ -16,7 +16,7 @@ const texts: Readonly<Record<string, string>> = {
   action: 'The recorded action.',
   actor_type: 'The kind of actor.',
   after: 'Position in the chain after which rows are returned; 0: from the start.',
-  apply_to_existing: 'Also change the published version, and with it the companies on it.',
+  apply_to_existing: 'Takes effect with the publish of the draft, for companies that move to it.',
   base_plan_action: 'The recorded action on the base plan.',
   boolean_require_event: 'List boolean features only if they name an event.',
   bundle_type: 'Type of the bundle.',
