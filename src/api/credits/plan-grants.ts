@@ -7,13 +7,7 @@ import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string } from '../kit/query.js'
-import {
-  ensureDraft,
-  findVersion,
-  lockPlan,
-  placeOf,
-  unknownVersion,
-} from '../plans/version-rows.js'
+import { ensureDraft, findVersion, lockPlan, placeOf, unknownVersion } from '../plans/version-rows.js'
 import { scopeOf } from './handlers.js'
 import {
   findPlanGrant,
