@@ -278,7 +278,9 @@ export class Stream {
     this.options.refused(kind, keys, watched === true)
     const name = nameOf(kind, keys)
     if (this.asked.size > 10_000) this.asked.clear()
-    this.asked.set(name, Date.now())
+    // A watched list is remembered as unknown; once that ends, it may be requested at once.
+    if (watched) this.asked.delete(name)
+    else this.asked.set(name, Date.now())
     const waiters = this.waiting.get(name)
     if (waiters) this.settle(name, waiters)
   }
