@@ -152,8 +152,8 @@ const deleteShape = { apply_to_existing: boolean } as const
 export const planGrantDeleteQuery = query(deleteShape)
 
 /**
- * DELETE /billing/credits/plan-grants/{plan_grant_id}: removes it from the draft. What companies have left of it is
- * taken back when they move to the version that is published from it (PB-3, CR-39).
+ * DELETE /billing/credits/plan-grants/{plan_grant_id}: removes it from the draft. Companies lose the rest of it
+ * when they move to the version that is published from the draft (PB-3, CR-39).
  */
 export const deletePlanGrant: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const place = writePlace(call)
