@@ -277,7 +277,8 @@ program
     `
 Run it where Tollgate runs, as the same user and with its TOLLGATE_DATA_DIR. Both stores, embedded or your own, the
 journals, and the secrets of the data directory go into <directory>, which is empty or not there yet. Nothing else is
-needed to restore it but TOLLGATE_PEPPER, if you set one. Keep it like a secret.`,
+needed to restore it but TOLLGATE_PEPPER and TOLLGATE_BACKUP_KEY, or the file backup-key of the data directory where
+neither is set: it seals the backup and is not in it. Keep the backup like a secret, and that file elsewhere.`,
   )
   .action(
     ends(async (directory: string) => {
@@ -296,11 +297,11 @@ Into the embedded stores, or into those that DATABASE_URL and CLICKHOUSE_URL nam
 backup was taken of. A backup of an older Tollgate is brought to this version by the next start.
 
 What is in a backup is believed when TOLLGATE_BACKUP_KEY, else TOLLGATE_PEPPER, is what it was when the backup was
-taken, or when --fingerprint names it. On a fresh machine set the same one. Where neither was ever set, the pepper made
-at the first start lies in the backup and vouches for it, which shows damage but not malice: then use --fingerprint.`,
+taken, or when --fingerprint names it. On a fresh machine set the same one. Where neither was ever set, it is in the file
+backup-key of the former data directory: name it with TOLLGATE_BACKUP_KEY_FILE, or put it into the new directory.`,
   )
   .option('--fingerprint <sha256>', 'take the backup of this fingerprint, as `tollgate backup` printed it')
-  .option('--unsealed', 'take a backup that nothing vouches for, of a Tollgate that sealed none')
+  .option('--unsealed', 'take a backup that nothing vouches for: it has no seal, or its secret is lost')
   .action(
     ends(async (directory: string, given: { readonly fingerprint?: string; readonly unsealed?: boolean }) => {
       const { restore } = await import('./cli/restore.js')

@@ -41,7 +41,7 @@ function readAll(env: Env) {
     bootstrapKey: bootstrapKey(env), // null: generated at the first start
     pepper: given(env, 'TOLLGATE_PEPPER'), // for key hashes; null: generated at the first start, kept in the data directory
     pepperPrevious: given(env, 'TOLLGATE_PEPPER_PREVIOUS'), // also tried for key hashes; null: none
-    backupKey: backupKey(env), // seals backups; null: the pepper does
+    backupKey: backupKey(env), // seals backups; null: TOLLGATE_PEPPER does, else a secret generated at the first start, kept in the data directory
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members as a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // worker threads
     limits: limits(env, 'TOLLGATE_LIMITS'),

@@ -133,12 +133,12 @@ export interface Trust {
   readonly secrets: readonly (readonly [Voucher, string])[]
   /** SHA-256 of the table of contents, hex, as printed when the backup was taken. */
   readonly fingerprint?: string | undefined
-  /** Accept a backup without a seal. Early versions wrote none. */
+  /** Accept a backup without a seal, or one sealed with a secret that is not given. Damage is still noticed. */
   readonly unsealed: boolean
 }
 
-/** The evidence found: the restorer's secret or fingerprint; only the pepper inside the backup; or none. */
-export type Vouched = 'known' | 'own pepper' | 'nobody'
+/** The evidence found: the restorer's secret or fingerprint; or none, which `unsealed` accepted. */
+export type Vouched = 'known' | 'nobody'
 
 export class ArchiveReader {
   private constructor(
@@ -219,16 +219,21 @@ async function vouch(directory: string, text: string, line: string, trust: Trust
     )
   }
   if (isSealed(text, line, secrets)) return 'known'
-  const wanted = line.startsWith('pepper ') ? 'TOLLGATE_PEPPER' : 'TOLLGATE_BACKUP_KEY'
-  if (secrets.length > 0 || wanted === 'TOLLGATE_BACKUP_KEY')
+  const [voucher, setting] = line.startsWith('pepper ')
+    ? (['pepper', 'TOLLGATE_PEPPER'] as const)
+    : (['TOLLGATE_BACKUP_KEY', 'TOLLGATE_BACKUP_KEY'] as const)
+  if (!unsealed || secrets.some(([kind]) => kind === voucher))
     throw new Failure(
-      `${directory} is not vouched for by a secret given here: it was changed, or ${wanted} is another one than when ` +
-        'it was taken. (--fingerprint takes the line that `tollgate backup` printed instead.)',
+      `${directory} is not vouched for by a secret given here: it was changed, or ${setting} is another one than when ` +
+        'it was taken. Where neither it nor TOLLGATE_PEPPER was set, it is in the file backup-key of the data ' +
+        'directory that the backup was taken of (TOLLGATE_BACKUP_KEY_FILE). --fingerprint takes the line that ' +
+        '`tollgate backup` printed instead; --unsealed takes the backup if you trust where it was kept.',
     )
-  // a pepper inside the backup is weak evidence: an attacker could replace both
-  const own = await ownPepper(directory)
-  if (own !== null && isSealed(text, line, [['pepper', own]])) return 'own pepper'
-  throw new Failure(`${directory} is not what was written: its ${contentsFile} was changed`)
+  // A pepper inside the backup shows damage. It vouches for nothing: whoever changed the backup could replace both.
+  const own = voucher === 'pepper' ? await ownPepper(directory) : null
+  if (own !== null && !isSealed(text, line, [['pepper', own]]))
+    throw new Failure(`${directory} is not what was written: its ${contentsFile} was changed`)
+  return 'nobody'
 }
 
 /** Longest pepper that is read from a backup, bytes. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { TransactionSql } from 'postgres'
 import type { Config } from '../config.js'
+import { backupKeyFile } from '../engine/account/secret-file.js'
 import type { BackupPoint } from '../engine/recovery/backup.js'
 import { Control } from '../engine/recovery/control.js'
 import { copySegments } from '../journal/backup-copy.js'
@@ -83,6 +84,11 @@ async function take(config: Config, control: Control, archive: ArchiveWriter, io
       io.note(
         `fingerprint ${fingerprint}: keep it elsewhere, and a restore with --fingerprint takes this backup alone`,
       )
+      if (config.backupKey === null && config.pepper === null)
+        io.note(
+          `sealed with ${join(config.dataDir, backupKeyFile)}, which is not in the backup: keep a copy elsewhere. ` +
+            'A restore asks for it (TOLLGATE_BACKUP_KEY_FILE) or for the fingerprint.',
+        )
     })
   } finally {
     await closePostgres(sql, 1_000)
@@ -167,8 +173,12 @@ async function copySecrets({ dataDir }: Config, archive: ArchiveWriter, io: Io):
   return kept
 }
 
-/** The secret that seals a backup: the setting, else the pepper, which a restore needs anyway. */
+/**
+ * The secret that seals a backup: TOLLGATE_BACKUP_KEY, else TOLLGATE_PEPPER, else the secret generated for this. None of
+ * them is in the backup: a secret that is would let anyone who can write to it seal another (security L1).
+ */
 async function voucher({ backupKey, pepper, dataDir }: Config): Promise<readonly [Voucher, string]> {
   if (backupKey !== null) return ['TOLLGATE_BACKUP_KEY', backupKey]
-  return ['pepper', pepper ?? (await readFile(join(dataDir, 'pepper'), 'utf8')).trim()]
+  if (pepper !== null) return ['pepper', pepper]
+  return ['TOLLGATE_BACKUP_KEY', (await readFile(join(dataDir, backupKeyFile), 'utf8')).trim()]
 }

@@ -1,11 +1,12 @@
 // `tollgate restore`: restores a backup into an empty data directory. The next start continues from there.
 import { createWriteStream } from 'node:fs'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../config.js'
 import { restoredFile } from '../engine/account/bootstrap.js'
+import { backupKeyFile } from '../engine/account/secret-file.js'
 import { segmentPath, shardDirectory } from '../journal/segment.js'
 import { createLogger } from '../log.js'
 import { Opened } from '../opened.js'
@@ -16,12 +17,14 @@ import { lockDataDir } from '../storage/lock.js'
 import { migrate } from '../storage/migrate.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { ArchiveReader, syncDirectory, type Trust } from './archive.js'
-import { mustFitSchema, segmentFile, tableFile } from './contents.js'
+import { mustFitSchema, segmentFile, tableFile, type Voucher } from './contents.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
 /**
  * Restore a backup into the embedded stores, or those named by DATABASE_URL and CLICKHOUSE_URL, whichever the
  * backup was taken from. They get the schema of the backup; the next start migrates it.
+ *
+ * The data directory may hold one file already: the secret that sealed the backup.
  *
  * The backup is not trusted. Its table of contents is authenticated and validated before anything is created, and its
  * tables are compared with the schema before they are filled.
@@ -35,13 +38,13 @@ export async function restore(
   trust: Omit<Trust, 'secrets'>,
   io: Io,
 ): Promise<Exit> {
-  const archive = await ArchiveReader.open(directory, { ...trust, secrets: secretsOf(config) })
+  const archive = await ArchiveReader.open(directory, { ...trust, secrets: await secretsOf(config) })
   const { dataDir } = config
   const names = await readdir(dataDir).catch(error => {
     if (error.code === 'ENOENT') return []
     throw new Failure(`${dataDir}: ${error.message}`)
   })
-  if (names.some(name => name !== 'lost+found'))
+  if (names.some(name => name !== 'lost+found' && name !== backupKeyFile))
     throw new Failure(`${dataDir} is not empty: name another TOLLGATE_DATA_DIR, or move that one away`)
   const lock = await lockDataDir(dataDir)
   try {
@@ -68,8 +71,8 @@ export async function restore(
   io.print(`${dataDir}: as it was at ${takenAt} under Tollgate ${tollgate}; start it`)
   if (archive.vouched !== 'known')
     io.note(
-      `Nothing of yours vouches for this backup${archive.vouched === 'nobody' ? '' : ', only the pepper that lies in it'}: ` +
-        'whoever could change it where it was kept may have. TOLLGATE_BACKUP_KEY or --fingerprint tells.',
+      'Nothing of yours vouches for this backup: whoever could change it where it was kept may have. ' +
+        'TOLLGATE_BACKUP_KEY or --fingerprint tells.',
     )
   if (!archive.contents.secrets.includes('pepper') && config.pepper === null)
     io.note('Start it with the TOLLGATE_PEPPER that it had: no key is known without it')
@@ -77,9 +80,13 @@ export async function restore(
 }
 
 /** Secrets that may have sealed the backup. */
-function secretsOf({ backupKey, pepper }: Config): Trust['secrets'] {
+async function secretsOf({ backupKey, pepper, dataDir }: Config): Promise<Trust['secrets']> {
   if (backupKey !== null) return [['TOLLGATE_BACKUP_KEY', backupKey]]
-  return pepper === null ? [] : [['pepper', pepper]]
+  const kept = await readFile(join(dataDir, backupKeyFile), 'utf8').catch(() => '')
+  const secrets: (readonly [Voucher, string])[] = []
+  if (kept.trim() !== '') secrets.push(['TOLLGATE_BACKUP_KEY', kept.trim()])
+  if (pepper !== null) secrets.push(['pepper', pepper])
+  return secrets
 }
 
 async function fill(config: Config, archive: ArchiveReader, io: Io): Promise<void> {

@@ -18,6 +18,8 @@ const pepper = gunzipSync(await readFile(join(fixture, 'pepper.gz')))
   .toString()
   .trim()
 const contents = JSON.parse(original)
+/** The pepper of the fixture, as its owner has it. */
+const own = { TOLLGATE_PEPPER: pepper }
 const known: Trust = { secrets: [['pepper', pepper]], unsealed: false }
 
 /** Copy the fixture with the given table of contents, sealed with `secret`; null leaves it without a seal. */
@@ -122,7 +124,7 @@ t.test(
     const first = await copyOf(t, stolen)
     await cp(join(first, 'pepper.gz'), join(first, '..', 'authorized_keys.gz'))
     const data = join(directory, 'data')
-    t.match(await command(data, ['restore', first]), {
+    t.match(await command(data, ['restore', first], own), {
       code: 1,
       said: /not one that Tollgate wrote: secrets/,
     })
@@ -134,14 +136,14 @@ t.test(
     table.columns = [
       "environment_id, subtype) SELECT 'stolen', line FROM file('/etc/passwd','LineAsString','line String') -- ",
     ]
-    t.match(await command(data, ['restore', await copyOf(t, injected)]), {
+    t.match(await command(data, ['restore', await copyOf(t, injected)], own), {
       code: 1,
       said: /not one that Tollgate wrote: columns/,
     })
     t.notOk(existsSync(data))
     // a name that is well made, and of no column
     table.columns = ['environment_id', 'subtype', 'other']
-    t.match(await command(data, ['restore', await copyOf(t, injected)]), {
+    t.match(await command(data, ['restore', await copyOf(t, injected)], own), {
       code: 1,
       said: /the columns of event_types are not those of its schema/,
     })
@@ -176,15 +178,18 @@ t.test('security 9: signature of a backup', async t => {
   const open = (directory: string, trust: Partial<Trust>) =>
     ArchiveReader.open(directory, { secrets: [], unsealed: false, ...trust })
   t.equal((await open(whole, { secrets: [['pepper', pepper]] })).vouched, 'known')
-  t.equal(
-    (await open(whole, {})).vouched,
-    'own pepper',
-    'nothing is known here: damage is noticed, malice is not',
+  await t.rejects(open(whole, {}), /not vouched for/, 'L1 the pepper inside vouches for nothing')
+  t.equal((await open(whole, { unsealed: true })).vouched, 'nobody')
+  await t.rejects(
+    open(whole, { unsealed: true, secrets: [['pepper', 'another']] }),
+    /not vouched for/,
+    'a secret that is given counts',
   )
   await t.rejects(open(whole, { secrets: [['pepper', 'another']] }), /not vouched for/)
   await t.rejects(open(whole, { secrets: [['TOLLGATE_BACKUP_KEY', pepper]] }), /not vouched for/)
   const forged = await copyOf(t, withValue(['tollgate'], '9.9.9'), 'of somebody else')
   await t.rejects(open(forged, {}), Failure)
+  await t.rejects(open(forged, { unsealed: true }), /was changed/, 'damage is noticed')
   await t.rejects(open(forged, { secrets: [['pepper', pepper]] }), /not vouched for/)
 
   const unsealed = await copyOf(t, original, null)
@@ -196,6 +201,8 @@ t.test('security 9: signature of a backup', async t => {
   await writeFile(join(keyed, 'backup.mac'), seal(original, 'TOLLGATE_BACKUP_KEY', key))
   t.equal((await open(keyed, { secrets: [['TOLLGATE_BACKUP_KEY', key]] })).vouched, 'known')
   await t.rejects(open(keyed, {}), /TOLLGATE_BACKUP_KEY/)
+  await t.rejects(open(keyed, { secrets: [['pepper', pepper]] }), /TOLLGATE_BACKUP_KEY/)
+  t.equal((await open(keyed, { unsealed: true })).vouched, 'nobody', 'its secret is lost')
   const { createHash } = await import('node:crypto')
   const fingerprint = createHash('sha256').update(original).digest('hex')
   t.equal((await open(keyed, { fingerprint })).vouched, 'known', 'the fingerprint needs no secret')

@@ -19,7 +19,9 @@ t.test('long: a backup and its restore keep every digit of money and quantities'
   t.equal(taken.code, 0, taken.said)
   await first.end('SIGKILL')
   const second = join(directory, 'second')
-  const restored = await command(second, ['restore', copy])
+  const restored = await command(second, ['restore', copy], {
+    TOLLGATE_BACKUP_KEY_FILE: join(directory, 'first', 'backup-key'),
+  })
   t.equal(restored.code, 0, restored.said)
   const running = await Process.start(second, embedded)
   t.teardown(() => running.end('SIGKILL'))

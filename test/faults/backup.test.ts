@@ -1,6 +1,6 @@
 // A backup taken under load, the Tollgate it was taken of killed, and another one begun from it: everything that was
 // acknowledged before the backup began is there, each once (promises 1 to 3).
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Control } from '../../src/engine/recovery/control.js'
@@ -15,6 +15,10 @@ const clients = 8
 const batchMax = 500
 
 const tollgate = (dataDir: string, ...args: readonly string[]) => command(dataDir, args)
+
+/** Restore with the secret that sealed the backups of a data directory. */
+const restoreOf = (first: string, dataDir: string, copy: string) =>
+  command(dataDir, ['restore', copy], { TOLLGATE_BACKUP_KEY_FILE: join(first, 'backup-key') })
 
 type Remembered = Pick<Load, 'told' | 'events' | 'made'>
 
@@ -111,9 +115,10 @@ t.test('a backup under load, kill -9, a restore', async t => {
   await first.end('SIGKILL')
 
   const second = join(directory, 'second')
-  const restored = await tollgate(second, 'restore', copy)
+  t.match(await tollgate(second, 'restore', copy), { code: 1, said: /not vouched for/ }, 'L1 nothing in it vouches')
+  const restored = await restoreOf(join(directory, 'first'), second, copy)
   t.equal(restored.code, 0, restored.said)
-  t.match(await tollgate(second, 'restore', copy), { code: 1, said: /is not empty/ }, 'nor a restore')
+  t.match(await restoreOf(join(directory, 'first'), second, copy), { code: 1, said: /is not empty/ }, 'nor a restore')
   t.match(
     await tollgate(second, 'backup', join(directory, 'none')),
     { code: 1, said: /No Tollgate runs on/ },
@@ -155,6 +160,8 @@ t.test('an invalid or changed backup is not restored, and an unfinished restore 
     format: 1,
     secrets: ['pepper'],
   })
+  t.notOk((await readdir(whole)).includes('backup-key.gz'), 'L1 the secret that seals it is not in it')
+  t.equal((await stat(join(directory, 'first', 'backup-key'))).mode & 0o777, 0o600)
   t.equal(await running.end('SIGTERM'), 0)
 
   t.match(await tollgate(join(directory, 'x'), 'restore', directory), { code: 1, said: /is no whole backup/ })
@@ -163,6 +170,9 @@ t.test('an invalid or changed backup is not restored, and an unfinished restore 
   bytes[bytes.length >> 1]! ^= 1
   await writeFile(damaged, bytes)
   const second = join(directory, 'second')
+  // the secret may be put into the new data directory
+  await mkdir(second)
+  await cp(join(directory, 'first', 'backup-key'), join(second, 'backup-key'))
   t.match(await tollgate(second, 'restore', whole), { code: 1, said: /postgres\/companies of the backup/ })
   t.ok((await readdir(second)).includes('restoring'))
   t.match(await tollgate(second, 'start'), { code: 1, said: /did not come to its end/ })

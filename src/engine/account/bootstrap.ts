@@ -8,7 +8,7 @@ import { newId } from '../ids.js'
 import { type FirstKey, seeToFirstKey } from './first-key.js'
 import { hashKey, lastFour, newKeyValue, pepperId } from './key-value.js'
 import { readMembers, seeToMembers } from './members-file.js'
-import { keep } from './secret-file.js'
+import { backupKeyFile, keep } from './secret-file.js'
 
 export interface BootstrapConfig {
   readonly dataDir: string
@@ -18,6 +18,8 @@ export interface BootstrapConfig {
   readonly pepper: string | null
   /** TOLLGATE_PEPPER_PREVIOUS. */
   readonly pepperPrevious?: string | null
+  /** TOLLGATE_BACKUP_KEY. */
+  readonly backupKey?: string | null
   /** TOLLGATE_MEMBERS_FILE. */
   readonly membersFile: string | null
 }
@@ -63,6 +65,8 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
     config.pepper === null
       ? Buffer.from(await keep(join(config.dataDir, 'pepper'), () => randomBytes(32).toString('base64url')))
       : Buffer.from(config.pepper)
+  if (config.pepper === null && (config.backupKey ?? null) === null)
+    await keep(join(config.dataDir, backupKeyFile), () => randomBytes(32).toString('base64url'))
   const given = config.pepperPrevious ?? null
   const former = given === null || pepper.equals(Buffer.from(given)) ? null : Buffer.from(given)
   const members = config.membersFile === null ? null : await readMembers(config.membersFile)

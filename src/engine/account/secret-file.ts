@@ -2,6 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 
+/** File of the data directory with the secret that seals backups. It is in no backup, unlike the pepper. */
+export const backupKeyFile = 'backup-key'
+
 /** The text of a file that only its owner may read; created atomically if absent. */
 export async function keep(path: string, make: () => string): Promise<string> {
   try {
