@@ -115,6 +115,7 @@ function readAll(env: Env) {
     companiesMax: integer(env, 'TOLLGATE_COMPANIES_MAX', 5_000_000, { min: 1, max: 1_000_000_000 }), // per environment; beyond: 429, events fail
     usersMax: integer(env, 'TOLLGATE_USERS_MAX', 20_000_000, { min: 1, max: 1_000_000_000 }), // the same
     keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // per environment, for companies and for users; the same
+    definitionsMax: integer(env, 'TOLLGATE_DEFINITIONS_MAX', 10_000, { min: 10, max: 1_000_000 }), // of one kind, per environment; features, flags, plans and keys per account; beyond: 429
     eventNamesMax: integer(env, 'TOLLGATE_EVENT_NAMES_MAX', 100_000, { min: 1, max: 10_000_000 }), // per environment, counted by each shard; beyond: events fail
     writesBehindMax: integer(env, 'TOLLGATE_WRITES_BEHIND_MAX', 500, { min: 1, max: 1_000_000 }), // writes of an environment's events that Postgres does not have yet; beyond: the next ones wait
     streamConnectionsMax: integer(env, 'TOLLGATE_STREAM_CONNECTIONS_MAX', 4_000, { min: 0, max: 1_000_000 }), // to the data stream, of an environment; beyond: 429

@@ -28,6 +28,7 @@ export interface Settings {
   readonly TOLLGATE_JOURNAL_PENDING_BYTES?: Whole | undefined
   readonly TOLLGATE_JOURNAL_SEGMENT_BYTES?: Whole | undefined
   readonly TOLLGATE_KEY_NAMES_MAX?: Whole | undefined
+  readonly TOLLGATE_DEFINITIONS_MAX?: Whole | undefined
   readonly TOLLGATE_LIMITS?: string | undefined
   readonly TOLLGATE_LIMITS_SCOPE?: 'account' | 'environment' | undefined
   readonly TOLLGATE_LOG_LEVEL?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' | undefined

@@ -21,7 +21,7 @@ import type {
 } from '../core/definitions.js'
 import { quantityOrNull, readQuantity } from '../core/usage/quantity.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
-import { type TraitRow, traitId } from './traits.js'
+import { type TraitRow, traitId, traitRows } from './traits.js'
 
 /** The environment being loaded, read in the same snapshot. */
 export interface LoadedEnvironment {
@@ -123,9 +123,7 @@ interface EnvironmentVersionRow {
 }
 
 function loadTraits(sql: Sql, environment: LoadedEnvironment): Promise<readonly TraitRow[]> {
-  return sql<TraitRow[]>`
-    select id, environment_id, entity_type, name, hierarchy, trait_type, publishable_writes
-    from trait_definitions where environment_id = ${environment.id} order by created_at, id`
+  return traitRows(sql, environment.id)
 }
 
 interface FeatureRow {

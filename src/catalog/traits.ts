@@ -26,6 +26,24 @@ export interface TraitRow {
   readonly hierarchy: readonly string[]
   readonly trait_type: TraitType
   readonly publishable_writes: boolean
+  /** A feature names it; absent: as before. */
+  readonly of_feature?: boolean
+}
+
+/**
+ * Rows of definitions, with whether a feature names them. A feature's traits do not count against the bound on names:
+ * features have one of their own, and a test environment must not use up the names that production's companies need
+ * (security M4).
+ */
+export function traitRows(sql: Sql, environmentId: string | null): Promise<readonly TraitRow[]> {
+  return sql<TraitRow[]>`
+    select t.id, t.environment_id, t.entity_type, t.name, t.hierarchy, t.trait_type, t.publishable_writes,
+      t.entity_type = 'company' and t.hierarchy in (
+        select trait_hierarchy from features where trait_hierarchy is not null
+        union all select usage_limit_trait_hierarchy from features where usage_limit_trait_hierarchy is not null
+      ) as of_feature
+    from trait_definitions t ${environmentId === null ? sql`` : sql`where t.environment_id = ${environmentId}`}
+    order by t.created_at, t.id`
 }
 
 /** Id of a trait definition, derived from its names, so that every thread and every replay gets the same. */
@@ -37,6 +55,8 @@ interface Environment {
   readonly company: Map<string, TraitDefinition>
   readonly user: Map<string, TraitDefinition>
   readonly byId: Map<string, TraitDefinition>
+  /** Ids of those that features name. */
+  readonly ofFeatures: Set<string>
   /** Built on demand; null after a change. */
   list: readonly TraitDefinition[] | null
 }
@@ -51,10 +71,7 @@ export class TraitRegistry {
 
   /** Load all definitions at start. The facts replayed afterwards add those that Postgres does not have yet. */
   async load(sql: Sql): Promise<void> {
-    const rows = await sql<TraitRow[]>`
-      select id, environment_id, entity_type, name, hierarchy, trait_type, publishable_writes
-      from trait_definitions order by created_at, id`
-    for (const row of rows) this.define(row)
+    for (const row of await traitRows(sql, null)) this.define(row)
   }
 
   /** All definitions of an environment, in order of first use. The array is the same until one changes. */
@@ -93,7 +110,7 @@ export class TraitRegistry {
     const environment = this.#environment(environmentId)
     const known = environment[entityType].get(name)
     if (known) return { trait: known, fresh: false }
-    if (environment[entityType].size >= (isPublic ? publicNamesMax : namesMax))
+    if (countOf(environment, entityType) >= (isPublic ? publicNamesMax : namesMax))
       throw new ServiceError(
         'value_invalid',
         `traits: an environment has at most ${namesMax} names of ${entityType} traits`,
@@ -113,7 +130,8 @@ export class TraitRegistry {
 
   /** Whether the maximum of names of this entity type is reached. */
   isFull(environmentId: string, entityType: EntityType): boolean {
-    return (this.#environments.get(environmentId)?.[entityType].size ?? 0) >= namesMax
+    const environment = this.#environments.get(environmentId)
+    return environment !== undefined && countOf(environment, entityType) >= namesMax
   }
 
   /** Update from a row: a new definition or a changed type. */
@@ -122,6 +140,8 @@ export class TraitRegistry {
     const known = environment.byId.get(row.id)
     const { id, entity_type: entityType, name, hierarchy, trait_type: traitType } = row
     const publishableWrites = row.publishable_writes
+    if (row.of_feature === true) environment.ofFeatures.add(id)
+    else if (row.of_feature === false) environment.ofFeatures.delete(id)
     if (known?.traitType === traitType && known.publishableWrites === publishableWrites) return
     this.#set(environment, { id, entityType, name, hierarchy, traitType, publishableWrites })
   }
@@ -132,6 +152,7 @@ export class TraitRegistry {
     if (!environment || !trait) return
     environment[trait.entityType].delete(trait.name)
     environment.byId.delete(id)
+    environment.ofFeatures.delete(id)
     environment.list = null
   }
 
@@ -142,7 +163,13 @@ export class TraitRegistry {
   #environment(environmentId: string): Environment {
     let environment = this.#environments.get(environmentId)
     if (!environment) {
-      environment = { company: new Map(), user: new Map(), byId: new Map(), list: null }
+      environment = {
+        company: new Map(),
+        user: new Map(),
+        byId: new Map(),
+        ofFeatures: new Set(),
+        list: null,
+      }
       this.#environments.set(environmentId, environment)
     }
     return environment
@@ -153,4 +180,9 @@ export class TraitRegistry {
     environment.byId.set(trait.id, trait)
     environment.list = null
   }
+}
+
+/** Names that count against the bound. Features name traits of companies only. */
+function countOf(environment: Environment, entityType: EntityType): number {
+  return environment[entityType].size - (entityType === 'company' ? environment.ofFeatures.size : 0)
 }

@@ -4,6 +4,7 @@ import type { Sql } from 'postgres'
 import type { Services } from '../api/kit/services.js'
 import { SharedReads } from '../api/kit/shared-reads.js'
 import type { Config } from '../config.js'
+import { setDefinitionBounds } from '../engine/account/definition-bounds.js'
 import type { Definitions } from '../engine/account/definitions.js'
 import { AccountLimits } from '../engine/account/limits.js'
 import { AuditLog } from '../engine/audit/audit.js'
@@ -76,6 +77,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
   const { config, log, opened, definitions, journals, directory, metrics, projections, shards, sql } = below
   const { keys, clock, traits, catalogs } = definitions
   const once = below.isHere === undefined ? {} : { isHere: below.isHere }
+  await setDefinitionBounds(sql, config.definitionsMax)
   const audit = new AuditLog(sql, log, definitions.bootstrapped.accountId)
   await audit.open()
   opened.add(() => audit.flush())

@@ -27,6 +27,12 @@ export function toFailure(error: unknown): unknown {
       taken[String(constraint)] ?? 'The value is already taken',
       options,
     )
+  if (code === 'TG429')
+    return new ServiceError('quota_full', error.message, {
+      ...options,
+      extra: { bucket: 'mutation' },
+      retryAfterSeconds: 3_600,
+    })
   if (code === '23503') return new ServiceError('not_found', 'A resource the request names is gone', options)
   if (code === '22021' || code === '22P05')
     return new ServiceError('value_invalid', 'A text contains a character that cannot be stored', options)

@@ -115,10 +115,18 @@ t.test('a backup under load, kill -9, a restore', async t => {
   await first.end('SIGKILL')
 
   const second = join(directory, 'second')
-  t.match(await tollgate(second, 'restore', copy), { code: 1, said: /not vouched for/ }, 'L1 nothing in it vouches')
+  t.match(
+    await tollgate(second, 'restore', copy),
+    { code: 1, said: /not vouched for/ },
+    'L1 nothing in it vouches',
+  )
   const restored = await restoreOf(join(directory, 'first'), second, copy)
   t.equal(restored.code, 0, restored.said)
-  t.match(await restoreOf(join(directory, 'first'), second, copy), { code: 1, said: /is not empty/ }, 'nor a restore')
+  t.match(
+    await restoreOf(join(directory, 'first'), second, copy),
+    { code: 1, said: /is not empty/ },
+    'nor a restore',
+  )
   t.match(
     await tollgate(second, 'backup', join(directory, 'none')),
     { code: 1, said: /No Tollgate runs on/ },

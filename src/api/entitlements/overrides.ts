@@ -9,6 +9,7 @@ import type { OverrideState } from '../../core/company/company-state.js'
 import type { CompanyMessage } from '../../core/company/message.js'
 import type { StoredEntitlement } from '../../core/definitions.js'
 import { quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
+import { requireRoomForOverride } from '../../engine/account/definition-bounds.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { companyDetails } from '../companies/read.js'
@@ -115,6 +116,7 @@ export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = asyn
   const { body, services, key, nowMs } = call
   if (!isKnown(call, 'company', body.company_id))
     throw new ServiceError('not_found', 'company_id: no such company')
+  await requireRoomForOverride(services.sql, body.company_id)
   const feature = await requireFeature(services.sql, key.accountId, body.feature_id)
   const value = normaliseValue(writePlace(call), feature, body, null)
   const id = newId('cmov_')

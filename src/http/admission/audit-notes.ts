@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Sql } from 'postgres'
 import type { Services } from '../../api/kit/services.js'
+import { ofTestEnvironment } from '../../engine/account/definition-bounds.js'
 import type { AuditLog } from '../../engine/audit/audit.js'
 import type { RequestedChange } from '../../engine/audit/row.js'
 
@@ -44,13 +45,17 @@ export class Noting {
 
   /** The same services, whose changes of definitions also write the row. */
   services(services: Services): Services {
-    const { catalogs } = services
+    const { catalogs, keys } = services
+    const { environmentId, bootstrap } = this.asked.key
+    const own = environmentId === null || bootstrap ? null : keys.environment(environmentId)
+    const isTest = own !== null && own.environmentType !== 'production'
     return {
       ...services,
       catalogs: {
         get: id => catalogs.get(id),
         change: (scope, work) =>
           catalogs.change(scope, async tx => {
+            if (isTest) await ofTestEnvironment(tx)
             const result = await work(tx)
             await this.within(tx)
             return result
