@@ -38,14 +38,18 @@ export interface AuditLogList {
   hash: string | null
   started_at: string
   ended_at: string
-  user_name: null
+  /** Name of the person, while their record exists; null: a key or the operator. */
+  user_name: string | null
 }
 
 /** An audit log entry with request and response bodies: at most 16 KiB each, without secrets. */
 export interface AuditLog extends AuditLogList {
-  account_member_id: null
+  account_member_id: string | null
   req_body: string | null
+  /** The resource after the change. */
   resp_body: string | null
+  /** The resource after the change before this one, so before this change; null: none is kept. */
+  before: string | null
   user_id: null
 }
 

@@ -129,6 +129,12 @@ export type AuditKind = (typeof auditKinds)[number]
 export const accountMemberRoles = ['admin', 'member'] as const
 export type AccountMemberRole = (typeof accountMemberRoles)[number]
 
+export const consoleRoles = ['viewer', 'support', 'editor', 'admin'] as const
+export type ConsoleRole = (typeof consoleRoles)[number]
+
+export const memberSources = ['file', 'console', 'oidc', 'operator'] as const
+export type MemberSource = (typeof memberSources)[number]
+
 export const accountMemberPermissions = [
   'companies_edit',
   'company_users_edit',

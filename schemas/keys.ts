@@ -1,6 +1,6 @@
 // API keys and whoami.
 import typia, { type tags } from 'typia'
-import type { ActorType, KeyScope } from './enums.js'
+import type { ActorType, ConsoleRole, KeyScope } from './enums.js'
 import type { Environment } from './environments.js'
 
 /** 1…99: percentage of the account's rate limits; 0: no cap (AL-45). */
@@ -92,11 +92,28 @@ export interface ApiKey {
   updated_at: string
 }
 
+/** A person in the console. */
+export interface WhoAmIMember {
+  id: string
+  name: string
+  /** By environment id; `*`: in every environment without one of its own. */
+  console_roles: Readonly<Record<string, ConsoleRole>>
+}
+
 export interface WhoAmI {
   account_id: string
   account_name: string
   actor_type: ActorType
-  api_key_id: string
+  /** null: a person, who is `account_member`. */
+  api_key_id: string | null
+  /** The person who is signed in to the console; null: a key. */
+  account_member: WhoAmIMember | null
+  /** Name of the key or the person. */
+  name: string
+  scopes: readonly KeyScope[]
+  readonly: boolean
+  /** When the key ends; null: it does not end. */
+  expires_at: string | null
   environment_id: string | null
   /** The account's environments; for a key bound to one, only that one. */
   environments: Environment[]

@@ -55,6 +55,8 @@ import type {
   MembershipCreate,
   TraitUpsert,
 } from './companies.js'
+import type { CompanySummary, FeatureSummary, FlagSummary, PlanSummary } from './console.js'
+import type { ConsoleOperations } from './console-operations.js'
 import type { CreditOperations } from './credit-operations.js'
 import type {
   BillingLinkedEntitlementCreate,
@@ -218,7 +220,7 @@ type Rows = 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parque
  * `id`: the operation's name in generated clients. `body`: the request body. `data`: the response's `data`. For a
  * response that is a file, `file` has the media types instead.
  */
-export interface Operations extends CreditOperations {
+export interface Operations extends ConsoleOperations, CreditOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }
   'GET /account-members/count': { id: 'countAccountMembers'; data: Count }
   'GET /account-members/{account_member_id}': { id: 'getAccountMember'; data: AccountMember }
@@ -287,7 +289,7 @@ export interface Operations extends CreditOperations {
     data: BillingSubscription
   }
   /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */
-  'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] }
+  'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] | CompanySummary[] }
   /** Creates a company, or updates the one that the keys name. Keys and traits are added; others are unchanged. */
   'POST /companies': { id: 'upsertCompany'; body: CompanyUpsert; data: CompanyDetail }
   'GET /companies/count': { id: 'countCompanies'; data: Count }
@@ -459,7 +461,7 @@ export interface Operations extends CreditOperations {
   'GET /feature-usage/count': { id: 'countFeatureUsage'; data: Count }
   'GET /feature-users': { id: 'listFeatureUsers'; data: FeatureCompanyUser[] }
   'GET /feature-users/count': { id: 'countFeatureUsers'; data: Count }
-  'GET /features': { id: 'listFeatures'; data: FeatureDetail[] }
+  'GET /features': { id: 'listFeatures'; data: FeatureDetail[] | FeatureSummary[] }
   /**
    * Creates a feature and its flag. An event feature counts the track events named `event_subtype`; a trait feature
    * reads a trait.
@@ -474,7 +476,7 @@ export interface Operations extends CreditOperations {
   'GET /features/{feature_id}': { id: 'getFeature'; data: FeatureDetail }
   'PUT /features/{feature_id}': { id: 'updateFeature'; body: FeatureUpdate; data: FeatureDetail }
   'DELETE /features/{feature_id}': { id: 'deleteFeature'; data: Deleted }
-  'GET /flags': { id: 'listFlags'; data: FlagDetail[] }
+  'GET /flags': { id: 'listFlags'; data: FlagDetail[] | FlagSummary[] }
   'POST /flags': { id: 'createFlag'; body: FlagWrite; data: FlagDetail }
   /** Evaluates every flag of the environment for one context, from one snapshot of the company. */
   'POST /flags/check': { id: 'checkFlags'; body: CheckFlagRequestBody; data: CheckFlags }
@@ -592,7 +594,7 @@ export interface Operations extends CreditOperations {
     data: PlanVersionMigration
   }
   /** Plans and add-ons with the entitlements, prices and credit grants of their published version. */
-  'GET /plans': { id: 'listPlans'; data: PlanDetail[] }
+  'GET /plans': { id: 'listPlans'; data: PlanDetail[] | PlanSummary[] }
   'POST /plans': { id: 'createPlan'; body: PlanCreate; data: PlanDetail }
   'POST /plans/billing-linked': {
     id: 'upsertPlanForBillingProduct'

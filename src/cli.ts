@@ -253,6 +253,19 @@ reaching(limits.command('set <limits>'))
   )
   .action(ends(async (value: string, options: Reach) => setLimits(await clientOf(options), value, io)))
 
+reaching(program.command('console'))
+  .description('make a link that signs in to the console; good once, for 15 minutes')
+  .action(
+    ends(async (options: Reach) => {
+      const client = await clientOf(options)
+      const { token } = await client.ask<{ token: string }>('POST', '/console-links', {})
+      io.print(
+        `${(options.url ?? 'http://127.0.0.1:8080').replace(/\/+$/, '')}/console/#/sign-in?token=${token}`,
+      )
+      return exit.done
+    }),
+  )
+
 const audit = program.command('audit').description('the audit log as evidence')
 reaching(audit.command('head'))
   .description('the end of its chain of hashes, to be kept elsewhere')

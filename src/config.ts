@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Limit } from './core/bucket.js'
+import { type ConsoleRole, isConsoleRole } from './core/console-role.js'
 import { mayFailOver, namesSentinels, sentinelForm } from './redis-url.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -51,6 +52,8 @@ function readAll(env: Env) {
     authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, burst twenty times as many; beyond: 429; 0: no limit
     trustProxy: hops(env, 'TOLLGATE_TRUST_PROXY'), // proxies in front that append to X-Forwarded-For; 0: the header is ignored
     corsOrigins: origins(env, 'TOLLGATE_CORS_ORIGINS'), // origins of pages that may check flags and send events; null: all
+    publicUrl: publicUrl(env), // where browsers reach this service, with its path prefix; null: as each request says
+    oidc: oidcSettings(env), // sign-on to the console; null: links and keys alone
     chunkedBodies: boolean(env, 'TOLLGATE_CHUNKED_BODIES', true), // take bodies without a Content-Length; false: 411
     metricsAddress: address(env, 'TOLLGATE_METRICS_ADDRESS'), // host:port for /metrics alone; null: on the main port
     metricsToken: given(env, 'TOLLGATE_METRICS_TOKEN'), // bearer token of /metrics; null: none
@@ -220,6 +223,7 @@ const secrets: ReadonlySet<string> = new Set([
   'TOLLGATE_BACKUP_KEY',
   'TOLLGATE_METRICS_TOKEN',
   'TOLLGATE_CLUSTER_SECRET',
+  'TOLLGATE_OIDC_CLIENT_SECRET',
   'DATABASE_URL',
   'CLICKHOUSE_URL',
   'REDIS_URL',
@@ -274,6 +278,65 @@ function hops(env: Env, name: string): number {
   if (value === 'true') return 1
   if (/^\d{1,2}$/.test(value) && Number(value) <= 16) return Number(value)
   throw wrong(name, 'true, false, or a number of proxies from 0 to 16', value)
+}
+
+function publicUrl(env: Env): string | null {
+  return url(env, 'TOLLGATE_PUBLIC_URL', ['http:', 'https:'])
+}
+
+/** Roles by environment name or id, or "*"; a text: the role everywhere. */
+type GroupRoles = ConsoleRole | Readonly<Record<string, ConsoleRole>>
+
+/** Settings of sign-on: all of TOLLGATE_OIDC_*, or none. */
+function oidcSettings(env: Env) {
+  const issuer = url(env, 'TOLLGATE_OIDC_ISSUER', ['http:', 'https:'])
+  const clientId = given(env, 'TOLLGATE_OIDC_CLIENT_ID')
+  const clientSecret = given(env, 'TOLLGATE_OIDC_CLIENT_SECRET') // null: a public client, by PKCE alone
+  const domains = (given(env, 'TOLLGATE_OIDC_DOMAINS') ?? '')
+    .split(',')
+    .map(part => part.trim().toLowerCase())
+  const roles = groupRoles(env, 'TOLLGATE_OIDC_ROLES')
+  const scopes = text(env, 'TOLLGATE_OIDC_SCOPES', 'openid email profile')
+  const groupsClaim = text(env, 'TOLLGATE_OIDC_GROUPS_CLAIM', 'groups')
+  if (issuer === null) return null
+  if (clientId === null)
+    throw new ConfigError('TOLLGATE_OIDC_ISSUER: sign-on needs TOLLGATE_OIDC_CLIENT_ID, too')
+  if (given(env, 'TOLLGATE_PUBLIC_URL') === null)
+    throw new ConfigError(
+      'TOLLGATE_OIDC_ISSUER: sign-on needs TOLLGATE_PUBLIC_URL, to which the provider sends back',
+    )
+  if (new URL(issuer).protocol === 'http:' && !isLoopback(new URL(issuer).hostname))
+    throw new ConfigError(
+      'TOLLGATE_OIDC_ISSUER: expected https; http is for a provider on this machine alone',
+    )
+  return {
+    issuer: new URL(issuer),
+    clientId,
+    clientSecret,
+    domains: domains.filter(domain => domain !== ''),
+    roles,
+    scopes,
+    groupsClaim,
+  }
+}
+
+/** A map from groups of the provider to roles, as JSON. */
+function groupRoles(env: Env, name: string): Readonly<Record<string, GroupRoles>> {
+  const value = given(env, name)
+  if (value === null) return {}
+  const wanted = 'JSON as {"staff": "viewer", "sales": {"Production": "support", "*": "viewer"}}'
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(value)
+  } catch {
+    throw wrong(name, wanted, value)
+  }
+  const isMap = (one: unknown): one is Record<string, unknown> =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+  const isOfRoles = (one: unknown) =>
+    isConsoleRole(one) || (isMap(one) && Object.values(one).every(isConsoleRole))
+  if (!isMap(parsed) || !Object.values(parsed).every(isOfRoles)) throw wrong(name, wanted, value)
+  return parsed as Readonly<Record<string, GroupRoles>>
 }
 
 function origins(env: Env, name: string): readonly string[] | null {

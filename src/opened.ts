@@ -10,6 +10,8 @@ export interface Tollgate {
   readonly services: Services
   /** The value of the bootstrap key, if this start generated it. */
   readonly madeKey: string | null
+  /** Make a one-time token that signs the operator in to the console. */
+  signInToken(): Promise<string>
   /** Drain requests, flush, checkpoint, close. Safe to call twice. */
   stop(): Promise<void>
 }

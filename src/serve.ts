@@ -1,5 +1,6 @@
 // Serves over running stores: opens everything in order, and closes it in the opposite order.
 
+import { operatorLink } from './engine/account/member-records.js'
 import { createMetrics } from './metrics.js'
 import type { Tollgate } from './opened.js'
 import { openMemory } from './serve/memory.js'
@@ -59,6 +60,7 @@ export async function serve(start: Start): Promise<Tollgate> {
     environmentIds,
     cluster,
     traced,
+    accountId: bootstrapped.accountId,
   })
   if (cluster !== null)
     await serveAsNode(opening, cluster, services, limits, { memory, running, projecting, pairs: pairs! })
@@ -77,6 +79,10 @@ export async function serve(start: Start): Promise<Tollgate> {
     port,
     services,
     madeKey: bootstrapped.madeKey,
+    signInToken: async () => {
+      const { sql, keys, clock } = services
+      return (await operatorLink(sql, keys, bootstrapped.accountId, clock.wall())).token
+    },
     stop: () => {
       stopping ??= (cluster?.drain(config.drainMs) ?? Promise.resolve()).then(() => opened.close(log))
       return stopping

@@ -49,6 +49,14 @@ const auditMembers: Members = {
   hash: 'ON string',
 }
 
+/** Members of the console: their roles, and how they sign in. */
+const memberMembers: Members = {
+  console_roles: 'R map<string,string>',
+  disabled: 'R boolean',
+  source: 'R string',
+  signed_in_at: 'ON datetime',
+}
+
 /** Where the shapes are not the last word, and what is. */
 const settled: Readonly<Record<string, Members>> = {
   // a feature shows the event_source it takes (decision 12)
@@ -81,7 +89,17 @@ const settled: Readonly<Record<string, Members>> = {
   // publishable keys are not secrets (decision 13)
   ApiKey: { secret: 'ON string', ...keyMembers },
   ApiKeyCreate: keyMembers,
-  AuditLog: auditMembers,
+  AccountMember: memberMembers,
+  // a key says what it may do; a person who they are
+  WhoAmI: {
+    account_member: 'ON any',
+    name: 'R string',
+    scopes: 'R list<string>',
+    readonly: 'R boolean',
+    expires_at: 'ON datetime',
+  },
+  // a change shows what it changed
+  AuditLog: { ...auditMembers, before: 'ON string' },
   AuditLogList: auditMembers,
   // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)
   EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
@@ -116,7 +134,8 @@ export { endpoints, types }
 /** The operation that a request is for; null for one beyond the specification. Words win over parameters. */
 export function endpointOf(method: string, url: string): Endpoint | null {
   const path = url.split('?')[0]!
-  if (own.has(path)) return null
+  // short lists have rows of their own
+  if (own.has(path) || url.includes('view=summary')) return null
   const parts = path.split('/')
   const fits = [...decided, ...endpoints].filter(
     one => one.method === method && matches(one.path.split('/'), parts),
@@ -126,7 +145,7 @@ export function endpointOf(method: string, url: string): Endpoint | null {
 }
 
 /** Paths of Tollgate's own that look like `{id}` of a documented one. */
-const own: ReadonlySet<string> = new Set(['/audit-log/chain', '/audit-log/head'])
+const own: ReadonlySet<string> = new Set(['/audit-log/chain', '/audit-log/head', '/events/count'])
 
 function matches(template: readonly string[], parts: readonly string[]): boolean {
   return (

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Compiles the project when a source is newer than the last successful build; says nothing when none is.
 // Run by npm install, start, test, bench and demo, so none of them ever runs an old build.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -33,7 +33,11 @@ const settings = [
 
 const sources = folders.flatMap(folder => filesUnder(join(root, folder), /\.ts$/))
 const state = digest([...sources, ...settings.map(name => join(root, name))])
-if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) process.exit(0)
+const consoleIsBuilt = buildConsole()
+if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) {
+  await consoleIsBuilt
+  process.exit(0)
+}
 
 const compiler = findCompiler()
 if (compiler === null) {
@@ -58,7 +62,32 @@ bundle(root, dist)
 await bundleServed(root, dist)
 await buildClient(root)
 writeFileSync(stamp, state)
+await consoleIsBuilt
 console.error(`built in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+
+/** Build the console beside the rest, when one of its sources is newer than its last build. */
+async function buildConsole() {
+  const made = join(dist, 'console')
+  const consoleStamp = join(dist, '.console-built')
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  const inputs = [
+    ...filesUnder(join(root, 'console'), /\.(tsx?|css|html|mjs|json)$/),
+    ...['api-types.ts', 'exact.ts'].map(name => join(root, 'clients', 'typescript', 'src', name)),
+    join(root, 'package-lock.json'),
+  ]
+  // Installed without development dependencies, or from the tarball: the existing build is used.
+  if (!existsSync(vite) || !existsSync(join(root, 'console'))) return
+  const now = digest(inputs)
+  const isThere = existsSync(join(made, 'index.html')) && existsSync(consoleStamp)
+  if (isThere && readFileSync(consoleStamp, 'utf8') === now) return
+  const child = spawn(process.execPath, [vite, 'build', 'console', '--logLevel', 'warn'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  const code = await new Promise(resolve => child.once('exit', resolve))
+  if (code !== 0) process.exit(code ?? 1)
+  writeFileSync(consoleStamp, now)
+}
 
 /** Whether a version is in a range such as `>=20.19`; src/cli/version.ts reads the same line. */
 function fits(version, range) {

@@ -16,6 +16,14 @@ export interface Settings {
   readonly TOLLGATE_COMPANIES_MAX?: Whole | undefined
   readonly TOLLGATE_COMPANY_VIEWS_BYTES?: Whole | undefined
   readonly TOLLGATE_CORS_ORIGINS?: string | undefined
+  readonly TOLLGATE_PUBLIC_URL?: string | undefined
+  readonly TOLLGATE_OIDC_ISSUER?: string | undefined
+  readonly TOLLGATE_OIDC_CLIENT_ID?: string | undefined
+  readonly TOLLGATE_OIDC_CLIENT_SECRET?: string | undefined
+  readonly TOLLGATE_OIDC_DOMAINS?: string | undefined
+  readonly TOLLGATE_OIDC_ROLES?: string | undefined
+  readonly TOLLGATE_OIDC_SCOPES?: string | undefined
+  readonly TOLLGATE_OIDC_GROUPS_CLAIM?: string | undefined
   readonly TOLLGATE_DATA_DIR?: string | undefined
   readonly TOLLGATE_DRAIN_MS?: Whole | undefined
   readonly TOLLGATE_ENVIRONMENT_HEADERS?: string | undefined

@@ -53,6 +53,13 @@ export interface EventsFilter {
   readonly subtype?: string | null
   readonly flagId?: string | null
   readonly idempotencyKey?: string | null
+  readonly status?: EventStatus | null
+  /** Captured at or after, and before, epoch ms; absent: at any time. */
+  readonly sinceMs?: number | null
+  readonly untilMs?: number | null
+  /** Bounds of the quantity, both included. */
+  readonly least?: Quantity | null
+  readonly most?: Quantity | null
   /** Absent or empty: every type but flag_check (EV-72). */
   readonly types?: readonly EventType[]
   readonly limit: number
@@ -76,25 +83,54 @@ export async function eventsList(
   filter: EventsFilter,
   nowMs: number,
 ): Promise<EventRow[]> {
-  const { companyId, userId, subtype, flagId, idempotencyKey, types, limit, offset } = filter
-  const parameters = {
-    environment_id: environmentId,
-    company_id: companyId ?? '',
-    user_id: userId ?? '',
-    subtype: subtype ?? '',
-    flag_id: flagId ?? '',
-    idempotency_key: idempotencyKey ?? '',
-    types: types !== undefined && types.length > 0 ? types : withoutChecks,
-    limit,
-    offset,
-  }
-  const spans = companyId ? [] : [hourMs, dayMs, 31 * dayMs]
+  const { companyId, sinceMs, untilMs, limit, offset } = filter
+  const parameters = { ...eventsParameters(environmentId, filter), limit, offset }
+  const spans = companyId || sinceMs != null ? [] : [hourMs, dayMs, 31 * dayMs]
   for (const span of spans) {
-    const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: nowMs - span })
+    const from = Math.min(nowMs, untilMs ?? nowMs) - span
+    const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: from })
     if (rows.length >= limit) return rows.map(eventOf)
   }
-  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: 0 })
+  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: sinceMs ?? 0 })
   return rows.map(eventOf)
+}
+
+const int64 = { least: '-9223372036854775808', most: '9223372036854775807' } as const
+/** The end of the times that DateTime64(3) holds, epoch ms. */
+const lastMs = 10_413_791_999_999
+
+function eventsParameters(environmentId: string, filter: Omit<EventsFilter, 'limit' | 'offset'>) {
+  const { types } = filter
+  return {
+    environment_id: environmentId,
+    company_id: filter.companyId ?? '',
+    user_id: filter.userId ?? '',
+    subtype: filter.subtype ?? '',
+    flag_id: filter.flagId ?? '',
+    idempotency_key: filter.idempotencyKey ?? '',
+    status: filter.status ?? '',
+    until_ms: filter.untilMs ?? lastMs,
+    least: String(filter.least ?? int64.least),
+    most: String(filter.most ?? int64.most),
+    types: types !== undefined && types.length > 0 ? types : withoutChecks,
+  }
+}
+
+/** Most events that a count tells; a larger number is this one. */
+export const eventsCountedMax = 100_000
+
+/** The number of events, at most `eventsCountedMax`. */
+export async function eventsCount(
+  store: HistoryStore,
+  environmentId: string,
+  filter: Omit<EventsFilter, 'limit' | 'offset'>,
+): Promise<number> {
+  const [row] = await ask<{ n: number | string }>(store, 'events_count', {
+    ...eventsParameters(environmentId, filter),
+    since_ms: filter.sinceMs ?? 0,
+    most_counted: eventsCountedMax,
+  })
+  return Number(row?.n ?? 0)
 }
 
 /** One event, or null. source: EV-73 */
@@ -608,7 +644,7 @@ const floor = (epochMs: number, unitMs: number): number => Math.floor(epochMs / 
 const statements = new Map<string, string>()
 
 /** Run sql/clickhouse/queries/<name>.sql. */
-function ask<Row>(
+export function ask<Row>(
   store: HistoryStore,
   name: string,
   parameters: Readonly<Record<string, unknown>>,

@@ -144,6 +144,16 @@ export class Members extends EventEmitter<Events> {
     return looks
   }
 
+  /** Every node with the number of its shards. `self`: the name of this one. */
+  seen(self: string): { readonly node: string; readonly shards: number; readonly isSelf: boolean }[] {
+    const { nodes, owners } = this.view
+    return [...nodes].map(([id, { name }]) => ({
+      node: name,
+      shards: owners.filter(({ node }) => node === id).length,
+      isSelf: name === self,
+    }))
+  }
+
   /** Publish, from the next look on, the nodes that this one cannot reach. */
   misses(unreached: readonly string[]): void {
     this.info = { ...this.info, unreached }

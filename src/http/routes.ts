@@ -26,6 +26,7 @@ import {
   parseMembershipCreate,
   parseTraitUpsert,
 } from '../../schemas/companies.js'
+import { parseExplain } from '../../schemas/console.js'
 import {
   parseCompanyGrantCreate,
   parseCreditBundleCreate,
@@ -62,6 +63,11 @@ import {
 import { parseFlagUpdate, parseFlagWrite, parseRulesUpdate } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyRoll, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseLimitsUpdate } from '../../schemas/limits.js'
+import {
+  parseAccountMemberCreate,
+  parseAccountMemberUpdate,
+  parseConsoleLinkCreate,
+} from '../../schemas/members.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
 import { parsePlanGroupUpdate, parsePlanGroupWrite } from '../../schemas/plan-groups.js'
 import {
@@ -79,6 +85,7 @@ import {
   parsePlanPublish,
   parsePlanUpdate,
 } from '../../schemas/plans.js'
+import { parseTemporaryAccessTokenCreate } from '../../schemas/portal.js'
 import { parseBillingProductUpdate } from '../../schemas/prices.js'
 import { parseContextSecretRoll, parseSignedContextCreate } from '../../schemas/signed-contexts.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
@@ -95,6 +102,7 @@ import * as invoices from '../api/billing/invoices.js'
 import * as products from '../api/billing/products.js'
 import * as profiles from '../api/billing/profiles.js'
 import * as subscriptions from '../api/billing/subscriptions.js'
+import { explainFlag } from '../api/checks/explain.js'
 import * as checks from '../api/checks/handlers.js'
 import * as ofrep from '../api/checks/ofrep.js'
 import * as companies from '../api/companies/handlers.js'
@@ -126,14 +134,18 @@ import * as managing from '../api/manage-plan/handlers.js'
 import * as members from '../api/members/handlers.js'
 import * as migrations from '../api/migrations/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
+import * as overview from '../api/overview/handlers.js'
 import * as planChanges from '../api/plan-changes/handlers.js'
 import * as planGroups from '../api/plan-groups/handlers.js'
 import * as bundles from '../api/plans/bundles.js'
 import * as plans from '../api/plans/handlers.js'
 import * as productMatch from '../api/plans/product-match.js'
 import * as publishing from '../api/plans/publish.js'
+import * as portal from '../api/portal/handlers.js'
 import * as reconciling from '../api/reconcile/handlers.js'
+import * as searching from '../api/search/handlers.js'
 import * as signedContexts from '../api/signed-contexts/handlers.js'
+import * as system from '../api/system/handlers.js'
 import * as traits from '../api/traits/handlers.js'
 import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
@@ -149,8 +161,12 @@ const contextBody = exactTraits(parseSignedContextCreate, 'company_traits', 'use
 // biome-ignore format: one line per operation, however long.
 export const routes: readonly Route[] = [
   get('/account-members', { scope: 'admin', environment: 'optional', ofAccount: true, query: members.memberListQuery, handle: members.listAccountMembers }),
+  post('/account-members', { scope: 'admin', environment: 'optional', ofAccount: true, status: 201, body: parseAccountMemberCreate, handle: members.createAccountMember }),
   get('/account-members/count', { scope: 'admin', environment: 'optional', ofAccount: true, query: members.memberListQuery, handle: members.countAccountMembers }),
   get('/account-members/:account_member_id', { scope: 'admin', environment: 'optional', ofAccount: true, handle: members.getAccountMember }),
+  put('/account-members/:account_member_id', { scope: 'admin', environment: 'optional', ofAccount: true, body: parseAccountMemberUpdate, handle: members.updateAccountMember }),
+  del('/account-members/:account_member_id', { scope: 'admin', environment: 'optional', ofAccount: true, handle: members.deleteAccountMember }),
+  post('/account-members/:account_member_id/sign-in-link', { scope: 'admin', environment: 'optional', ofAccount: true, status: 201, handle: members.createSignInLink }),
   get('/api-keys', { recorded: true, scope: 'admin', environment: 'optional', query: keys.keyListQuery, handle: keys.listApiKeys }),
   post('/api-keys', { scope: 'admin', environment: 'optional', status: 201, body: parseApiKeyCreate, handle: keys.createApiKey }),
   get('/api-keys/count', { recorded: true, scope: 'admin', environment: 'optional', query: keys.keyListQuery, handle: keys.countApiKeys }),
@@ -260,11 +276,13 @@ export const routes: readonly Route[] = [
   put('/company-plans/:company_id', { scope: 'write', keyed: 'once', mayLag: true, body: parseCompanyPlansUpdate, handle: companyPlans.putCompanyPlans }),
   get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
   post('/company-traits', { scope: 'write', mayLag: true, body: exactly(parseTraitUpsert), handle: companies.upsertCompanyTrait }),
+  post('/console-links', { scope: 'admin', environment: 'optional', ofAccount: true, status: 201, body: parseConsoleLinkCreate, handle: members.createConsoleLink }),
   get('/custom-plan-billings', { scope: 'read', query: customPlanBillings.customPlanBillingListQuery, handle: customPlanBillings.listCustomPlanBillings }),
   put('/custom-plan-billings/:custom_plan_billing_id/mark-paid', { scope: 'write', keyed: 'once', mayLag: true, body: parseCustomPlanBillingPaid, handle: customPlanBillings.markPaid }),
   put('/custom-plan-billings/:custom_plan_billing_id/retry', { scope: 'write', keyed: 'once', mayLag: true, body: parseCustomPlanBillingRetry, handle: customPlanBillings.retryBilling }),
   post('/custom-plan-bundles', { scope: 'write', keyed: 'once', status: 201, body: exactly(parseCustomPlanBundleCreate), handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', keyed: 'once', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
+  get('/denied-checks', { scope: 'read', limit: 'analytics', query: overview.deniedQuery, handle: overview.listDeniedChecks }),
   get('/entity-key-definitions', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.listEntityKeyDefinitions }),
   get('/entity-key-definitions/count', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.countEntityKeyDefinitions }),
   del('/entity-key-definitions/:entity_key_definition_id', { scope: 'write', handle: entityKeys.deleteEntityKeyDefinition }),
@@ -292,6 +310,7 @@ export const routes: readonly Route[] = [
   get('/event-types', { scope: 'read', query: stored.eventTypesQuery, handle: stored.listEventTypes }),
   get('/events', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.listEvents }),
   post('/events', { scope: 'capture', limit: 'ingest', status: 201, raw: 'one', handle: events.createEvent }),
+  get('/events/count', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.countEvents }),
   get('/events/:event_id', { scope: 'read', handle: stored.getEvent }),
   get('/export/events', { recorded: true, scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportEvents }),
   get('/export/ledger', { recorded: true, scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportLedger }),
@@ -322,6 +341,7 @@ export const routes: readonly Route[] = [
   put('/flags/:flag_id/rules', { scope: 'write', body: exactly(parseRulesUpdate), handle: flags.putRules }),
   post('/flags/:key/check', { scope: 'check', limit: 'check', keeps: true, body: checkBody, handle: checks.checkFlag }),
   post('/flags/:key/check-and-reserve', { scope: 'write', keyed: 'reservation', journaled: true, body: exactly(parseCheckAndReserve), handle: checks.checkAndReserveFlag }),
+  post('/flags/:key/explain', { scope: 'read', limit: 'read', body: exactly(parseExplain, ({ preflight }) => preflight), handle: explainFlag }),
   get('/licenses', { scope: 'read', environment: 'optional', query: licenses.licenseListQuery, handle: licenses.listLicenses }),
   get('/licenses/count', { scope: 'read', environment: 'optional', query: licenses.licenseListQuery, handle: licenses.countLicenses }),
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: licenses.getLicense }),
@@ -373,10 +393,17 @@ export const routes: readonly Route[] = [
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
   put('/plans/:plan_id/billing_products', { scope: 'write', body: exactly(parseBillingProductUpdate), handle: plans.putBillingProduct }),
+  get('/plans/:plan_id/draft-diff', { scope: 'read', handle: plans.getDraftDiff }),
+  get('/portal', { scope: 'portal', query: portal.portalQuery, handle: portal.getPortal }),
   get('/reconcile', { scope: 'admin', limit: 'analytics', query: reconciling.reconcileQuery, handle: reconciling.reconcile }),
+  get('/search', { scope: 'read', query: searching.searchQuery, handle: searching.search }),
   post('/signed-contexts', { scope: 'write', status: 201, body: contextBody, handle: signedContexts.createSignedContext }),
   put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', keyed: 'once', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
+  get('/system', { scope: 'admin', environment: 'optional', ofAccount: true, handle: system.getSystem }),
+  post('/temporary-access-tokens', { scope: 'admin', status: 201, body: parseTemporaryAccessTokenCreate, handle: portal.createTemporaryAccessToken }),
+  get('/top-companies', { scope: 'read', limit: 'analytics', query: overview.topCompaniesQuery, handle: overview.listTopCompanies }),
   get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
+  get('/usage-by-day', { scope: 'read', limit: 'analytics', query: overview.usageByDayQuery, handle: overview.getUsageByDay }),
   post('/user-traits', { scope: 'write', mayLag: true, body: exactly(parseTraitUpsert), handle: users.upsertUserTrait }),
   get('/user-usage-by-company', { scope: 'read', limit: 'analytics', query: usage.userUsageByCompanyQuery, handle: usage.getUserUsageByCompany }),
   get('/user-usage-detail', { scope: 'read', limit: 'analytics', query: usage.userUsageDetailQuery, handle: usage.getUserUsageDetail }),

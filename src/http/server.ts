@@ -3,6 +3,11 @@ import type { Services } from '../api/kit/services.js'
 import { ServiceError } from '../errors.js'
 import { preflightHeaders } from './admission/cors.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './apps/app.js'
+import { ConsoleExchange, consoleApi, isOfConsole } from './console/exchange.js'
+import { registerConsole } from './console/files.js'
+import { ConsoleStream, consoleStreamPath } from './console/live.js'
+import { registerSignIn } from './console/sign-in.js'
+import type { SignOn } from './console/sign-on.js'
 import { type Health, live, ready } from './health.js'
 import { MetricsEndpoint } from './metrics-endpoint.js'
 import { registerDocuments } from './openapi/pages.js'
@@ -23,12 +28,15 @@ export interface ServerOptions extends SharedOptions {
   readonly routes: readonly Route[]
   /** The Exchange subclass used with tracing. */
   readonly exchange?: typeof Exchange
+  /** Sign-on to the console; absent or null: links and keys alone. */
+  readonly signOn?: SignOn | null
 }
 
 /** The HTTP server. It answers /health from `listen` on, and everything else from `serve` on. */
 export class Server {
   private readonly shared: Shared
   private readonly datastream: Datastream
+  private readonly live: ConsoleStream
 
   constructor(
     private readonly app: App,
@@ -36,7 +44,9 @@ export class Server {
   ) {
     this.shared = new Shared(options, app)
     this.datastream = new Datastream(this.shared, options.config)
+    this.live = new ConsoleStream(this.shared, options.config)
     app.socket(datastreamPath, this.datastream)
+    app.socket(consoleStreamPath, this.live)
     for (const route of options.routes) this.register(route)
     this.registerOthers()
   }
@@ -58,6 +68,11 @@ export class Server {
     return this.shared.services !== null && !this.shared.draining
   }
 
+  /** Present problems, as readiness names them. */
+  get degraded(): readonly string[] {
+    return this.options.health.degraded()
+  }
+
   /** Start to pass requests to their handlers. */
   serve(services: Services): void {
     this.shared.services = services
@@ -71,6 +86,7 @@ export class Server {
     if (this.shared.draining) return
     this.shared.draining = true
     this.datastream.close()
+    this.live.close()
     this.app.stopListening()
     await this.shared.idle(this.options.config.drainMs)
     await new Promise(resolve => setTimeout(resolve, flushMs))
@@ -88,6 +104,11 @@ export class Server {
       if (route.method === 'get')
         this.app.on('head', path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
     }
+    if (!isOfConsole(route)) return
+    // the same operation and counters, by the cookie of a session
+    this.app.on(route.method, consoleApi + route.path, (res, req) =>
+      new ConsoleExchange(this.shared, compiled, res).begin(req, false),
+    )
   }
 
   /** Register a path outside the route table, with the same framing checks and without a body. */
@@ -120,12 +141,15 @@ export class Server {
     }
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
     registerDocuments(this.app, options.routes)
+    registerConsole(this.app)
+    registerSignIn(this.app, shared, options.signOn ?? null)
     this.registerPreflights()
     const notUpgraded = failure(new ServiceError('upgrade_required'), '\r\nUpgrade: websocket')
     // A client that cannot see why its upgrade was refused asks without one, and hears the same refusals.
     this.other('get', datastreamPath, (res, req) =>
       this.datastream.upgrade(res, req, () => res.cork(() => shared.write(res, notUpgraded, false))),
     )
+    this.other('get', consoleStreamPath, res => shared.write(res, notUpgraded, false))
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
     const methods = new PathMethods(options.routes)
@@ -143,7 +167,7 @@ export class Server {
     const { shared, options } = this
     const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
     for (const { path, scope } of options.routes) {
-      if (scope !== 'check' && scope !== 'capture') continue
+      if (scope !== 'check' && scope !== 'capture' && scope !== 'portal') continue
       this.other('options', path, res => {
         res
           .writeStatus('204 No Content')

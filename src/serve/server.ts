@@ -15,19 +15,29 @@ import type { Traced } from './tracing.js'
 /** Open the server; it does not listen yet. errors: a metrics address that is not available. */
 export async function openServer(
   { config, log, opened }: Opening,
-  { shards, projections, dedupe, quotas, postgres, audit, metrics }: Services,
+  { shards, projections, dedupe, quotas, postgres, audit, metrics, self }: Services,
   parts: {
     readonly limits: Limits
     readonly late: LateClickHouse
     readonly environmentIds: () => readonly string[]
     readonly cluster: Cluster | null
     readonly traced: Traced | null
+    readonly accountId: string
   },
 ): Promise<Server> {
-  const { limits, late, environmentIds, cluster, traced } = parts
+  const { limits, late, environmentIds, cluster, traced, accountId } = parts
   const http = await openApp(config.http)
   if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
   log.info({ server: http.name, reason: http.reason }, 'HTTP server')
+  const signOn =
+    config.oidc === null || config.publicUrl === null
+      ? null
+      : // loaded only where it is used
+        new (await import('../http/console/sign-on.js')).SignOn(
+          config.oidc,
+          config.publicUrl,
+          () => accountId,
+        )
   const server: Server = new Server(http.app, {
     config,
     log,
@@ -35,7 +45,7 @@ export async function openServer(
     limits,
     health: {
       ready: () => server.serving && (cluster === null || cluster.node.isReady),
-      degraded: () => [
+      degraded: (): readonly string[] => [
         ...(cluster?.degraded() ?? []),
         ...shards.degraded.map(shard => `shard ${shard}`),
         ...(postgres === undefined || postgres.answers ? [] : ['Postgres']),
@@ -49,7 +59,13 @@ export async function openServer(
     ...(cluster && { mayAnswer: () => cluster.node.members.isAlive }),
     audit,
     exchange: traced?.Exchange,
+    signOn,
   })
+  self.degraded = () => server.degraded
+  self.nodes = () =>
+    cluster === null
+      ? [{ node: 'this node', shards: config.shards, isSelf: true }]
+      : cluster.node.members.seen(cluster.node.name)
   if (config.metricsAddress !== null) {
     const { host, port } = config.metricsAddress
     const { app } = await openApp(config.http)

@@ -4,9 +4,11 @@ import type { Sql } from 'postgres'
 import type { Services } from '../api/kit/services.js'
 import { SharedReads } from '../api/kit/shared-reads.js'
 import type { Config } from '../config.js'
+import { AccessTokens } from '../engine/account/access-tokens.js'
 import { setDefinitionBounds } from '../engine/account/definition-bounds.js'
 import type { Definitions } from '../engine/account/definitions.js'
 import { AccountLimits } from '../engine/account/limits.js'
+import { Sessions } from '../engine/account/sessions.js'
 import { AuditLog } from '../engine/audit/audit.js'
 import { CompanyViews } from '../engine/cache/company-views.js'
 import { ResponseCache } from '../engine/cache/response-cache.js'
@@ -18,12 +20,14 @@ import { PaidWrites } from '../engine/idempotency/paid-writes.js'
 import { Migrations } from '../engine/migrations/migrations.js'
 import { Parsers } from '../engine/parsing/parser-pool.js'
 import type { Journals } from '../engine/recovery/journals.js'
+import { SelfReport } from '../engine/self-report.js'
 import { KeptSubscriptions } from '../engine/stream/kept-subscriptions.js'
 import { Streams } from '../engine/stream/streams.js'
 import { Deliveries } from '../engine/webhooks/deliveries.js'
 import { Outbox } from '../engine/webhooks/outbox.js'
 import { Webhooks } from '../engine/webhooks/subscriptions.js'
 import { Limits, limitTable } from '../http/admission/limits.js'
+import { productVersion } from '../http/openapi/openapi.js'
 import { composeHappened } from '../jobs/webhook-payloads.js'
 import type { Opened } from '../opened.js'
 
@@ -158,6 +162,8 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     clickhouse,
     turns: new StoreTurns({ sql: below.requests, clickhouse }),
     keys,
+    sessions: new Sessions({ sql, keys, wallMs: () => clock.wall() }),
+    accessTokens: new AccessTokens({ sql, keys, wallMs: () => clock.wall() }),
     clock,
     catalogs,
     traits,
@@ -190,6 +196,7 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     reads: new SharedReads(),
     modelPrices,
     metrics,
+    self: new SelfReport(productVersion()),
     backlog,
     audit,
     accountLimits,

@@ -92,6 +92,9 @@ export function startTasks(
   schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () =>
     services.paidWrites.alive(sql),
   )
+  schedule.every(pruneMs, 'sessions that are over are not removed', async () => {
+    if (isHere()) await services.sessions.sweep()
+  })
   schedule.every(flushMs, 'counts of cached checks are not reported', () => {
     answers.tick()
     companyViews.tick()

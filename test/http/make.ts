@@ -151,6 +151,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
       trustProxy: setup.trustProxy ?? 0,
       corsOrigins: setup.corsOrigins ?? null,
       chunkedBodies: setup.chunkedBodies ?? true,
+      publicUrl: null,
       metricsToken: setup.metricsToken ?? null,
       metricsAddress: null,
       slowRequestMs: 60_000,

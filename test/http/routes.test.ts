@@ -11,13 +11,16 @@ const concrete = (path: string) => path.replaceAll(/:[^/]+/g, 'x')
 
 /** The paths of AL-20, written down once more. */
 function scopeOf({ method, path }: Route): Scope {
-  if (/^\/(api-keys|environments|account-members|audit-log|temporary-access-tokens)\b/.test(path))
+  if (
+    /^\/(api-keys|console-links|environments|account-members|audit-log|temporary-access-tokens)\b/.test(path)
+  )
     return 'admin'
   // Not in the table: what the commands of those who run Tollgate ask (decision).
-  if (/^\/(export\/\w+|limits|reconcile)$/.test(path)) return 'admin'
+  if (/^\/(export\/\w+|limits|reconcile|system)$/.test(path)) return 'admin'
   if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
   if (/^\/(events|event-batch|batch)$/.test(path) && method === 'post') return 'capture'
   if (path === '/whoami') return 'any'
+  if (path === '/portal') return 'portal'
   if (path.startsWith('/model-prices') && method !== 'get') return 'admin'
   return method === 'get' ? 'read' : 'write'
 }
@@ -25,11 +28,12 @@ function scopeOf({ method, path }: Route): Scope {
 /** The budgets of the interface document, likewise. */
 function limitOf({ method, path }: Route): Route['limit'] {
   const analytics =
-    /^\/(events|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
+    /^\/(denied-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
   if (/^\/(export\/\w+|reconcile)$/.test(path)) return 'analytics'
   if (method === 'get') return analytics.test(path) ? 'analytics' : 'read'
   if (scopeOf({ method, path } as Route) === 'capture') return 'ingest'
   if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
+  if (path === '/flags/:key/explain') return 'read'
   return 'mutation'
 }
 
@@ -57,6 +61,7 @@ const lacking: Readonly<Record<Scope, string | null>> = {
   capture: secretOf.writer,
   check: null,
   any: null,
+  portal: secretOf.capturer,
 }
 
 t.test('AL-1, AL-20…22 no row is open by mistake', async t => {

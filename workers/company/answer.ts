@@ -4,11 +4,12 @@ import type { Effect, Question } from '../../src/core/company/message.js'
 import { briefOf, encodeUser } from '../../src/core/company/state.js'
 import { describeCredits } from '../../src/core/credits/company-accounts.js'
 import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
+import { explainFlag } from '../../src/core/flags/explain.js'
 import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
 import { type Actor, answered, type CompanyActor, showFigures } from './actors.js'
 import type { FlagChecks } from './checks.js'
-import { describeCompany, keepsFigures, outlineCompany, usageOfFeatures } from './describe.js'
+import { describeCompany, keepsFigures, lineOf, outlineCompany, usageOfFeatures } from './describe.js'
 import { toldOf } from './streamed.js'
 
 /** The answer, after changes by time are applied; `actor` null: a question about the environment alone. */
@@ -30,6 +31,10 @@ export function answerOf(
       return company && describeCompany(company, catalog, at, question.eventNamesMax)
     case 'outline':
       return company && outlineCompany(company, catalog, at, question.eventNamesMax)
+    case 'line':
+      return company && lineOf(company, catalog, at)
+    case 'explain':
+      return explainFlag(catalog, company, question, at)
     case 'feature_usage':
       return company && usageOfFeatures(company, catalog, at, question)
     case 'credits':

@@ -2,7 +2,7 @@
 
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
-import type { CompanyDescription } from '../../src/core/company/descriptions.js'
+import type { CompanyDescription, CompanyLine } from '../../src/core/company/descriptions.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
 import type { Effect, OutlineQuestion, Question } from '../../src/core/company/message.js'
 import { encodeCompany, encodeHead } from '../../src/core/company/state.js'
@@ -191,6 +191,31 @@ function balancesJson(live: LiveCompany): string {
   for (const creditId of live.company.credits.keys())
     balances[creditId] = amountToNumber(live.figures(creditId).remaining)
   return JSON.stringify(balances)
+}
+
+/** One line about a company. */
+export function lineOf(company: Company, catalog: Catalog, atMs: number): CompanyLine {
+  const live = new LiveCompany(company, catalog, atMs)
+  let closest: CompanyLine['closest'] = null
+  let most = -1
+  for (const { featureId, usage, allocation, metricResetAtMs } of reported(live, catalog)) {
+    if (usage === null || allocation === null) continue
+    const part = allocation > 0 ? Number(usage) / Number(allocation) : usage > 0 ? Number.MAX_VALUE : 1
+    if (part <= most) continue
+    most = part
+    closest = { featureId, usage, limit: allocation, resetAtMs: metricResetAtMs }
+  }
+  const { state, plan, addOns } = headOf(live)
+  return {
+    id: state.id,
+    name: state.name,
+    createdAtMs: state.createdAtMs,
+    lastSeenAtMs: state.lastSeenAtMs,
+    planId: plan?.planId ?? null,
+    addOns: addOns.length,
+    closest,
+    balances: JSON.parse(balancesJson(live)) as Record<string, number>,
+  }
 }
 
 /** Its usage of the features it is entitled to, as `packUsage` writes it. source: US-5, US-8 */

@@ -3,10 +3,17 @@ export interface paths {
   "/account-members": {
     parameters: {};
     get: operations["listAccountMembers"];
+    post: operations["createAccountMember"];
   };
   "/account-members/{account_member_id}": {
     parameters: {};
     get: operations["getAccountMember"];
+    put: operations["updateAccountMember"];
+    delete: operations["deleteAccountMember"];
+  };
+  "/account-members/{account_member_id}/sign-in-link": {
+    parameters: {};
+    post: operations["createSignInLink"];
   };
   "/account-members/count": {
     parameters: {};
@@ -356,6 +363,10 @@ export interface paths {
     parameters: {};
     post: operations["upsertCompanyTrait"];
   };
+  "/console-links": {
+    parameters: {};
+    post: operations["createConsoleLink"];
+  };
   "/custom-plan-billings": {
     parameters: {};
     get: operations["listCustomPlanBillings"];
@@ -379,6 +390,10 @@ export interface paths {
   "/datastream": {
     parameters: {};
     get: operations["openDatastream"];
+  };
+  "/denied-checks": {
+    parameters: {};
+    get: operations["listDeniedChecks"];
   };
   "/entity-key-definitions": {
     parameters: {};
@@ -461,6 +476,10 @@ export interface paths {
   "/events/{event_id}": {
     parameters: {};
     get: operations["getEvent"];
+  };
+  "/events/count": {
+    parameters: {};
+    get: operations["countEvents"];
   };
   "/export/events": {
     parameters: {};
@@ -547,6 +566,10 @@ export interface paths {
   "/flags/{key}/check-and-reserve": {
     parameters: {};
     post: operations["checkAndReserveFlag"];
+  };
+  "/flags/{key}/explain": {
+    parameters: {};
+    post: operations["explainFlag"];
   };
   "/flags/check": {
     parameters: {};
@@ -722,6 +745,10 @@ export interface paths {
     parameters: {};
     put: operations["upsertBillingProductPlan"];
   };
+  "/plans/{plan_id}/draft-diff": {
+    parameters: {};
+    get: operations["getPlanDraftDiff"];
+  };
   "/plans/billing-linked": {
     parameters: {};
     post: operations["upsertPlanForBillingProduct"];
@@ -750,9 +777,17 @@ export interface paths {
     parameters: {};
     put: operations["publishPlanVersion"];
   };
+  "/portal": {
+    parameters: {};
+    get: operations["getPortal"];
+  };
   "/reconcile": {
     parameters: {};
     get: operations["reconcile"];
+  };
+  "/search": {
+    parameters: {};
+    get: operations["search"];
   };
   "/signed-contexts": {
     parameters: {};
@@ -762,9 +797,25 @@ export interface paths {
     parameters: {};
     put: operations["updateCustomerSubscriptionTrialEnd"];
   };
+  "/system": {
+    parameters: {};
+    get: operations["getSystem"];
+  };
+  "/temporary-access-tokens": {
+    parameters: {};
+    post: operations["createTemporaryAccessToken"];
+  };
+  "/top-companies": {
+    parameters: {};
+    get: operations["listTopCompanies"];
+  };
   "/usage-by-company": {
     parameters: {};
     get: operations["getFeatureUsageByCompany"];
+  };
+  "/usage-by-day": {
+    parameters: {};
+    get: operations["getUsageByDay"];
   };
   "/user-traits": {
     parameters: {};
@@ -864,7 +915,11 @@ export interface components {
       limits: components["schemas"]["Buckets"] | "off" | null;
     };
     AccountMember: {
+      console_roles: {
+        [key: string]: "admin" | "editor" | "support" | "viewer";
+      };
       created_at: string;
+      disabled: boolean;
       email: null | string;
       first_name: null | string;
       id: string;
@@ -875,7 +930,24 @@ export interface components {
         [key: string]: ("companies_edit" | "company_users_edit" | "components_edit" | "custom_plans_edit" | "data_exports_edit" | "features_edit" | "flag_rules_edit" | "flags_edit" | "overrides_edit" | "plan_billing_edit" | "plan_entitlements_edit" | "plan_versions_edit" | "plans_edit" | "webhooks_edit" | "webhooks_reveal_secret")[];
       };
       role: "admin" | "member" | null;
+      signed_in_at: null | string;
+      source: "console" | "file" | "oidc" | "operator";
       updated_at: string;
+    };
+    AccountMemberCreate: {
+      console_roles: {
+        [key: string]: "admin" | "editor" | "support" | "viewer";
+      };
+      email?: null | string;
+      name: components["schemas"]["Text"];
+    };
+    AccountMemberUpdate: {
+      console_roles?: {
+        [key: string]: "admin" | "editor" | "support" | "viewer";
+      } | null;
+      disabled?: boolean | null;
+      email?: null | string;
+      name?: components["schemas"]["Text"] | null;
     };
     Addresses: string[];
     ApiKey: {
@@ -957,10 +1029,11 @@ export interface components {
       seq: number;
     };
     AuditLog: {
-      account_member_id: null;
+      account_member_id: null | string;
       actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
       api_key?: components["schemas"]["ApiKey"];
       api_key_id: null | string;
+      before: null | string;
       ended_at: string;
       environment?: components["schemas"]["Environment"];
       environment_id: null | string;
@@ -983,7 +1056,7 @@ export interface components {
       url: string;
       user_agent: null | string;
       user_id: null;
-      user_name: null;
+      user_name: null | string;
     };
     AuditLogList: {
       actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
@@ -1008,7 +1081,7 @@ export interface components {
       started_at: string;
       url: string;
       user_agent: null | string;
-      user_name: null;
+      user_name: null | string;
     };
     AutoTopupOverride: {
       amount?: number | null;
@@ -1710,6 +1783,14 @@ export interface components {
       now?: null | string;
       offset_seconds?: null | number;
     };
+    ClosestLimit: {
+      feature_id: string;
+      feature_name: string;
+      limit: number;
+      percent: null | number;
+      resets_at: null | string;
+      usage: number;
+    };
     CloudEvent: {
       data?: unknown;
       id: string;
@@ -1862,6 +1943,7 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      idempotency_key?: null | string;
       quantity: number;
       reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
       renewal_enabled?: boolean | null;
@@ -1907,6 +1989,7 @@ export interface components {
       credit_consumption_rate?: components["schemas"]["Rate"] | null;
       expiration_date?: null | string;
       feature_id: string;
+      idempotency_key?: null | string;
       metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
       metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       note?: null | string;
@@ -2007,6 +2090,7 @@ export interface components {
     CompanyPlansUpdate: {
       add_on_ids?: string[] | null;
       base_plan_id?: null | string;
+      idempotency_key?: null | string;
     };
     CompanySubscription: {
       cancel_at: null | string;
@@ -2025,6 +2109,20 @@ export interface components {
       subscription_external_id: string;
       total_price: number;
       trial_end: null | string;
+    };
+    CompanySummary: {
+      add_on_count: number;
+      closest_limit: components["schemas"]["ClosestLimit"] | null;
+      created_at: string;
+      credits: components["schemas"]["CreditSummary"][];
+      id: string;
+      last_seen_at: null | string;
+      name: string;
+      plan: null | {
+        id: string;
+        name: string;
+      };
+      user_count: number;
     };
     CompanyTaxIdView: {
       country: string;
@@ -2097,6 +2195,7 @@ export interface components {
       trait_id?: null | string;
       trait_value?: null | string;
     };
+    ConsoleLinkCreate: Record<string, never>;
     ContextSecretRoll: {
       overlap_seconds?: number | null;
     };
@@ -2353,6 +2452,11 @@ export interface components {
       expires_at?: null | string;
       idempotency_key?: null | string;
     };
+    CreditSummary: {
+      credit_id: string;
+      name: string;
+      remaining: number;
+    };
     CreditTransfer: {
       amount: number;
       created_at: string;
@@ -2420,6 +2524,8 @@ export interface components {
       updated_at: string;
     };
     CustomPlanBillingPaid: {
+      idempotency_key?: null | string;
+    } & {
       [key: string]: unknown;
     };
     CustomPlanBillingRetry: {
@@ -2427,6 +2533,7 @@ export interface components {
       billing_cycle_anchor?: null | string;
       customer_email: components["schemas"]["ExternalId"];
       days_until_due?: number | null;
+      idempotency_key?: null | string;
       prorate_first_period?: boolean | null;
       send_invoice?: boolean | null;
     };
@@ -2434,6 +2541,7 @@ export interface components {
       billing_product: components["schemas"]["BillingProductWrite"];
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      idempotency_key?: null | string;
       plan: components["schemas"]["CustomPlanCreate"];
     };
     CustomPlanConfig: {
@@ -2447,13 +2555,37 @@ export interface components {
       copied_price_id?: null | string;
       description?: components["schemas"]["Description"] | null;
       icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
+      idempotency_key?: null | string;
       name: components["schemas"]["Name"];
     };
     DecimalText: string;
     Deleted: {
       deleted: true;
     };
+    DeniedChecks: {
+      checks: number;
+      company_id: null | string;
+      company_name: null | string;
+      flag_key: null | string;
+      minute: null | string;
+      reason: null | string;
+    };
     Description: string;
+    DraftChange: {
+      after: null | string;
+      before: null | string;
+      change: "added" | "changed" | "removed";
+      kind: "credit_grant" | "entitlement" | "plan" | "price";
+      member: null | string;
+      name: string;
+    };
+    DraftDiff: {
+      changes: components["schemas"]["DraftChange"][];
+      company_count: number;
+      draft_version: components["schemas"]["PlanVersionSummary"] | null;
+      plan_id: string;
+      published_version: components["schemas"]["PlanVersionSummary"] | null;
+    };
     DuplicatedEntitlements: {
       data: components["schemas"]["PlanEntitlement"][];
       issues: components["schemas"]["PlanIssue"][];
@@ -2674,6 +2806,36 @@ export interface components {
       last_seen_at: null | string;
       user_count: number;
     };
+    ExplainBody: {
+      company?: components["schemas"]["Keys.o2"] | null;
+      company_id?: null | string;
+      preflight?: components["schemas"]["PreflightRequestBody"] | null;
+      user?: components["schemas"]["Keys.o2"] | null;
+    };
+    ExplainedCondition: {
+      condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
+      expected: string;
+      held: boolean;
+      id: string;
+      operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
+      resets_at: null | string;
+      resource_ids: string[];
+      saw: null | string;
+      subject: string;
+    };
+    ExplainedRule: {
+      company_override_id: null | string;
+      condition_groups: components["schemas"]["ExplainedCondition"][][];
+      conditions: components["schemas"]["ExplainedCondition"][];
+      decided: boolean;
+      id: string;
+      matched: boolean;
+      name: string;
+      origin: "flag" | "override" | "plan";
+      plan_id: null | string;
+      rule_type: "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      value: boolean;
+    };
     ExternalId: string;
     Feature: {
       created_at: string;
@@ -2841,6 +3003,18 @@ export interface components {
       updated_at: string;
       usage_limit_trait_id: null | string;
     };
+    FeatureSummary: {
+      description: string;
+      event_subtype: null | string;
+      feature_type: string;
+      flag: null | {
+        id: string;
+        key: string;
+      };
+      id: string;
+      name: string;
+      plan_count: number;
+    };
     FeatureUpdate: {
       description?: null | string;
       event_source?: "inference" | "track" | null;
@@ -2958,6 +3132,21 @@ export interface components {
       rules: components["schemas"]["RuleDetail"][];
       updated_at: string;
     };
+    FlagExplanation: {
+      at: string;
+      company_id: null | string;
+      company_name: null | string;
+      default_value: boolean;
+      error: null | string;
+      flag: string;
+      flag_id: string;
+      reason: string;
+      rule_id: null | string;
+      rules: components["schemas"]["ExplainedRule"][];
+      smallest_change: components["schemas"]["SmallestChange"] | null;
+      user_id: null | string;
+      value: boolean;
+    };
     FlagInPlan: {
       created_at: string;
       default_value: boolean;
@@ -2972,6 +3161,15 @@ export interface components {
       name: string;
       rules: components["schemas"]["RuleDetail"][];
       updated_at: string;
+    };
+    FlagSummary: {
+      default_value: boolean;
+      feature_id: null | string;
+      id: string;
+      key: string;
+      last_checked_at: null | string;
+      name: string;
+      rule_count: number;
     };
     FlagUpdate: {
       default_value?: boolean;
@@ -3002,6 +3200,7 @@ export interface components {
       name: string;
     };
     GrantZeroOut: {
+      idempotency_key?: null | string;
       reason?: "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled" | null;
     };
     IdentifyEvent: {
@@ -3019,6 +3218,27 @@ export interface components {
       idempotency_key?: null | string;
       sent_at?: null | string;
       trusted_client_clock?: boolean | null;
+    };
+    InvitedMember: {
+      console_roles: {
+        [key: string]: "admin" | "editor" | "support" | "viewer";
+      };
+      created_at: string;
+      disabled: boolean;
+      email: null | string;
+      first_name: null | string;
+      id: string;
+      image_url: null | string;
+      invitation: components["schemas"]["SignInLink"];
+      last_name: null | string;
+      name: null | string;
+      permissions: {
+        [key: string]: ("companies_edit" | "company_users_edit" | "components_edit" | "custom_plans_edit" | "data_exports_edit" | "features_edit" | "flag_rules_edit" | "flags_edit" | "overrides_edit" | "plan_billing_edit" | "plan_entitlements_edit" | "plan_versions_edit" | "plans_edit" | "webhooks_edit" | "webhooks_reveal_secret")[];
+      };
+      role: "admin" | "member" | null;
+      signed_in_at: null | string;
+      source: "console" | "file" | "oidc" | "operator";
+      updated_at: string;
     };
     Invoice: {
       amount_due: number;
@@ -3081,6 +3301,7 @@ export interface components {
       company_id: string;
       credit_type_id: string;
       expires_at?: null | string;
+      idempotency_key?: null | string;
       requested_amount: number;
     };
     LeaseExtend: {
@@ -3132,6 +3353,7 @@ export interface components {
         value: string;
       }[];
       days_until_due?: number | null;
+      idempotency_key?: null | string;
       pay_in_advance_entitlements: {
         price_id: string;
         quantity: number;
@@ -3160,11 +3382,13 @@ export interface components {
       provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
     };
     MigrationCompleteNow: {
+      idempotency_key?: null | string;
       proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
     };
     MigrationCreate: {
       company_ids?: string[] | null;
       excluded_company_ids?: string[] | null;
+      idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
       plan_id: string;
       plan_version_id_to: string;
@@ -3182,6 +3406,7 @@ export interface components {
     };
     MigrationRetry: {
       error_codes: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[];
+      idempotency_key?: null | string;
     };
     ModelPriceView: {
       cache_write?: components["schemas"]["Price"] | null;
@@ -3309,12 +3534,14 @@ export interface components {
       billing_product?: components["schemas"]["BillingProductWrite"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      idempotency_key?: null | string;
       plan: components["schemas"]["PlanCreate"];
     };
     PlanBundleUpdate: {
       billing_product?: components["schemas"]["BillingProductUpdate"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements?: components["schemas"]["BundleEntitlementWrite"][];
+      idempotency_key?: null | string;
       plan?: components["schemas"]["PlanUpdate"];
       plan_version_id?: null | string;
     };
@@ -3602,6 +3829,7 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
       plan_id: string;
@@ -3649,6 +3877,7 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
       postpaid_enabled?: boolean | null;
@@ -3911,6 +4140,7 @@ export interface components {
       customer_email?: null | string;
       days_until_due?: number | null;
       excluded_company_ids: string[];
+      idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
       migration_strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
       phone?: null | string;
@@ -3934,6 +4164,16 @@ export interface components {
       icon: string;
       id: string;
       name: string;
+    };
+    PlanSummary: {
+      company_count: number;
+      company_id: null | string;
+      draft_version: components["schemas"]["PlanVersionSummary"] | null;
+      entitlement_count: number;
+      id: string;
+      name: string;
+      plan_type: "add_on" | "plan";
+      published_version: components["schemas"]["PlanVersionSummary"] | null;
     };
     PlanUpdate: {
       description?: components["schemas"]["Description"] | null;
@@ -4007,6 +4247,42 @@ export interface components {
       id: string;
       name: string;
       version: number;
+    };
+    PlanVersionSummary: {
+      id: string;
+      published_at: null | string;
+      status: "archived" | "draft" | "published";
+      updated_at: string;
+      version: number;
+    };
+    Portal: {
+      add_ons: {
+        name: string;
+      }[];
+      company: {
+        id: string;
+        name: string;
+      };
+      credits: {
+        name: string;
+        remaining: number;
+        total: number;
+      }[];
+      features: components["schemas"]["PortalFeature"][];
+      plan: null | {
+        description: null | string;
+        name: string;
+        period: null | string;
+        price: null | number;
+      };
+    };
+    PortalFeature: {
+      allowed: boolean;
+      limit: null | number;
+      name: string;
+      resets_at: null | string;
+      usage: null | number;
+      value_type: string;
     };
     PreflightRequestBody: {
       credit_cost?: null | {
@@ -4102,14 +4378,18 @@ export interface components {
     };
     PublishableLimits: {
       add_company_keys: boolean;
+      add_user_keys: boolean;
       create_companies: boolean;
+      create_users: number;
       name_events: boolean;
       name_traits: boolean;
       quantity_max: number;
     };
     PublishableLimitsWrite: {
       add_company_keys?: boolean | null;
+      add_user_keys?: boolean | null;
       create_companies?: boolean | null;
+      create_users?: number | null;
       name_events?: boolean | null;
       name_traits?: boolean | null;
       quantity_max?: number | null;
@@ -4241,6 +4521,12 @@ export interface components {
       to_plan_id: string;
       to_plan_name: string;
     };
+    SearchResult: {
+      detail: null | string;
+      id: string;
+      name: string;
+      type: "company" | "credit" | "feature" | "flag" | "plan" | "user";
+    };
     Seconds: number;
     SignedContextCreate: {
       company?: components["schemas"]["Keys.o3"] | null;
@@ -4257,6 +4543,12 @@ export interface components {
       expires_at: string;
       signed_context: string;
     };
+    SignInLink: {
+      account_member_id: string;
+      expires_at: string;
+      path: string;
+      token: string;
+    };
     SkippedEntitlement: {
       entitlement_id: string;
       errors: {
@@ -4264,6 +4556,13 @@ export interface components {
       }[];
       feature_id: string;
       feature_name: string;
+    };
+    SmallestChange: {
+      at: null | string;
+      condition_ids: string[];
+      needs: "match" | "no_match";
+      rule_id: string;
+      text: string;
     };
     SpendPolicyCreate: {
       billing_credit_id: string;
@@ -4279,18 +4578,79 @@ export interface components {
     SubscriptionCancel: {
       cancel_immediately?: boolean | null;
       company_id: string;
+      idempotency_key?: null | string;
       prorate?: boolean | null;
+    };
+    SystemStatus: {
+      degraded: string[];
+      idempotency_keys: number;
+      journal: {
+        bytes: number;
+        shard: number;
+      }[];
+      nodes: {
+        node: string;
+        shards: number;
+        this_node: boolean;
+      }[];
+      now: string;
+      quotas: {
+        environment_id: string;
+        quota: string;
+        used_percent: number;
+      }[];
+      shards: {
+        entities: number;
+        heap_bytes: number;
+        shard: number;
+        waiting: number;
+      }[];
+      status: string;
+      stores: {
+        answers: boolean;
+        lag_records: number;
+        lag_seconds: number;
+        name: string;
+      }[];
+      stream_connections: number;
+      uptime_seconds: number;
+      version: string;
     };
     Taken: {
       taken: true;
+    };
+    TemporaryAccessToken: {
+      api_key_id?: string;
+      created_at: string;
+      environment_id: string;
+      expired_at: string;
+      id: string;
+      issuer_type: "api_key";
+      resource_type: "company";
+      token: string;
+      updated_at: string;
+    };
+    TemporaryAccessTokenCreate: {
+      expires_in_seconds?: number | null;
+      lookup: {
+        [key: string]: string;
+      };
+      resource_type: "company";
     };
     TestWebhook: {
       failure_reason: null | string;
       response_code: number;
       success: boolean;
     };
+    Text: string;
     Text255: string;
     Tiers: components["schemas"]["PriceTierWrite"][] | null;
+    TopCompany: {
+      company_id: string;
+      company_name: string;
+      last_seen_at: string;
+      quantity: number;
+    };
     TrackEvent: {
       backfill?: boolean | null;
       body: components["schemas"]["EventBodyTrack"];
@@ -4321,11 +4681,22 @@ export interface components {
       update_only?: boolean | null;
     };
     TrialEndUpdate: {
+      idempotency_key?: null | string;
       trial_end?: null | string;
     };
     Units: number;
     "Units.o1": number;
     Url: string;
+    UsageByDay: {
+      event_subtype: string;
+      feature_id: string;
+      feature_name: string;
+      points: {
+        day: string;
+        quantity: number;
+      }[];
+      total: number;
+    };
     UsageTimeSeriesPoint: {
       period_end: null | string;
       period_start: null | string;
@@ -4465,12 +4836,24 @@ export interface components {
     };
     WhoAmI: {
       account_id: string;
+      account_member: components["schemas"]["WhoAmIMember"] | null;
       account_name: string;
       actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
-      api_key_id: string;
+      api_key_id: null | string;
       environment_id: null | string;
       environments: components["schemas"]["Environment"][];
+      expires_at: null | string;
+      name: string;
       onboarding_complete: boolean;
+      readonly: boolean;
+      scopes: ("admin" | "capture" | "check" | "read" | "write")[];
+    };
+    WhoAmIMember: {
+      console_roles: {
+        [key: string]: "admin" | "editor" | "support" | "viewer";
+      };
+      id: string;
+      name: string;
     };
   };
   responses: {
@@ -4636,10 +5019,12 @@ export interface components {
   };
   parameters: {
     Environment: string;
+    IdempotencyKey: string;
   };
   requestBodies: never;
   headers: {
     ETag: string;
+    "Idempotency-Replayed": "true";
     "Retry-After": number;
     "X-RateLimit-Limit": number;
     "X-RateLimit-Remaining": number;
@@ -4690,6 +5075,43 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  createAccountMember: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AccountMemberCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["InvitedMember"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   getAccountMember: {
     parameters: {
       header?: {
@@ -4710,6 +5132,116 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["AccountMember"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateAccountMember: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        account_member_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AccountMemberUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AccountMember"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteAccountMember: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        account_member_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createSignInLink: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        account_member_id: string;
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["SignInLink"];
             params: {
               [key: string]: unknown;
             };
@@ -5041,6 +5573,8 @@ export interface operations {
         limit?: number;
         offset?: number;
         q?: string;
+        resource_id?: string;
+        resource_type?: string;
         start_time?: string;
       };
       header?: {
@@ -5155,6 +5689,8 @@ export interface operations {
         limit?: number;
         offset?: number;
         q?: string;
+        resource_id?: string;
+        resource_type?: string;
         start_time?: string;
       };
       header?: {
@@ -5859,6 +6395,7 @@ export interface operations {
   zeroOutGrant: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -5873,6 +6410,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -5892,6 +6430,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -5900,6 +6439,7 @@ export interface operations {
   grantBillingCreditsToCompany: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -5911,6 +6451,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -5930,6 +6471,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6137,6 +6679,7 @@ export interface operations {
   acquireCreditLease: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6148,6 +6691,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6162,6 +6706,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6211,6 +6756,7 @@ export interface operations {
   extendCreditLease: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6225,6 +6771,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6239,6 +6786,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6253,6 +6801,7 @@ export interface operations {
   releaseCreditLease: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6262,6 +6811,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6276,6 +6826,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6417,6 +6968,7 @@ export interface operations {
   createBillingPlanCreditGrant: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6428,6 +6980,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6442,10 +6995,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6489,6 +7044,7 @@ export interface operations {
   updateBillingPlanCreditGrant: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6503,6 +7059,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6517,10 +7074,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6532,6 +7091,7 @@ export interface operations {
         apply_to_existing?: boolean;
       };
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6541,6 +7101,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6555,10 +7116,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6651,6 +7214,7 @@ export interface operations {
   reserveCredits: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -6662,6 +7226,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6676,6 +7241,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -6725,6 +7291,7 @@ export interface operations {
   releaseCreditReservation: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6734,6 +7301,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6748,6 +7316,7 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
@@ -7967,6 +8536,7 @@ export interface operations {
         sort_order_direction?: "asc" | "desc";
         subscription_statuses?: ("active" | "canceled" | "expired" | "incomplete" | "incomplete_expired" | "past_due" | "paused" | "trialing" | "unpaid")[];
         subscription_types?: ("free" | "one_time" | "paid" | "trial")[];
+        view?: "full" | "summary";
         with_entitlement_for?: string;
         with_subscription?: boolean;
         without_feature_override_for?: string;
@@ -7987,7 +8557,7 @@ export interface operations {
         };
         content: {
           "application/json": {
-            data: components["schemas"]["CompanyDetail"][];
+            data: components["schemas"]["CompanyDetail"][] | components["schemas"]["CompanySummary"][];
             params: {
               [key: string]: unknown;
             };
@@ -8212,6 +8782,7 @@ export interface operations {
         sort_order_direction?: "asc" | "desc";
         subscription_statuses?: ("active" | "canceled" | "expired" | "incomplete" | "incomplete_expired" | "past_due" | "paused" | "trialing" | "unpaid")[];
         subscription_types?: ("free" | "one_time" | "paid" | "trial")[];
+        view?: "full" | "summary";
         with_entitlement_for?: string;
         with_subscription?: boolean;
         without_feature_override_for?: string;
@@ -8591,6 +9162,7 @@ export interface operations {
   createCompanyOverride: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -8602,6 +9174,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8621,6 +9194,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8826,6 +9400,7 @@ export interface operations {
   updateCompanyPlans: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -8840,6 +9415,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8859,6 +9435,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -8941,6 +9518,43 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  createConsoleLink: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ConsoleLinkCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["SignInLink"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   listCustomPlanBillings: {
     parameters: {
       query?: {
@@ -8986,6 +9600,7 @@ export interface operations {
   markCustomPlanBillingPaid: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -9000,6 +9615,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9019,6 +9635,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9027,6 +9644,7 @@ export interface operations {
   retryCustomPlanBilling: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -9041,6 +9659,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9060,6 +9679,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9068,6 +9688,7 @@ export interface operations {
   createCustomPlanBundle: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9079,6 +9700,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9093,10 +9715,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9105,6 +9729,7 @@ export interface operations {
   createCustomPlan: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9116,6 +9741,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9130,10 +9756,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -9151,6 +9779,49 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       429: components["responses"]["429"];
+      503: components["responses"]["503"];
+    };
+  };
+  listDeniedChecks: {
+    parameters: {
+      query?: {
+        by?: ("company" | "flag" | "minute" | "reason")[];
+        company_id?: string;
+        cursor?: string;
+        end_time?: string;
+        flag_key?: string;
+        limit?: number;
+        offset?: number;
+        reason?: string;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["DeniedChecks"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
       503: components["responses"]["503"];
     };
   };
@@ -10108,12 +10779,17 @@ export interface operations {
       query?: {
         company_id?: string;
         cursor?: string;
+        end_time?: string;
         event_subtype?: string;
         event_types?: ("flag_check" | "identify" | "inference" | "track")[];
         flag_id?: string;
         idempotency_key?: string;
         limit?: number;
+        max_value?: number;
+        min_value?: number;
         offset?: number;
+        start_time?: string;
+        status?: "enriched" | "failed" | "pending" | "processed" | "unknown";
         user_id?: string;
       };
       header?: {
@@ -10205,6 +10881,54 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["EventDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countEvents: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        cursor?: string;
+        end_time?: string;
+        event_subtype?: string;
+        event_types?: ("flag_check" | "identify" | "inference" | "track")[];
+        flag_id?: string;
+        idempotency_key?: string;
+        limit?: number;
+        max_value?: number;
+        min_value?: number;
+        offset?: number;
+        start_time?: string;
+        status?: "enriched" | "failed" | "pending" | "processed" | "unknown";
+        user_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
             params: {
               [key: string]: unknown;
             };
@@ -10663,6 +11387,7 @@ export interface operations {
         offset?: number;
         plan_version_id?: string;
         q?: string;
+        view?: "full" | "summary";
         without_company_override_for?: string;
         without_plan_entitlement_for?: string;
       };
@@ -10680,7 +11405,7 @@ export interface operations {
         };
         content: {
           "application/json": {
-            data: components["schemas"]["FeatureDetail"][];
+            data: components["schemas"]["FeatureDetail"][] | components["schemas"]["FeatureSummary"][];
             params: {
               [key: string]: unknown;
             };
@@ -10892,6 +11617,7 @@ export interface operations {
         offset?: number;
         plan_version_id?: string;
         q?: string;
+        view?: "full" | "summary";
         without_company_override_for?: string;
         without_plan_entitlement_for?: string;
       };
@@ -10934,6 +11660,7 @@ export interface operations {
         limit?: number;
         offset?: number;
         q?: string;
+        view?: "full" | "summary";
       };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
@@ -10949,7 +11676,7 @@ export interface operations {
         };
         content: {
           "application/json": {
-            data: components["schemas"]["FlagDetail"][];
+            data: components["schemas"]["FlagDetail"][] | components["schemas"]["FlagSummary"][];
             params: {
               [key: string]: unknown;
             };
@@ -11195,6 +11922,7 @@ export interface operations {
   checkAndReserveFlag: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11209,6 +11937,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11223,12 +11952,53 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       402: components["responses"]["402"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
       409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  explainFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        key: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ExplainBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagExplanation"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11317,6 +12087,7 @@ export interface operations {
         limit?: number;
         offset?: number;
         q?: string;
+        view?: "full" | "summary";
       };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
@@ -11577,6 +12348,7 @@ export interface operations {
   managePlan: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11588,6 +12360,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11607,6 +12380,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11652,6 +12426,7 @@ export interface operations {
   cancelSubscription: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11663,6 +12438,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11682,6 +12458,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11892,6 +12669,7 @@ export interface operations {
   createPlanBundle: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -11903,6 +12681,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11917,10 +12696,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11929,6 +12710,7 @@ export interface operations {
   updatePlanBundle: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11943,6 +12725,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11957,10 +12740,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12510,6 +13295,7 @@ export interface operations {
   retryCompanyMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12519,6 +13305,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12533,10 +13320,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12625,6 +13414,7 @@ export interface operations {
   createMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -12636,6 +13426,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12650,10 +13441,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12697,6 +13490,7 @@ export interface operations {
   cancelMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12706,6 +13500,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12720,10 +13515,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12732,6 +13529,7 @@ export interface operations {
   completeMigrationNow: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12746,6 +13544,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12760,10 +13559,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12772,6 +13573,7 @@ export interface operations {
   retryMigration: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12786,6 +13588,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12800,10 +13603,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12905,6 +13710,7 @@ export interface operations {
         plan_type?: "add_on" | "plan";
         q?: string;
         scoped_to_company_id?: string;
+        view?: "full" | "summary";
         with_entitlements?: boolean;
         with_published_version?: boolean;
         without_entitlement_for?: string;
@@ -12925,7 +13731,7 @@ export interface operations {
         };
         content: {
           "application/json": {
-            data: components["schemas"]["PlanDetail"][];
+            data: components["schemas"]["PlanDetail"][] | components["schemas"]["PlanSummary"][];
             params: {
               [key: string]: unknown;
             };
@@ -13131,6 +13937,41 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  getPlanDraftDiff: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["DraftDiff"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   upsertPlanForBillingProduct: {
     parameters: {
       header?: {
@@ -13265,6 +14106,7 @@ export interface operations {
         plan_type?: "add_on" | "plan";
         q?: string;
         scoped_to_company_id?: string;
+        view?: "full" | "summary";
         with_entitlements?: boolean;
         with_published_version?: boolean;
         without_entitlement_for?: string;
@@ -13378,6 +14220,7 @@ export interface operations {
   publishPlanVersion: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13392,6 +14235,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13407,6 +14251,42 @@ export interface operations {
         };
       };
       202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getPortal: {
+    parameters: {
+      query?: {
+        company_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Portal"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
@@ -13435,6 +14315,42 @@ export interface operations {
         };
         content: {
           "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  search: {
+    parameters: {
+      query: {
+        limit?: number;
+        q: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["SearchResult"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
         };
       };
       400: components["responses"]["400"];
@@ -13486,6 +14402,7 @@ export interface operations {
   updateCustomerSubscriptionTrialEnd: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13500,6 +14417,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13508,6 +14426,115 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["BillingSubscriptionView"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getSystem: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["SystemStatus"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createTemporaryAccessToken: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TemporaryAccessTokenCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["TemporaryAccessToken"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listTopCompanies: {
+    parameters: {
+      query: {
+        end_time?: string;
+        feature_id: string;
+        limit?: number;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["TopCompany"][];
             params: {
               [key: string]: unknown;
             };
@@ -13545,6 +14572,42 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["FeatureUsageDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getUsageByDay: {
+    parameters: {
+      query?: {
+        days?: number;
+        feature_ids?: string[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UsageByDay"][];
             params: {
               [key: string]: unknown;
             };

@@ -1,6 +1,7 @@
 -- Events newest first, for GET /events (EV-72).
 -- Takes {environment_id: String} {since_ms: Int64} and, empty for any: {company_id} {user_id} {subtype} {flag_id}
--- {idempotency_key: String}, of secret and of publishable keys; {types: Array(String)} {limit} {offset: UInt64}.
+-- {idempotency_key} {status: String}, keys of secret and of publishable keys; {until_ms: Int64, exclusive};
+-- {least} {most: Int64, of the quantity}; {types: Array(String)} {limit} {offset: UInt64}.
 -- Gives whole rows. Finds them by their sorting key first, reading no body: along (environment_id, company_id,
 -- captured_at) with a company, else captured_at of the months since since_ms.
 SELECT
@@ -21,7 +22,10 @@ WHERE environment_id = {environment_id:String}
     WHERE environment_id = {environment_id:String}
       AND ({company_id:String} = '' OR company_id = {company_id:String})
       AND captured_at >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
+      AND captured_at < fromUnixTimestamp64Milli({until_ms:Int64}, 'UTC')
       AND type IN {types:Array(String)}
+      AND ({status:String} = '' OR status = {status:String})
+      AND events.quantity >= {least:Int64} AND events.quantity <= {most:Int64}
       AND ({user_id:String} = '' OR user_id = {user_id:String})
       AND ({subtype:String} = '' OR subtype = {subtype:String})
       AND ({flag_id:String} = '' OR flag_id = {flag_id:String})

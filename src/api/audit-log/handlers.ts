@@ -9,7 +9,16 @@ import type { Call, Handler } from '../kit/call.js'
 import { datetime, oneOf, page, type QueryOf, query, string } from '../kit/query.js'
 import type { Services } from '../kit/services.js'
 import { isoTime } from '../kit/time.js'
-import { type AuditFilter, type AuditRow, countChanges, findChange, keysOf, listChanges } from './store.js'
+import {
+  type AuditFilter,
+  type AuditRow,
+  countChanges,
+  findChange,
+  keysOf,
+  listChanges,
+  peopleOf,
+  stateBefore,
+} from './store.js'
 
 const listShape = {
   actor_type: oneOf(actorTypes),
@@ -17,6 +26,8 @@ const listShape = {
   environment_id: string,
   kind: oneOf(auditKinds),
   q: string,
+  resource_id: string,
+  resource_type: string,
   start_time: datetime,
   ...page,
 } as const
@@ -31,6 +42,8 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
     kind: query.kind,
     reach: reaches(key, null) ? null : key.environmentId,
     q: query.q,
+    resourceId: query.resource_id,
+    resourceType: query.resource_type,
     fromMs: query.start_time,
     toMs: query.end_time,
   }
@@ -46,8 +59,8 @@ export const listAuditLogs: Handler<undefined, AuditListQuery> = async call => {
   const { services } = call
   await services.audit.flush()
   const rows = await listChanges(services.sql, filterOf(call), call.query)
-  const keys = await keysOf(services.sql, rows)
-  return { data: rows.map(row => listView(row, keys, services)) }
+  const actors = await actorsOf(services, rows)
+  return { data: rows.map(row => listView(row, actors, services)) }
 }
 
 /** GET /audit-log/count. */
@@ -62,9 +75,19 @@ export const getAuditLog: Handler = async ({ services, key, params }) => {
   const row = await findChange(services.sql, key.accountId, params.audit_log_id!)
   if (!row || !reaches(key, row.environment_id))
     throw new ServiceError('not_found', 'Audit log entry not found')
-  const view = listView(row, await keysOf(services.sql, [row]), services)
+  const view = listView(row, await actorsOf(services, [row]), services)
   const { req_body, resp_body } = row
-  return { data: { ...view, account_member_id: null, req_body, resp_body, user_id: null } satisfies AuditLog }
+  const before = await stateBefore(services.sql, row)
+  return {
+    data: {
+      ...view,
+      account_member_id: row.actor_type === 'app_user' ? row.api_key_id : null,
+      req_body,
+      resp_body,
+      before,
+      user_id: null,
+    } satisfies AuditLog,
+  }
 }
 
 /**
@@ -106,7 +129,18 @@ function rowView(row: ChainedRow): AuditChainRow {
   }
 }
 
-function listView(row: AuditRow, keys: ReadonlyMap<string, ApiKeyRow>, services: Services): AuditLogList {
+/** Keys and names of people that rows name. */
+interface Actors {
+  readonly keys: ReadonlyMap<string, ApiKeyRow>
+  readonly people: ReadonlyMap<string, string>
+}
+
+async function actorsOf({ sql }: Services, rows: readonly AuditRow[]): Promise<Actors> {
+  const [keys, people] = await Promise.all([keysOf(sql, rows), peopleOf(sql, rows)])
+  return { keys, people }
+}
+
+function listView(row: AuditRow, { keys, people }: Actors, services: Services): AuditLogList {
   const key = keys.get(row.api_key_id ?? '')
   const environment = row.environment_id === null ? null : services.keys.environment(row.environment_id)
   return {
@@ -114,7 +148,7 @@ function listView(row: AuditRow, keys: ReadonlyMap<string, ApiKeyRow>, services:
     kind: row.kind,
     actor_type: row.actor_type,
     ...(key && { api_key: apiKeyView(key, services) }),
-    api_key_id: row.api_key_id,
+    api_key_id: row.actor_type === 'api_key' ? row.api_key_id : null,
     ...(environment && { environment: environmentView(environment) }),
     environment_id: row.environment_id,
     method: row.method,
@@ -132,6 +166,6 @@ function listView(row: AuditRow, keys: ReadonlyMap<string, ApiKeyRow>, services:
     hash: row.hash,
     started_at: isoTime(row.started_at.getTime()),
     ended_at: isoTime(row.ended_at.getTime()),
-    user_name: null,
+    user_name: people.get(row.api_key_id ?? '') ?? null,
   }
 }

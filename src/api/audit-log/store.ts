@@ -12,6 +12,8 @@ export interface AuditFilter {
   readonly kind: AuditKind | undefined
   /** Only changes of this environment; null: the whole account. */
   readonly reach: string | null
+  readonly resourceId: string | undefined
+  readonly resourceType: string | undefined
   /** Matches part of the URL, of the resource's name or id, or of the key's id. */
   readonly q: string | undefined
   /** Inclusive. */
@@ -56,6 +58,8 @@ function matching(sql: Sql, filter: AuditFilter) {
     ${filter.reach === null ? sql`` : sql`and environment_id = ${filter.reach}`}
     ${environmentId ? sql`and environment_id = ${environmentId}` : sql``}
     ${fromMs === undefined ? sql`` : sql`and started_at >= ${new Date(fromMs)}`}
+    ${filter.resourceId ? sql`and resource_id = ${filter.resourceId}` : sql``}
+    ${filter.resourceType ? sql`and resource_type = ${filter.resourceType}` : sql``}
     ${toMs === undefined ? sql`` : sql`and started_at < ${new Date(toMs)}`}
     ${
       q
@@ -101,4 +105,27 @@ export async function keysOf(sql: Sql, rows: readonly AuditRow[]): Promise<Reado
   const ids = [...new Set(rows.flatMap(row => row.api_key_id ?? []))]
   const keys = await sql<ApiKeyRow[]>`select * from api_keys where id in ${among(sql, ids)}`
   return new Map(keys.map(key => [key.id, key]))
+}
+
+/** Names of the people that these rows name, by id. Deleted members are missing. */
+export async function peopleOf(sql: Sql, rows: readonly AuditRow[]): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(rows.flatMap(row => (row.actor_type === 'app_user' ? (row.api_key_id ?? []) : [])))]
+  if (ids.length === 0) return new Map()
+  const people = await sql<{ id: string; name: string }[]>`
+    select id, coalesce(name, email, id) as name from account_members where id in ${among(sql, ids)}`
+  return new Map(people.map(({ id, name }) => [id, name]))
+}
+
+/** The answer to the last successful change of the same resource before this one; null: none is kept. */
+export async function stateBefore(sql: Sql, row: AuditRow): Promise<string | null> {
+  if (row.resource_id === null || row.kind !== 'change') return null
+  const [earlier] = await sql<{ resp_body: string | null }[]>`
+    select resp_body from audit_logs a, (select account_id, n from audit_logs where id = ${row.id}) this
+    where a.account_id = this.account_id and a.n < this.n and lower(a.resource_id) = lower(${row.resource_id})
+      and a.resource_id = ${row.resource_id} and a.resource_type = ${row.resource_type} and a.kind = 'change'
+      and a.secondary_resource is not distinct from ${row.secondary_resource}
+      and a.environment_id is not distinct from ${row.environment_id}
+      and a.resp_code between 200 and 299 and a.resp_body is not null
+    order by a.n desc limit 1`
+  return earlier?.resp_body ?? null
 }

@@ -282,7 +282,7 @@ function readsUserTraits(catalog: CatalogData): boolean {
   return reads
 }
 
-function preflightOf(body: Exact<PreflightRequestBody>): Preflight {
+export function preflightOf(body: Exact<PreflightRequestBody>): Preflight {
   const preflight: Preflight = {
     usage: body.usage ?? null,
     eventUsage: body.event_usage

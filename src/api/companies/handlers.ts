@@ -36,6 +36,9 @@ import {
 } from '../kit/query.js'
 import { companyDetails, companyPieces, type ShownWrite, shownWrite } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
+import { closestCompanies, closestMax, companySummaries } from './summaries.js'
+
+const views = ['full', 'summary'] as const
 
 const listShape = {
   credit_type_ids: list,
@@ -58,6 +61,7 @@ const listShape = {
   without_plan: boolean,
   without_subscription: boolean,
   all_metrics: boolean,
+  view: oneOf(views),
   ...page,
 } as const
 export const companyListQuery = query(listShape)
@@ -113,18 +117,39 @@ function filterOf(query: CompanyListQuery): CompanyFilter {
  */
 export const listCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
+  if (query.sort_order_column === 'closest_limit') return listClosest(call)
   const sort = sortOf(query.sort_order_column, query.sort_order_direction)
   await services.projections.barrier('postgres')
   if (sort.column === 'last_seen_at') await services.projections.seenBarrier()
   const catalog = services.catalogs.get(environment.id)
   const ids = await listCompanyIds(services.sql, catalog, filterOf(query), sort, query, nowMs)
+  if (query.view === 'summary') return { data: await companySummaries(call, ids) }
   return { data: await companyDetails(call, ids, query.all_metrics === true || ids.length <= 1) }
+}
+
+/** The list sorted by closeness to a limit: at most 500 companies, those that the other filters leave. */
+async function listClosest(call: Call<undefined, CompanyListQuery>): Promise<Answer> {
+  const { services, environment, query, nowMs } = call
+  if (query.view !== 'summary')
+    throw new ServiceError('query_invalid', 'sort_order_column: closest_limit needs view=summary')
+  await services.projections.barrierOf('clickhouse', environment.id)
+  const closest = await closestCompanies(call)
+  const catalog = services.catalogs.get(environment.id)
+  const wanted = query.ids
+  const filter = { ...filterOf(query), ids: wanted ? closest.filter(id => wanted.includes(id)) : closest }
+  const everyone = { limit: closestMax, offset: 0 }
+  const left = new Set(
+    await listCompanyIds(services.sql, catalog, filter, sortOf('created_at', 'desc'), everyone, nowMs),
+  )
+  const ids = closest.filter(id => left.has(id))
+  if (query.sort_order_direction === 'asc') ids.reverse()
+  return { data: await companySummaries(call, ids.slice(query.offset, query.offset + query.limit)) }
 }
 
 /** GET /companies/count: the number of companies on all pages of the list. */
 export const countCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
-  sortOf(query.sort_order_column, query.sort_order_direction)
+  if (query.sort_order_column !== 'closest_limit') sortOf(query.sort_order_column, query.sort_order_direction)
   await services.projections.barrier('postgres')
   const catalog = services.catalogs.get(environment.id)
   return { data: { count: await countCompanyRows(services.sql, catalog, filterOf(query), nowMs) } }

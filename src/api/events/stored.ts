@@ -1,44 +1,73 @@
 // Stored events: one by id, lists newest first, and event types. Read from ClickHouse once it has everything
 // acknowledged before the request (EV-73).
 
-import { eventTypes as allTypes, type EventType } from '../../../schemas/enums.js'
+import { eventTypes as allTypes, type EventType, eventStatuses } from '../../../schemas/enums.js'
 import type { EventDetail, EventSummary } from '../../../schemas/events.js'
-import { type EventRow, eventById, eventsList, eventTypes } from '../../analytics/history.js'
+import { type EventRow, eventById, eventsCount, eventsList, eventTypes } from '../../analytics/history.js'
 import { keyAsSent } from '../../engine/idempotency/dedupe.js'
 import { ServiceError } from '../../errors.js'
 import { parseExactly } from '../../json.js'
 import type { Answer, Call } from '../kit/call.js'
-import { long } from '../kit/long.js'
-import { list, listOf, page, type QueryOf, query, requireNear, string, text } from '../kit/query.js'
+import { long as asLong } from '../kit/long.js'
+import {
+  datetime,
+  list,
+  listOf,
+  long,
+  oneOf,
+  page,
+  type QueryOf,
+  query,
+  requireNear,
+  string,
+  text,
+} from '../kit/query.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 
 const listShape = {
   company_id: string,
   event_subtype: text(255),
+  end_time: datetime,
   event_types: listOf(allTypes),
   flag_id: string,
   idempotency_key: text(255),
+  max_value: long,
+  min_value: long,
+  start_time: datetime,
+  status: oneOf(eventStatuses),
   user_id: string,
   ...page,
 } as const
 export const eventListQuery = query(listShape)
+
+const filterOf = (query: QueryOf<typeof listShape>) => ({
+  companyId: query.company_id,
+  userId: query.user_id,
+  subtype: query.event_subtype,
+  flagId: query.flag_id,
+  idempotencyKey: query.idempotency_key,
+  status: query.status,
+  sinceMs: query.start_time,
+  untilMs: query.end_time,
+  least: query.min_value,
+  most: query.max_value,
+  types: query.event_types as readonly EventType[] | undefined,
+})
+
+/** GET /events/count: of the events that the list shows, at most 100,000, which then means that many or more. */
+export async function countEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
+  const { services, query, environment } = call
+  await services.projections.barrierOf('clickhouse', environment.id)
+  return { data: { count: await eventsCount(services.clickhouse, environment.id, filterOf(query)) } }
+}
 
 /** GET /events, newest first. Flag checks are listed only by type (EV-72). 400 as `requireNear`. */
 export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
   const { services, query, environment } = call
   requireNear(query)
   await services.projections.barrierOf('clickhouse', environment.id)
-  const filter = {
-    companyId: query.company_id,
-    userId: query.user_id,
-    subtype: query.event_subtype,
-    flagId: query.flag_id,
-    idempotencyKey: query.idempotency_key,
-    types: query.event_types as readonly EventType[] | undefined,
-    limit: query.limit,
-    offset: query.offset,
-  }
+  const filter = { ...filterOf(query), limit: query.limit, offset: query.offset }
   return {
     data: await views(call, await eventsList(services.clickhouse, environment.id, filter, call.nowMs)),
   }
@@ -104,7 +133,7 @@ async function views(call: Call<undefined, unknown>, rows: readonly EventRow[]):
       error_message: row.error_message || null,
       body: parsed(row.body),
       body_preview: row.body.slice(0, 100),
-      quantity: long(row.quantity),
+      quantity: asLong(row.quantity),
       captured_at: isoTime(row.captured_at_ms),
       sent_at: isoTimeOrNull(row.sent_at_ms),
       loaded_at: isoTime(row.loaded_at_ms),

@@ -38,6 +38,7 @@ import {
   renameLicense,
   updateFeature,
 } from './store.js'
+import { featureSummaries } from './summaries.js'
 import { type FeatureRow, featureView, grantedBy, plansByFeature } from './view.js'
 import { makeLimitTrait, traitNameOf } from './write.js'
 
@@ -50,6 +51,7 @@ const listShape = {
   q: text(512),
   without_company_override_for: string,
   without_plan_entitlement_for: string,
+  view: oneOf(['full', 'summary'] as const),
   ...page,
 } as const
 export const featureListQuery = query(listShape)
@@ -91,6 +93,7 @@ function unknownFeature(): ServiceError {
 export const listFeatures: Handler<undefined, FeatureListQuery> = async call => {
   const { sql } = call.services
   const rows = await listFeatureRows(sql, filterOf(call), call.query)
+  if (call.query.view === 'summary') return { data: await featureSummaries(sql, outlookOf(call), rows) }
   return { data: await withEvents(outlookOf(call), await featureDetails(sql, outlookOf(call), rows)) }
 }
 

@@ -17,7 +17,7 @@ import { ServiceError } from '../../errors.js'
 import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'
 import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
-import { list, page, type QueryOf, query, string, text } from '../kit/query.js'
+import { list, oneOf, page, type QueryOf, query, string, text } from '../kit/query.js'
 import type { Services } from '../kit/services.js'
 import { isoTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
@@ -33,10 +33,17 @@ import {
   ruleRows,
   storedRules,
 } from './store.js'
+import { flagSummaries } from './summaries.js'
 import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from './view.js'
 import { type FlagChange, findFlag, insertFlag, updateFlag } from './write.js'
 
-const listShape = { feature_id: string, ids: list, q: text(512), ...page } as const
+const listShape = {
+  feature_id: string,
+  ids: list,
+  q: text(512),
+  view: oneOf(['full', 'summary'] as const),
+  ...page,
+} as const
 export const flagListQuery = query(listShape)
 type FlagListQuery = QueryOf<typeof listShape>
 
@@ -56,6 +63,7 @@ function unknownFlag(): ServiceError {
 export const listFlags: Handler<undefined, FlagListQuery> = async call => {
   const { sql } = call.services
   const rows = await listFlagRows(sql, filterOf(call), call.query)
+  if (call.query.view === 'summary') return { data: await flagSummaries(sql, outlookOf(call), rows) }
   return { data: await flagDetails(sql, outlookOf(call), rows) }
 }
 

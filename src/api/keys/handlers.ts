@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { KeyScope } from '../../../schemas/enums.js'
 import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from '../../../schemas/keys.js'
+import { roleIn } from '../../core/console-role.js'
 import { isAddressBlock } from '../../engine/account/address-blocks.js'
 import { insertPublishableKey } from '../../engine/account/bootstrap.js'
 import { lastFour, newKeyValue } from '../../engine/account/key-value.js'
@@ -12,7 +13,7 @@ import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../kit
 import { boolean, page, type QueryOf, query, required, string } from '../kit/query.js'
 import type { Services } from '../kit/services.js'
 import { inTransaction } from '../kit/sql.js'
-import { requireTime } from '../kit/time.js'
+import { isoTimeOrNull, requireTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
 import { keyFault, reaches } from './conditions.js'
 import { inherited, mustStayWithin } from './inherited.js'
@@ -293,7 +294,8 @@ async function replaced({ keys, clock }: Services, tx: Sql, row: ApiKeyRow): Pro
 }
 
 /**
- * GET /whoami. Account-wide keys and the bootstrap key see every environment, other keys their own.
+ * GET /whoami. Account-wide keys and the bootstrap key see every environment, other keys their own, people those in which
+ * they have a role.
  *
  * source  interface document; onboarding is always complete: decision.
  */
@@ -301,12 +303,20 @@ export const whoAmI: Handler = async ({ services, key }) => ({
   data: {
     account_id: key.accountId,
     account_name: await accountName(services.sql, key.accountId),
-    actor_type: 'api_key',
-    api_key_id: key.id,
+    actor_type: key.actor?.type ?? 'api_key',
+    api_key_id: key.actor ? null : key.id,
+    account_member:
+      key.actor?.type === 'app_user'
+        ? { id: key.actor.id, name: key.actor.name, console_roles: key.actor.roles }
+        : null,
+    name: key.name,
+    scopes: key.scopes,
+    readonly: key.readonly,
+    expires_at: isoTimeOrNull(key.conditions?.expiresAtMs ?? null),
     environment_id: key.environmentId,
     environments: services.keys
       .environments(key.accountId)
-      .filter(environment => reaches(key, environment.id))
+      .filter(({ id }) => (key.actor ? roleIn(key.actor.roles, id) !== null : reaches(key, id)))
       .map(environmentView),
     onboarding_complete: true,
   } satisfies WhoAmI,

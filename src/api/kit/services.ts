@@ -3,9 +3,11 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { DefinitionChanges } from '../../catalog/cache.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
+import type { AccessTokens } from '../../engine/account/access-tokens.js'
 import type { Keys } from '../../engine/account/key-types.js'
 import type { AccountLimits } from '../../engine/account/limits.js'
 import type { ModelPrices } from '../../engine/account/model-prices.js'
+import type { Sessions } from '../../engine/account/sessions.js'
 import type { AuditLog } from '../../engine/audit/audit.js'
 import type { CompanyViews } from '../../engine/cache/company-views.js'
 import type { ResponseCache } from '../../engine/cache/response-cache.js'
@@ -23,6 +25,7 @@ import type { Parsers } from '../../engine/parsing/parser-pool.js'
 import type { Backlog } from '../../engine/recovery/backlog.js'
 import type { PostgresWatch } from '../../engine/recovery/postgres-watch.js'
 import type { Projections } from '../../engine/recovery/projections.js'
+import type { SelfReport } from '../../engine/self-report.js'
 import type { Shards } from '../../engine/shards/shards.js'
 import type { Streams } from '../../engine/stream/streams.js'
 import type { Deliveries } from '../../engine/webhooks/deliveries.js'
@@ -69,6 +72,10 @@ export interface Services {
   /** Reads that several requests make at the same time. */
   readonly reads: SharedReads
   readonly keys: Keys
+  /** Sessions of the console. */
+  readonly sessions: Sessions
+  /** Short-lived tokens of companies. */
+  readonly accessTokens: AccessTokens
   readonly clock: Clock
   readonly catalogs: Catalogs
   readonly traits: TraitRegistry
@@ -91,6 +98,8 @@ export interface Services {
   readonly checkedFlags: CheckedFlags
   readonly modelPrices: ModelPrices
   readonly metrics: Metrics
+  /** The process about itself. */
+  readonly self: SelfReport
   readonly backlog: Backlog
   readonly audit: AuditLog
   readonly accountLimits: AccountLimits

@@ -1,10 +1,16 @@
 // Rows and views of account members.
 import type { Sql } from 'postgres'
-import type { AccountMemberPermission, AccountMemberRole } from '../../../schemas/enums.js'
+import type {
+  AccountMemberPermission,
+  AccountMemberRole,
+  ConsoleRole,
+  MemberSource,
+} from '../../../schemas/enums.js'
 import type { AccountMember } from '../../../schemas/members.js'
+import { memberAccess } from '../../engine/account/member-access.js'
 import { ServiceError } from '../../errors.js'
 import { among } from '../kit/sql.js'
-import { isoTime } from '../kit/time.js'
+import { isoTime, isoTimeOrNull } from '../kit/time.js'
 
 /** A row of account_members. */
 export interface MemberRow {
@@ -16,6 +22,10 @@ export interface MemberRow {
   readonly image_url: string | null
   readonly role: AccountMemberRole | null
   readonly permissions: Readonly<Record<string, readonly AccountMemberPermission[]>>
+  readonly console_roles: Readonly<Record<string, ConsoleRole>>
+  readonly disabled: boolean
+  readonly source: MemberSource
+  readonly signed_in_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -30,6 +40,10 @@ export function memberView(row: MemberRow): AccountMember {
     image_url: row.image_url,
     role: row.role,
     permissions: row.permissions,
+    console_roles: memberAccess(row).roles,
+    disabled: row.disabled,
+    source: row.source,
+    signed_in_at: isoTimeOrNull(row.signed_in_at?.getTime() ?? null),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
   }

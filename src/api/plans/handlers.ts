@@ -31,6 +31,7 @@ import {
   updateBilling,
   updateDraft,
 } from './store.js'
+import { draftDiff, planSummaries } from './summaries.js'
 import {
   ensureDraft,
   findPlan,
@@ -65,6 +66,7 @@ const listShape = {
   without_entitlement_for_include_drafts: boolean,
   without_entitlement_for: string,
   without_paid_product_id: boolean,
+  view: oneOf(['full', 'summary'] as const),
   ...page,
 } as const
 export const planListQuery = query(listShape)
@@ -93,6 +95,8 @@ export function accountScope(call: Call<unknown, unknown>) {
 export const listPlans: Handler<undefined, PlanListQuery> = async call => {
   const { sql } = call.services
   const rows = await listPlanRows(sql, listPlaceOf(call), call.query, call.query)
+  if (call.query.view === 'summary')
+    return { data: await planSummaries(sql, outlookOf(call), call.environment.id, rows) }
   const showing = {
     drafts: call.query.include_draft_versions === true,
     entitlements: call.query.with_entitlements === true,
@@ -105,6 +109,14 @@ export const listPlans: Handler<undefined, PlanListQuery> = async call => {
 export const countPlans: Handler<undefined, PlanListQuery> = async call => ({
   data: { count: await countPlanRows(call.services.sql, listPlaceOf(call), call.query) },
 })
+
+/** GET /plans/{plan_id}/draft-diff: what publishing the draft would change; nothing without a draft. */
+export const getDraftDiff: Handler = async call => {
+  const { sql } = call.services
+  const plan = await findPlan(sql, placeOf(call), call.params.plan_id!)
+  if (!plan) throw unknownPlan()
+  return { data: await draftDiff(sql, plan, call.environment.id, outlookOf(call)) }
+}
 
 const getShape = { plan_version_id: string } as const
 export const planGetQuery = query(getShape)

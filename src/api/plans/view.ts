@@ -187,7 +187,7 @@ async function entitlementsByVersion(
  * company without base plan counts for the fallback plan, one with an ended trial for the plan after it (EN-82,
  * EN-91).
  */
-async function companyCounts(
+export async function companyCounts(
   sql: Sql,
   { environment, services, accountId }: Outlook,
   planIds: readonly string[],

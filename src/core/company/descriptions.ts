@@ -5,6 +5,7 @@ import type { encodeAccount } from '../credits/ledger-json.js'
 import type { EntitlementReport } from '../entitlements/entitlement.js'
 import type { CounterReading } from '../usage/counter.js'
 import type { StoredCounter } from '../usage/counters.js'
+import type { Quantity } from '../usage/quantity.js'
 import type { OverrideState, PlanHolding, PlanSchedule, SubscriptionState } from './company-state.js'
 import type { StoredText } from './text-map.js'
 
@@ -60,6 +61,25 @@ export interface UserSnapshot extends EntitySnapshot {
 /** A company as its actor describes it at an instant: the state, and figures that only the core can compute. */
 export interface CompanyDescription extends CompanyFigures {
   readonly state: CompanySnapshot
+}
+
+/** A company in a line of a list. */
+export interface CompanyLine {
+  readonly id: string
+  readonly name: string
+  readonly createdAtMs: number
+  readonly lastSeenAtMs: number | null
+  readonly planId: string | null
+  readonly addOns: number
+  /** The limited feature of which the largest part is used; null: none has a limit. */
+  readonly closest: {
+    readonly featureId: string
+    readonly usage: Quantity
+    readonly limit: Quantity
+    readonly resetAtMs: number | null
+  } | null
+  /** Remaining credits by credit id. */
+  readonly balances: Readonly<Record<string, number>>
 }
 
 /** Figures of a company at an instant. */

@@ -253,6 +253,15 @@ export type Question =
   | { readonly type: 'describe'; readonly eventNamesMax?: number }
   /** The parts of a company that its view shows (src/protocol/company-outline.ts), as one text; null as above. */
   | OutlineQuestion
+  /** A line about a company for lists: CompanyLine; null when it does not exist. */
+  | { readonly type: 'line' }
+  /** Why a flag has its value: Explanation; null for an unknown key (flags/explain.ts). Nothing is counted. */
+  | {
+      readonly type: 'explain'
+      readonly flagKey: string
+      readonly preflight: Preflight | null
+      readonly context: CheckContext
+    }
   /** Usage of the entitled features, or of some, by feature name (US-5, US-8), as one text (src/protocol/usage-rows.ts). */
   | {
       readonly type: 'feature_usage'
@@ -278,7 +287,9 @@ const questions: ReadonlySet<string> = new Set<Question['type']>([
   'credits',
   'describe',
   'engine',
+  'explain',
   'feature_usage',
+  'line',
   'outline',
 ])
 

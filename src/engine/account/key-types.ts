@@ -1,5 +1,6 @@
 // Types of keys and environments in memory on the HTTP thread.
 import type { EnvironmentType, KeyScope } from '../../../schemas/enums.js'
+import type { RoleMap } from '../../core/console-role.js'
 import type { ContextSecrets } from './signed-contexts.js'
 
 /** An API key. */
@@ -20,6 +21,19 @@ export interface KeyRecord {
   readonly bootstrap?: boolean
   /** When and from where it is accepted; null or absent: always, from anywhere. */
   readonly conditions?: KeyConditions | null
+  /** The person or token that acts, where it is not a key; `id` is its id then. Absent: a key. */
+  readonly actor?: Actor
+  /** The one company that a token reads. */
+  readonly companyId?: string
+}
+
+/** A person in the console, or the holder of a token for one company. */
+export interface Actor {
+  readonly type: 'app_user' | 'temporary_access_token'
+  readonly id: string
+  readonly name: string
+  /** Roles of a person. */
+  readonly roles: RoleMap
 }
 
 /** Conditions checked at each request, besides scopes (src/api/keys/conditions.ts). */

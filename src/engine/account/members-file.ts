@@ -47,7 +47,7 @@ function memberFault(member: unknown): string | null {
   return null
 }
 
-/** Replace the account's members by those of the file. References to removed maintainers become empty. */
+/** Replace the members that came from the file by its present ones. References to removed maintainers become empty. */
 export async function seeToMembers(
   sql: Sql,
   accountId: string,
@@ -82,6 +82,6 @@ export async function seeToMembers(
     ids.push(id)
   }
   await sql`
-    delete from account_members where account_id = ${accountId}
+    delete from account_members where account_id = ${accountId} and source = 'file'
       and id not in (select jsonb_array_elements_text(${sql.json(ids)}))`
 }

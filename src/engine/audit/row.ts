@@ -55,7 +55,8 @@ export interface Row {
   readonly kind: string
   readonly account_id: string
   readonly environment_id: string | null
-  readonly actor_type: 'api_key' | 'system'
+  readonly actor_type: 'api_key' | 'app_user' | 'temporary_access_token' | 'system'
+  /** Id of the key; of a person or token, that id. */
   readonly api_key_id: string | null
   readonly method: string
   readonly url: string
@@ -84,7 +85,7 @@ export function rowOf(change: RequestedChange): Row {
     kind: change.kind,
     account_id: key.accountId,
     environment_id: change.environmentId,
-    actor_type: 'api_key',
+    actor_type: key.actor?.type ?? 'api_key',
     api_key_id: key.id,
     method: change.method,
     url: storable(redactQuery(change.url), urlCharactersMax),

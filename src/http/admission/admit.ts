@@ -180,6 +180,8 @@ function denial(
     if (environment?.requireContextSignature && context === null)
       return 'This environment requires a signed context from publishable keys'
   }
+  if (key.actor?.type === 'temporary_access_token')
+    return route.scope === 'portal' ? null : "This token reads its company's portal alone"
   if (key.readonly) {
     // events of a read-only key are accepted, and the handler stores them as failed (EV-6)
     if (route.scope === 'capture') return null
@@ -202,6 +204,7 @@ function permits(scopes: readonly KeyScope[], needed: Scope): boolean {
     case 'write':
       return scopes.includes('write') || scopes.includes('admin')
     case 'read':
+    case 'portal':
       return scopes.includes('read') || scopes.includes('write') || scopes.includes('admin')
     case 'check':
       return scopes.length > 0

@@ -151,6 +151,7 @@ const scopeTexts: Readonly<Record<Scope, string>> = {
   capture: 'Needs the scope `capture`; publishable keys are allowed',
   check: 'Needs the scope `check`, `read` or `capture`; publishable keys are allowed',
   any: 'Any secret key is allowed',
+  portal: 'Needs the scope `read`, or a token of the company',
 } satisfies Record<Scope | KeyScope, string>
 
 function needs(route: Route): string {
@@ -501,7 +502,7 @@ const operatorPaths = {
 /** The version of the interface; the product's own version is separate. source: interface document */
 const interfaceVersion = '1.0.0'
 
-function productVersion(): string {
+export function productVersion(): string {
   const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }

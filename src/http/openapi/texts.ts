@@ -48,6 +48,8 @@ export const tagTexts: Readonly<Record<string, string>> = {
   OpenFeature: 'The OpenFeature Remote Evaluation Protocol, for clients of any language.',
   Webhooks: 'Notifications of changes to your servers.',
   'Keys and traits': 'Key names of companies and users, and their traits.',
+  Members: 'People of the account and their roles in the console.',
+  Portal: "A company's own page: plan, use and credits, with a short-lived token.",
   Operation: 'For operators: no API key, no rate limits.',
 }
 
@@ -94,6 +96,10 @@ export const groups: Readonly<Record<string, string>> = {
   'user-usage-by-company': 'Usage',
   'user-usage-detail': 'Usage',
   'webhook-events': 'Webhooks',
+  'account-members': 'Members',
+  'console-links': 'Members',
+  portal: 'Portal',
+  'temporary-access-tokens': 'Portal',
   whoami: 'API keys',
   'api-keys': 'API keys',
 }
@@ -154,6 +160,7 @@ const acknowledged = {
 }
 
 export const examples: Readonly<Record<string, Example>> = {
+  'POST /temporary-access-tokens': { body: { lookup: keys, resource_type: 'company' } },
   'POST /batch': {
     body: { events: [{ type: 'track', body: { event: 'api_call', company: keys } }] },
   },

@@ -7,7 +7,7 @@ import { boundOf } from './body.js'
 /** A route with its counters. */
 export class Compiled {
   readonly bodyBytesMax: number
-  /** Pages of other origins may use it, because publishable keys may. */
+  /** Pages of other origins may use it, because publishable keys or tokens of companies may. */
   readonly isOpen: boolean
   /** One of the hot paths: it asks no store. */
   readonly isHot: boolean
@@ -24,7 +24,7 @@ export class Compiled {
     private readonly metrics: Metrics,
   ) {
     this.bodyBytesMax = boundOf(route)
-    this.isOpen = route.scope === 'check' || route.scope === 'capture'
+    this.isOpen = route.scope === 'check' || route.scope === 'capture' || route.scope === 'portal'
     this.isHot = route.limit === 'check' || route.limit === 'ingest'
     this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
     this.label = `${this.method} ${route.path}`

@@ -160,13 +160,13 @@ export class Exchange extends Asked implements Listener, Caller {
   }
 
   // Admission, then the rest: at once when the key is in memory. Meanwhile the body arrives.
-  private find(secret: string): void {
-    const found = this.shared.services!.keys.find(secret, this)
+  protected find(secret: string): void {
+    const found = this.shared.find(this.compiled.route, secret, this)
     if (found instanceof Promise) this.resume(found, key => this.enter(key))
     else this.enter(found)
   }
 
-  private enter(key: KeyRecord | null): void {
+  protected enter(key: KeyRecord | null): void {
     this.admit(key)
     this.admitted()
   }
@@ -445,7 +445,7 @@ export class Exchange extends Asked implements Listener, Caller {
   }
 
   // Continue when a promise settles, unless the caller has disconnected (`always`: even then).
-  private resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
+  protected resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
     promise.then(
       value => {
         if (this.isFinished && !always) return

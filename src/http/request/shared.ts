@@ -1,15 +1,18 @@
 // State shared by all requests of a server: services, counters, logging, and writing of responses.
-import type { Services } from '../../api/kit/services.js'
+import type { KeyRecord } from '../../api/kit/call.js'
+import type { KeyAsker, Services } from '../../api/kit/services.js'
 import type { Config } from '../../config.js'
 import { type ErrorCode, ServiceError } from '../../errors.js'
 import { ByteShares } from '../../fairness/byte-shares.js'
 import type { Logger, RequestLine } from '../../log.js'
 import type { Metrics } from '../../metrics.js'
 import type { AuditSink } from '../admission/audit-notes.js'
+import { findCaller } from '../admission/callers.js'
 import { Cors } from '../admission/cors.js'
 import type { Limits } from '../admission/limits.js'
 import { Strangers } from '../admission/strangers.js'
 import type { App, AppResponse } from '../apps/app.js'
+import type { Route } from '../routing/route.js'
 import { Head } from './head.js'
 import { LongBodies } from './long-bodies.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
@@ -28,6 +31,7 @@ export interface SharedOptions {
     | 'chunkedBodies'
     | 'metricsToken'
     | 'metricsAddress'
+    | 'publicUrl'
     | 'streamConnectionsMax'
     | 'streamConnectionsPerKeyMax'
     | 'streamPagesMax'
@@ -87,6 +91,11 @@ export class Shared {
     })
     this.logsRequests = options.log.isLevelEnabled('debug')
     this.head = new Head(options.config.apiKeyHeaders, options.config.environmentHeaders)
+  }
+
+  /** The caller that a header names: a key, or on the portal a token of one company. Services are there. */
+  find(route: Route, secret: string, asker: KeyAsker): KeyRecord | null | Promise<KeyRecord | null> {
+    return findCaller(route, this.services!, secret, asker)
   }
 
   /** A request id for logs and error responses. */

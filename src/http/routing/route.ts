@@ -9,9 +9,9 @@ export type Method = 'get' | 'post' | 'put' | 'del'
 
 /**
  * The scope that a route needs (AL-20). `check`: read, capture or check. `any`: every secret key.
- * Publishable keys may use `check` and `capture` only (AL-22).
+ * `portal`: read, and tokens of a company. Publishable keys may use `check` and `capture` only (AL-22).
  */
-export type Scope = 'read' | 'write' | 'admin' | 'capture' | 'check' | 'any'
+export type Scope = 'read' | 'write' | 'admin' | 'capture' | 'check' | 'any' | 'portal'
 
 /** The rate-limit buckets of a route; every kind includes global. */
 export type LimitKind = 'read' | 'check' | 'mutation' | 'ingest' | 'analytics'

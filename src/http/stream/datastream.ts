@@ -2,6 +2,7 @@
 
 import { keyFault } from '../../api/keys/conditions.js'
 import type { KeyRecord } from '../../api/kit/call.js'
+import type { KeyAsker } from '../../api/kit/services.js'
 import type { Config } from '../../config.js'
 import { type Bucket, fullBucket, hasToken, refill, take } from '../../core/bucket.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
@@ -82,7 +83,7 @@ export class Datastream implements SocketRoute {
       const offered = offeredIn(req)
       shared.head.read(req)
       shared.head.assertFramed()
-      const secret = shared.head.key || offered.key
+      const secret = this.secretOf(req, offered.key)
       const environmentId = shared.head.environmentId || offered.environment
       const { services } = shared
       if (services === null || shared.draining) throw new ServiceError('starting')
@@ -116,7 +117,7 @@ export class Datastream implements SocketRoute {
         const page = isPage ? pageOf(outcome.signed, asker.contextToken, environment.id) : null
         this.requireRoom(environment.id, key.id, page)
         services.keys.used(key.id, startedMs)
-        const connection = new Connection(this, key, environment.id, address, offered.isOwn, page)
+        const connection = new Connection(this, key, environment.id, address, offered.isOwn, page, secret)
         accept(connection, offered.isOwn ? ownProtocol : '')
       }
       // Many handshakes at once are accepted a few in each turn.
@@ -128,7 +129,7 @@ export class Datastream implements SocketRoute {
             refuse(error)
           }
         })
-      const found = services.keys.find(secret, asker)
+      const found = this.find(secret, environmentId, asker)
       if (!(found instanceof Promise)) inTurn(found)
       else found.then(inTurn).catch(refuse)
     } catch (error) {
@@ -136,6 +137,35 @@ export class Datastream implements SocketRoute {
     } finally {
       corked = false
     }
+  }
+
+  /** The key that a handshake names; '' for none. */
+  protected secretOf(_: AppRequest, offered: string): string {
+    return this.shared.head.key || offered
+  }
+
+  /** The key's record, or null. */
+  protected find(
+    secret: string,
+    _environmentId: string,
+    asker: KeyAsker,
+  ): KeyRecord | null | Promise<KeyRecord | null> {
+    return this.shared.services!.keys.find(secret, asker)
+  }
+
+  /** Whether a connection may stay. */
+  mayStay(key: KeyRecord, address: string, _secret: string): boolean {
+    const { services } = this.shared
+    if (services === null) return true
+    const now = services.keys.byId(key.id)
+    if (now === null) return false
+    // A value that was replaced by a roll has its own expiry.
+    for (const one of [key, now])
+      if (one.conditions != null && keyFault(one.conditions, services.clock.wall(), () => address) !== null)
+        return false
+    // a publishable key opens the stream of a page, whose context is looked at beside it
+    if (now.kind === 'publishable') return true
+    return now.scopes.some(scope => scope === 'read' || scope === 'write' || scope === 'admin')
   }
 
   /** The client's address: the peer's, or that from trusted proxies in the head read last. */
@@ -248,6 +278,7 @@ class Connection implements SocketListener, StreamSink {
     private readonly isOwn: boolean,
     /** The page's context; null: it is a server's connection. */
     readonly page: Page | null,
+    private readonly secret: string,
   ) {
     const ratePerSecond = stream.settings.streamMessagesPerSecond
     this.budget = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, performance.now())
@@ -330,19 +361,9 @@ class Connection implements SocketListener, StreamSink {
   mayStay(): boolean {
     const { services } = this.stream.shared
     if (services === null) return true
-    const { key } = this
-    const now = services.keys.byId(key.id)
     const environment = services.keys.environment(this.environmentId)
-    if (now === null || environment === null) return false
-    // A value that was replaced by a roll has its own expiry.
-    for (const one of [key, now])
-      if (
-        one.conditions != null &&
-        keyFault(one.conditions, services.clock.wall(), () => this.address) !== null
-      )
-        return false
-    if (this.page !== null) return this.page.isSigned(environment.contextSecrets, services.clock.wall())
-    return now.scopes.some(scope => scope === 'read' || scope === 'write' || scope === 'admin')
+    if (environment === null || !this.stream.mayStay(this.key, this.address, this.secret)) return false
+    return this.page === null || this.page.isSigned(environment.contextSecrets, services.clock.wall())
   }
 
   private obey({ type, lists, action }: Message): void {

@@ -1,0 +1,54 @@
+// Numbers, times and words as people read them.
+
+/** A number, or a whole number beyond 2^53 with all its digits. */
+export type Figure = number | bigint
+
+const plain = new Intl.NumberFormat('en')
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
+export const figure = (value: Figure | null | undefined): string =>
+  value == null ? '–' : plain.format(value)
+export const shortFigure = (value: Figure | null | undefined): string =>
+  value == null ? '–' : value < 10_000 && value > -10_000 ? plain.format(value) : short.format(value)
+
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+const dayAndYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+const instant = new Intl.DateTimeFormat('en', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+
+export const dayOf = (time: string | null | undefined): string => {
+  if (!time) return 'never'
+  const at = new Date(time)
+  return at.getFullYear() === new Date().getFullYear() ? day.format(at) : dayAndYear.format(at)
+}
+export const timeOf = (time: string | null | undefined): string =>
+  time ? instant.format(new Date(time)) : 'never'
+
+/** "2 min ago"; a time ahead is written as its day. */
+export function ago(time: string | null | undefined): string {
+  if (!time) return 'never'
+  const seconds = (Date.now() - Date.parse(time)) / 1_000
+  if (seconds < 0) return dayOf(time)
+  if (seconds < 60) return 'just now'
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`
+  if (seconds < 30 * 86_400) return `${Math.floor(seconds / 86_400)} d ago`
+  return dayOf(time)
+}
+
+/** `current_month` reads "this month". */
+export const periodOf = (period: string | null | undefined): string =>
+  ({ current_day: 'a day', current_week: 'a week', current_month: 'a month', all_time: 'in all' })[
+    period ?? ''
+  ] ?? ''
+
+/** `plan_entitlement` reads "plan entitlement". */
+export const words = (text: string | null | undefined): string => (text ?? '').replaceAll('_', ' ')
+
+export const count = (n: number, one: string, many = `${one}s`): string =>
+  `${figure(n)} ${n === 1 ? one : many}`

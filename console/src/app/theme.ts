@@ -1,0 +1,31 @@
+// Dark or light: as the system says until somebody chooses.
+import { useEffect, useState } from 'react'
+
+export type Theme = 'light' | 'dark'
+
+function stored(): Theme | null {
+  const value = localStorage.getItem('tollgate-theme')
+  return value === 'dark' || value === 'light' ? value : null
+}
+
+const ofSystem = (): Theme => (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+
+export function applyTheme(theme: Theme): void {
+  document.documentElement.dataset.theme = theme
+}
+
+export function useTheme(): [theme: Theme, toggle: () => void] {
+  const [theme, setTheme] = useState<Theme>(() => stored() ?? ofSystem())
+  useEffect(() => applyTheme(theme), [theme])
+  return [
+    theme,
+    () =>
+      setTheme(was => {
+        const next = was === 'dark' ? 'light' : 'dark'
+        localStorage.setItem('tollgate-theme', next)
+        return next
+      }),
+  ]
+}
+
+applyTheme(stored() ?? ofSystem())

@@ -1,0 +1,93 @@
+// Starts the console: routes in the hash, queries, and the gate that asks who is there.
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  RouterProvider,
+} from '@tanstack/react-router'
+import { createRoot } from 'react-dom/client'
+import { Refused } from './app/api.js'
+import { SessionGate } from './app/session.js'
+import { Shell } from './app/shell.js'
+import './app/theme.js'
+import './styles.css'
+import { ActProvider } from './ui/act.js'
+import { Failure } from './ui/basics.js'
+
+const root = createRootRoute({ component: Shell })
+const screen = (path: string, load: () => Promise<{ default: unknown }>) =>
+  createRoute({
+    getParentRoute: () => root,
+    path: `/$env${path}`,
+    component: lazyRouteComponent(load as never),
+  })
+
+function Broken({ error }: { readonly error: unknown }) {
+  return (
+    <div className="p-6">
+      <Failure error={error} retry={() => location.reload()} />
+    </div>
+  )
+}
+
+const router = createRouter({
+  defaultErrorComponent: Broken,
+  history: createHashHistory(),
+  // filters are plain texts in the address
+  parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: values => {
+    const text = new URLSearchParams(
+      Object.entries(values).flatMap(([name, value]) => (value ? [[name, String(value)]] : [])),
+    ).toString()
+    return text === '' ? '' : `?${text}`
+  },
+  routeTree: root.addChildren([
+    screen('/overview', () => import('./screens/overview.js')),
+    screen('/companies', () => import('./screens/companies.js')),
+    screen('/companies/$id', () => import('./screens/company.js')),
+    screen('/why', () => import('./screens/why.js')),
+    screen('/plans', () => import('./screens/plans.js')),
+    screen('/plans/$id', () => import('./screens/plan.js')),
+    screen('/features', () => import('./screens/features.js')),
+    screen('/flags', () => import('./screens/flags.js')),
+    screen('/flags/$id', () => import('./screens/flag.js')),
+    screen('/credits', () => import('./screens/credits.js')),
+    screen('/events', () => import('./screens/events.js')),
+    screen('/webhooks', () => import('./screens/webhooks.js')),
+    screen('/keys', () => import('./screens/keys.js')),
+    screen('/audit', () => import('./screens/audit.js')),
+    screen('/system', () => import('./screens/system.js')),
+    screen('/preview/plans', () => import('./screens/preview.js')),
+    screen('/ui', () => import('./screens/ui.js')),
+    createRoute({ getParentRoute: () => root, path: '/' }),
+    createRoute({ getParentRoute: () => root, path: '$' }),
+  ]),
+})
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      refetchOnWindowFocus: true,
+      // refusals stand; a service that does not answer is asked again
+      retry: (failures, error) =>
+        failures < 3 && (!(error instanceof Refused) || error.status === 0 || error.status === 503),
+    },
+  },
+})
+
+createRoot(document.getElementById('root')!).render(
+  <CSPProvider disableStyleElements>
+    <QueryClientProvider client={queries}>
+      <SessionGate>
+        <ActProvider>
+          <RouterProvider router={router} />
+        </ActProvider>
+      </SessionGate>
+    </QueryClientProvider>
+  </CSPProvider>,
+)

@@ -1,0 +1,223 @@
+// The audit log: who changed what, with before and after.
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../app/api.js'
+import { timeOf, words } from '../app/format.js'
+import { useFilters, useHere } from '../app/place.js'
+import {
+  Badge,
+  Button,
+  Card,
+  Cell,
+  Choice,
+  Empty,
+  Field,
+  Input,
+  Loaded,
+  Page,
+  Row,
+  Table,
+} from '../ui/basics.js'
+import { Dialog } from '../ui/dialog.js'
+import { actorOf, changeWords } from './overview.js'
+
+export default function Audit() {
+  const { environment, may } = useHere()
+  const [filters, setFilters] = useFilters()
+  const query = {
+    limit: 100,
+    ...(filters.q && { q: filters.q }),
+    ...(filters.type && { resource_type: filters.type }),
+    ...(filters.kind && { kind: filters.kind }),
+    ...(filters.here === 'yes' && { environment_id: environment.id }),
+  }
+  const rows = useQuery({
+    queryKey: [environment.id, 'audit', query],
+    enabled: may.admin,
+    queryFn: () => api.get('/audit-log', { query: query as never }),
+  })
+  if (!may.admin)
+    return (
+      <Page title="Audit">
+        <Empty title="For admins">The audit log is shown to people with the role admin.</Empty>
+      </Page>
+    )
+  const set = (name: string) => (event: { currentTarget: { value: string } }) =>
+    setFilters({ [name]: event.currentTarget.value })
+  return (
+    <Page title="Audit">
+      <Card className="mb-4">
+        <div className="grid gap-x-3 sm:grid-cols-4">
+          <Field label="Name, id or path">
+            {id => <Input id={id} type="search" value={filters.q ?? ''} onInput={set('q')} />}
+          </Field>
+          <Field label="Kind of thing">
+            {id => (
+              <Choice
+                id={id}
+                value={filters.type ?? ''}
+                options={[
+                  ['', 'Everything'],
+                  ...[
+                    'company',
+                    'company_override',
+                    'plan',
+                    'plan_version',
+                    'plan_entitlement',
+                    'feature',
+                    'flag',
+                    'webhook',
+                    'api_key',
+                    'account_member',
+                    'environment',
+                  ].map(type => [type, words(type)] as const),
+                ]}
+                onChange={set('type')}
+              />
+            )}
+          </Field>
+          <Field label="Entries">
+            {id => (
+              <Choice
+                id={id}
+                value={filters.kind ?? ''}
+                options={[
+                  ['', 'Changes'],
+                  ['read', 'Reads of secrets'],
+                  ['auth_failure', 'Failed sign-ins'],
+                  ['system', 'The operator'],
+                ]}
+                onChange={set('kind')}
+              />
+            )}
+          </Field>
+          <Field label="Environment">
+            {id => (
+              <Choice
+                id={id}
+                value={filters.here ?? ''}
+                options={[
+                  ['', 'Every one'],
+                  ['yes', environment.name],
+                ]}
+                onChange={set('here')}
+              />
+            )}
+          </Field>
+        </div>
+      </Card>
+      <Card>
+        <Loaded of={rows}>
+          {shown =>
+            shown.length === 0 ? (
+              <Empty title="Nothing matches" />
+            ) : (
+              <Table label="Audit log" head={['When', 'Change', 'By', 'Environment', 'Answer', '']}>
+                {shown.map(row => (
+                  <Row key={row.id}>
+                    <Cell className="whitespace-nowrap text-muted">{timeOf(row.started_at)}</Cell>
+                    <Cell>{changeWords(row)}</Cell>
+                    <Cell>{actorOf(row)}</Cell>
+                    <Cell className="text-muted">{row.environment?.name ?? 'account'}</Cell>
+                    <Cell>
+                      <Badge tone={row.resp_code < 300 ? 'ok' : 'danger'}>{row.resp_code}</Badge>
+                    </Cell>
+                    <Cell>
+                      <Button
+                        look="quiet"
+                        aria-label={`Details of ${changeWords(row)}`}
+                        onClick={() => setFilters({ entry: row.id })}
+                      >
+                        Details
+                      </Button>
+                    </Cell>
+                  </Row>
+                ))}
+              </Table>
+            )
+          }
+        </Loaded>
+      </Card>
+      {filters.entry && <Entry id={filters.entry} onClose={() => setFilters({ entry: '' })} />}
+    </Page>
+  )
+}
+
+function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const entry = useQuery({
+    queryKey: ['audit', id],
+    queryFn: () => api.get('/audit-log/{audit_log_id}', { path: { audit_log_id: id } }),
+  })
+  return (
+    <Dialog open wide title="A change" onClose={onClose}>
+      <Loaded of={entry}>
+        {row => {
+          const changes = differences(row.before, row.resp_body)
+          return (
+            <>
+              <p className="font-medium">{changeWords(row)}</p>
+              <p className="mb-3 text-muted">
+                {actorOf(row)} · {timeOf(row.started_at)} · {row.remote_ip} · {row.method} {row.url}
+              </p>
+              {changes.length > 0 && (
+                <Table label="Before and after" head={['Member', 'Before', 'After']}>
+                  {changes.map(([name, before, after]) => (
+                    <Row key={name}>
+                      <Cell>{name}</Cell>
+                      <Cell className="text-muted">{before}</Cell>
+                      <Cell className="font-medium">{after}</Cell>
+                    </Row>
+                  ))}
+                </Table>
+              )}
+              {row.before === null && (
+                <p className="text-sm text-muted">
+                  No earlier change of this is kept, so there is no before.
+                </p>
+              )}
+              <details className="mt-3">
+                <summary className="cursor-pointer text-accent">What was sent</summary>
+                <pre className="mt-2 max-h-72 overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
+                  {pretty(row.req_body)}
+                </pre>
+              </details>
+            </>
+          )
+        }}
+      </Loaded>
+    </Dialog>
+  )
+}
+
+/** Members that differ, by their paths. */
+function differences(before: string | null, after: string | null): (readonly [string, string, string])[] {
+  const [was, is] = [flat(parsed(before)), flat(parsed(after))]
+  if (before === null) return []
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .filter(name => was.get(name) !== is.get(name) && !/updated_at$|last_/.test(name))
+    .slice(0, 200)
+    .map(name => [name, was.get(name) ?? '–', is.get(name) ?? '–'])
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return (JSON.parse(text ?? '{}') as { data?: unknown }).data
+  } catch {
+    return {}
+  }
+}
+
+function flat(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value))
+      flat(inner, path === '' ? name : `${path}.${name}`, into)
+  else if (path !== '') into.set(path, String(value))
+  return into
+}
+
+function pretty(text: string | null): string {
+  try {
+    return JSON.stringify(JSON.parse(text ?? ''), null, 2)
+  } catch {
+    return text || 'nothing'
+  }
+}

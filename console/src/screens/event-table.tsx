@@ -1,0 +1,93 @@
+// A table of events, newest first; as a tail it is read again every few seconds.
+import { useQuery } from '@tanstack/react-query'
+import { Fragment, useState } from 'react'
+import { api } from '../app/api.js'
+import { figure, timeOf } from '../app/format.js'
+import { Go, useHere } from '../app/place.js'
+import { Badge, Button, Cell, Empty, Loaded, Row, Table } from '../ui/basics.js'
+
+export function EventTable({
+  filter,
+  tail = false,
+}: {
+  readonly filter: Readonly<Record<string, unknown>>
+  readonly tail?: boolean
+}) {
+  const { environment } = useHere()
+  const [open, setOpen] = useState<string | null>(null)
+  const [limit, setLimit] = useState(50)
+  const events = useQuery({
+    queryKey: [environment.id, 'events', filter, limit],
+    queryFn: ({ signal }) => api.get('/events', { signal, query: { ...filter, limit } as never }),
+    refetchInterval: tail ? 3_000 : false,
+    placeholderData: was => was,
+  })
+  return (
+    <Loaded of={events}>
+      {rows =>
+        rows.length === 0 ? (
+          <Empty title="No event matches">
+            Your servers send events with POST /events; each is shown here within a second.
+          </Empty>
+        ) : (
+          <>
+            <Table label="Events" head={['When', 'Event', 'Company', 'Quantity', 'Status', '']}>
+              {rows.map(row => (
+                <Fragment key={row.id}>
+                  <Row>
+                    <Cell className="whitespace-nowrap text-muted">{timeOf(row.captured_at)}</Cell>
+                    <Cell>
+                      {row.subtype ?? row.type}
+                      <div className="text-xs text-muted">{row.type}</div>
+                    </Cell>
+                    <Cell>
+                      {row.company ? (
+                        <Go to={`/companies/${row.company.id}`}>{row.company.name || row.company.id}</Go>
+                      ) : (
+                        '–'
+                      )}
+                      {row.user && <div className="text-xs text-muted">{row.user.name || row.user.id}</div>}
+                    </Cell>
+                    <Cell className="tabular-nums">{figure(row.quantity)}</Cell>
+                    <Cell>
+                      <Badge tone={row.status === 'failed' ? 'danger' : 'ok'}>
+                        {row.status === 'failed' ? 'failed' : 'counted'}
+                      </Badge>
+                      {row.error_message && <div className="text-xs text-danger">{row.error_message}</div>}
+                    </Cell>
+                    <Cell>
+                      <Button
+                        look="quiet"
+                        aria-expanded={open === row.id}
+                        aria-label={`Body of event ${row.id}`}
+                        onClick={() => setOpen(was => (was === row.id ? null : row.id))}
+                      >
+                        {open === row.id ? 'Less' : 'More'}
+                      </Button>
+                    </Cell>
+                  </Row>
+                  {open === row.id && (
+                    <tr>
+                      <td colSpan={6} className="p-2">
+                        <pre className="max-h-64 overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
+                          {JSON.stringify({ id: row.id, key: row.idempotency_key, ...row.body }, replacer, 2)}
+                        </pre>
+                      </td>
+                    </tr>
+                  )}
+                </Fragment>
+              ))}
+            </Table>
+            {rows.length === limit && limit < 250 && (
+              <Button className="mt-3" onClick={() => setLimit(was => Math.min(250, was + 100))}>
+                Show more
+              </Button>
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  )
+}
+
+const replacer = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)

@@ -1,0 +1,181 @@
+// Features: what the product does, and which events count it.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../app/api.js'
+import { figure, words } from '../app/format.js'
+import { Go, useFilters, useHere } from '../app/place.js'
+import { Badge, Button, Card, Cell, Code, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Dialog } from '../ui/dialog.js'
+import { asNew, FormDialog } from '../ui/form.js'
+import { useFeatures } from './company.js'
+
+export default function Features() {
+  const { may } = useHere()
+  const [adding, setAdding] = useState(false)
+  const [top, setTop] = useState<{ id: string; name: string } | null>(null)
+  const [filters, setFilters] = useFilters()
+  const features = useFeatures()
+  const add = may.write && (
+    <Button look="primary" onClick={() => setAdding(true)}>
+      Add feature
+    </Button>
+  )
+  return (
+    <Page title="Features" actions={add}>
+      <Loaded of={features}>
+        {all => {
+          const q = (filters.q ?? '').toLowerCase()
+          const rows = all.filter(one => `${one.name} ${one.event_subtype ?? ''}`.toLowerCase().includes(q))
+          if (all.length === 0)
+            return (
+              <Empty title="No feature yet" action={add}>
+                A feature is something your product does: API calls, exports, seats. Plans allow it, events
+                count it.
+              </Empty>
+            )
+          return (
+            <Card>
+              <Input
+                type="search"
+                className="mb-3 max-w-80"
+                aria-label="Search features"
+                placeholder="Name or event"
+                value={filters.q ?? ''}
+                onInput={event => setFilters({ q: event.currentTarget.value })}
+              />
+              <Table label="Features" head={['Feature', 'Kind', 'Event', 'Flag', 'Plans', '']}>
+                {rows.map(one => (
+                  <Row key={one.id}>
+                    <Cell>
+                      {one.name}
+                      <div className="text-xs text-muted">{one.description}</div>
+                    </Cell>
+                    <Cell>
+                      <Badge>{words(one.feature_type)}</Badge>
+                    </Cell>
+                    <Cell>{one.event_subtype ? <Code>{one.event_subtype}</Code> : '–'}</Cell>
+                    <Cell>{one.flag ? <Go to={`/flags/${one.flag.id}`}>{one.flag.key}</Go> : '–'}</Cell>
+                    <Cell className="tabular-nums">{figure(one.plan_count)}</Cell>
+                    <Cell>
+                      {one.event_subtype && (
+                        <Button
+                          look="quiet"
+                          aria-label={`Most use of ${one.name}`}
+                          onClick={() => setTop(one)}
+                        >
+                          Most use
+                        </Button>
+                      )}
+                    </Cell>
+                  </Row>
+                ))}
+              </Table>
+            </Card>
+          )
+        }}
+      </Loaded>
+      {adding && <AddFeature onClose={() => setAdding(false)} />}
+      {top && (
+        <Dialog open title={`Most use of ${top.name}`} onClose={() => setTop(null)}>
+          <TopCompanies featureId={top.id} />
+        </Dialog>
+      )}
+    </Page>
+  )
+}
+
+function TopCompanies({ featureId }: { readonly featureId: string }) {
+  const { environment } = useHere()
+  const top = useQuery({
+    queryKey: [environment.id, 'top', featureId],
+    queryFn: () => api.get('/top-companies', { query: { feature_id: featureId } }),
+  })
+  return (
+    <Loaded of={top}>
+      {rows =>
+        rows.length === 0 ? (
+          <Empty title="No use in the last 30 days" />
+        ) : (
+          <ol className="divide-y divide-line">
+            {rows.map(row => (
+              <li key={row.company_id} className="flex justify-between gap-3 py-1.5">
+                <Go to={`/companies/${row.company_id}`}>{row.company_name}</Go>
+                <span className="tabular-nums">{figure(row.quantity)}</span>
+              </li>
+            ))}
+          </ol>
+        )
+      }
+    </Loaded>
+  )
+}
+
+const keyOf = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+
+function AddFeature({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <FormDialog
+      title="Add feature"
+      onClose={onClose}
+      fields={[
+        { name: 'name', label: 'Name' },
+        {
+          name: 'kind',
+          label: 'Kind',
+          kind: 'choice',
+          options: [
+            ['event', 'Counted by events'],
+            ['boolean', 'On or off'],
+          ],
+        },
+        {
+          name: 'event',
+          label: 'Event name',
+          hint: 'The name that your servers send, e.g. api_call.',
+          when: ({ kind }) => kind === 'event',
+        },
+        {
+          name: 'flag',
+          label: 'Flag key',
+          optional: true,
+          hint: 'Your servers check this key. Empty: made from the name.',
+        },
+        { name: 'description', label: 'Description', optional: true },
+      ]}
+      act={({ name = '', kind, event, flag, description }) => {
+        const key = flag || keyOf(name)
+        let made: { id: string; flag?: string } | null = null
+        return {
+          title: `Add ${name}`,
+          verb: 'Add',
+          differences: asNew([
+            ['Feature', name],
+            ['Event', kind === 'event' ? event : undefined],
+            ['Flag', key],
+          ]),
+          run: async () => {
+            const feature = await api.post('/features', {
+              body: {
+                name,
+                description: description ?? '',
+                feature_type: kind as 'event',
+                ...(kind === 'event' && { event_subtype: event }),
+                flag: { key, name, description: '', default_value: false, flag_type: 'boolean' },
+              } as never,
+            })
+            made = { id: feature.id }
+          },
+          done: `${name} was added`,
+          undo: async () => {
+            if (made) await api.del('/features/{feature_id}', { path: { feature_id: made.id } })
+          },
+        }
+      }}
+    />
+  )
+}

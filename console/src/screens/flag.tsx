@@ -1,0 +1,604 @@
+// One flag: its rules in order, changed by dragging or by keyboard, and a tester.
+import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ArrowDown, ArrowUp, GripVertical, Trash2 } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { api, type Schemas } from '../app/api.js'
+import { ago } from '../app/format.js'
+import { Go, useHere } from '../app/place.js'
+import { useAct } from '../ui/act.js'
+import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page } from '../ui/basics.js'
+import { CompanyPicker } from './why.js'
+
+type Flag = Schemas['FlagDetail']
+type RuleWrite = Schemas['RuleWrite']
+type ConditionWrite = Schemas['ConditionWrite']
+/** A rule being edited; `id` names it in the list only. */
+interface Draft {
+  readonly id: string
+  readonly rule: RuleWrite
+}
+
+export default function FlagPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { environment } = useHere()
+  const flag = useQuery({
+    queryKey: [environment.id, 'flag', id],
+    queryFn: () => api.get('/flags/{flag_id}', { path: { flag_id: id } }),
+  })
+  const { data } = flag
+  return (
+    <Page
+      above={<Go to="/flags">Flags</Go>}
+      title={data?.name ?? id}
+      below={
+        data && (
+          <>
+            <Code>{data.key}</Code>
+            <span>default {data.default_value ? 'on' : 'off'}</span>
+            <span>checked {ago(data.last_checked_at)}</span>
+            {data.feature && (
+              <span>of the feature {data.feature.name}, whose plans decide before these rules</span>
+            )}
+          </>
+        )
+      }
+    >
+      <Loaded of={flag}>
+        {shown => (
+          <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
+            <Rules key={`${shown.id} ${shown.rules.map(rule => rule.updated_at).join()}`} flag={shown} />
+            <Tester flag={shown} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const draftOf = (rule: Schemas['RuleDetail']): Draft => ({
+  id: rule.id,
+  rule: {
+    id: rule.id,
+    name: rule.name,
+    priority: rule.priority,
+    rule_type: rule.rule_type,
+    value: rule.value,
+    conditions: rule.conditions.map(writeOf),
+    condition_groups: rule.condition_groups.map(group => ({
+      conditions: group.conditions.map(writeOf),
+    })) as never,
+  },
+})
+
+const writeOf = (one: Schemas['RuleConditionDetail']): ConditionWrite =>
+  ({
+    id: one.id,
+    condition_type: one.condition_type,
+    operator: one.operator,
+    resource_ids: one.resource_ids,
+    trait_id: one.trait_id,
+    trait_value: one.trait_value,
+    comparison_trait_id: one.comparison_trait_id,
+    event_subtype: one.event_subtype,
+    metric_period: one.metric_period,
+    metric_period_month_reset: one.metric_period_month_reset,
+    metric_value: one.metric_value,
+    credit_id: one.credit_id,
+    credit_cost: one.consumption_rate,
+  }) as ConditionWrite
+
+/** Types whose rules people write here; those of plans and overrides are made by them. */
+const own = ['standard', 'global_override', 'default']
+
+function Rules({ flag }: { readonly flag: Flag }) {
+  const { may, production } = useHere()
+  const act = useAct()
+  const first = flag.rules.filter(rule => own.includes(rule.rule_type)).map(draftOf)
+  const [drafts, setDrafts] = useState<readonly Draft[]>(first)
+  const [failure, setFailure] = useState<unknown>(null)
+  const changed = JSON.stringify(drafts) !== JSON.stringify(first)
+  const move = (from: number, to: number) =>
+    setDrafts(was => {
+      if (to < 0 || to >= was.length || from === to) return was
+      const next = [...was]
+      next.splice(to, 0, ...next.splice(from, 1))
+      return next
+    })
+  const set = (at: number, change: Partial<RuleWrite>) =>
+    setDrafts(was => was.map((one, i) => (i === at ? { ...one, rule: { ...one.rule, ...change } } : one)))
+  const put = (rules: readonly Draft[]) =>
+    api.put('/flags/{flag_id}/rules', {
+      path: { flag_id: flag.id },
+      body: { rules: rules.map(({ rule }, i) => ({ ...rule, priority: i + 1 })) } as never,
+    })
+  const save = async () => {
+    setFailure(null)
+    const nameless = drafts.find(({ rule }) => rule.name.trim() === '')
+    if (nameless) return setFailure(new Error('Each rule needs a name'))
+    await act({
+      title: `Save the rules of ${flag.name}`,
+      verb: 'Save',
+      differences: differencesOf(first, drafts),
+      note: 'The next check follows the new rules.',
+      ...(production && { typed: flag.key }),
+      run: () => put(drafts),
+      done: `The rules of ${flag.name} are saved`,
+      undo: () => put(first.map(one => ({ ...one, rule: withoutIds(one.rule) }))),
+    })
+  }
+  return (
+    <Card
+      title="Rules, in the order they are tried"
+      aside={
+        may.write && (
+          <Button
+            onClick={() =>
+              setDrafts(was => [
+                ...was,
+                {
+                  id: `new ${was.length} ${Date.now()}`,
+                  rule: {
+                    name: '',
+                    value: true,
+                    priority: was.length + 1,
+                    rule_type: 'standard',
+                    conditions: [],
+                    condition_groups: [],
+                  },
+                },
+              ])
+            }
+          >
+            Add rule
+          </Button>
+        )
+      }
+    >
+      {drafts.length === 0 ? (
+        <Empty title="No rule here">
+          {flag.feature_id
+            ? 'Plans and overrides decide this flag.'
+            : `Every check answers the default: ${flag.default_value ? 'on' : 'off'}.`}
+        </Empty>
+      ) : (
+        <ol className="space-y-2">
+          {drafts.map((draft, i) => (
+            <RuleEditor
+              key={draft.id}
+              draft={draft}
+              index={i}
+              last={drafts.length - 1}
+              editable={may.write}
+              onMove={move}
+              onChange={change => set(i, change)}
+              onRemove={() => setDrafts(was => was.filter((_, at) => at !== i))}
+            />
+          ))}
+        </ol>
+      )}
+      {failure !== null && <Failure error={failure} />}
+      {changed && (
+        <div className="mt-4 flex flex-wrap items-center gap-2 rounded-md bg-warn-soft px-3 py-2">
+          <span className="flex-1 text-warn">Unsaved changes</span>
+          <Button onClick={() => setDrafts(first)}>Discard</Button>
+          <Button look="primary" onClick={() => void save()}>
+            Save
+          </Button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const withoutIds = (rule: RuleWrite): RuleWrite => {
+  const { id: _, ...rest } = rule
+  return { ...rest, conditions: rest.conditions.map(({ id: __, ...one }) => one as ConditionWrite) }
+}
+
+const inWords = ({ rule }: Draft, i: number): string =>
+  `${i + 1}. ${rule.name}: ${rule.conditions.map(conditionWords).join(' and ') || 'always'} → ${rule.value ? 'on' : 'off'}`
+
+function differencesOf(before: readonly Draft[], after: readonly Draft[]) {
+  const ids = [...new Set([...before, ...after].map(({ id }) => id))]
+  return ids.flatMap(id => {
+    const [was, is] = [before.findIndex(one => one.id === id), after.findIndex(one => one.id === id)]
+    const [old, now] = [was < 0 ? null : inWords(before[was]!, was), is < 0 ? null : inWords(after[is]!, is)]
+    const name = (after[is] ?? before[was])!.rule.name
+    return old === now ? [] : [{ what: name, before: old, after: now ?? 'removed' }]
+  })
+}
+
+function conditionWords(one: ConditionWrite): string {
+  const sign = {
+    eq: 'is',
+    ne: 'is not',
+    lt: '<',
+    lte: '≤',
+    gt: '>',
+    gte: '≥',
+    is_empty: 'is empty',
+    not_empty: 'is not empty',
+  }[one.operator]
+  if (one.condition_type === 'metric') return `${one.event_subtype} ${sign} ${one.metric_value}`
+  if (one.condition_type === 'trait') return `trait ${sign} ${one.trait_value ?? ''}`
+  return `${one.condition_type.replaceAll('_', ' ')} ${sign} ${one.resource_ids.length === 1 ? one.resource_ids[0] : `one of ${one.resource_ids.length}`}`
+}
+
+function RuleEditor({
+  draft: { id, rule },
+  index,
+  last,
+  editable,
+  onMove,
+  onChange,
+  onRemove,
+}: {
+  readonly draft: Draft
+  readonly index: number
+  readonly last: number
+  readonly editable: boolean
+  readonly onMove: (from: number, to: number) => void
+  readonly onChange: (change: Partial<RuleWrite>) => void
+  readonly onRemove: () => void
+}) {
+  const place = useRef<HTMLLIElement>(null)
+  const handle = useRef<HTMLSpanElement>(null)
+  const [over, setOver] = useState(false)
+  useEffect(() => {
+    if (!editable || place.current === null || handle.current === null) return
+    const stopDragging = draggable({
+      element: place.current,
+      dragHandle: handle.current,
+      getInitialData: () => ({ rule: id, index }),
+    })
+    const stopDropping = dropTargetForElements({
+      element: place.current,
+      canDrop: ({ source }) => typeof source.data.index === 'number',
+      onDragEnter: () => setOver(true),
+      onDragLeave: () => setOver(false),
+      onDrop: ({ source }) => {
+        setOver(false)
+        onMove(source.data.index as number, index)
+      },
+    })
+    return () => {
+      stopDragging()
+      stopDropping()
+    }
+  })
+  const name = rule.name || `rule ${index + 1}`
+  return (
+    <li
+      ref={place}
+      className={`rounded-md border p-3 ${over ? 'border-accent bg-accent-soft' : 'border-line'}`}
+    >
+      <div className="flex flex-wrap items-center gap-2">
+        {editable && (
+          <span
+            ref={handle}
+            className="cursor-grab text-muted"
+            title="Drag to another place"
+            aria-hidden="true"
+          >
+            <GripVertical size={16} />
+          </span>
+        )}
+        <span className="w-5 text-muted">{index + 1}</span>
+        {editable ? (
+          <Input
+            className="max-w-60 flex-1"
+            aria-label={`Name of rule ${index + 1}`}
+            value={rule.name}
+            onInput={event => onChange({ name: event.currentTarget.value })}
+          />
+        ) : (
+          <span className="flex-1 font-medium">{rule.name}</span>
+        )}
+        {editable ? (
+          <Choice
+            className="max-w-28"
+            aria-label={`Value of ${name}`}
+            value={rule.value ? 'on' : 'off'}
+            options={[
+              ['on', '→ on'],
+              ['off', '→ off'],
+            ]}
+            onChange={event => onChange({ value: event.currentTarget.value === 'on' })}
+          />
+        ) : (
+          <Badge tone={rule.value ? 'ok' : 'danger'}>{rule.value ? 'on' : 'off'}</Badge>
+        )}
+        {rule.rule_type !== 'standard' && <Badge>{(rule.rule_type ?? '').replaceAll('_', ' ')}</Badge>}
+        {editable && (
+          <span className="flex">
+            <Button
+              look="quiet"
+              disabled={index === 0}
+              aria-label={`Move ${name} up`}
+              onClick={() => onMove(index, index - 1)}
+            >
+              <ArrowUp size={16} aria-hidden="true" />
+            </Button>
+            <Button
+              look="quiet"
+              disabled={index === last}
+              aria-label={`Move ${name} down`}
+              onClick={() => onMove(index, index + 1)}
+            >
+              <ArrowDown size={16} aria-hidden="true" />
+            </Button>
+            <Button look="quiet" aria-label={`Remove ${name}`} onClick={onRemove}>
+              <Trash2 size={16} aria-hidden="true" />
+            </Button>
+          </span>
+        )}
+      </div>
+      <Conditions
+        conditions={rule.conditions}
+        editable={editable}
+        ruleName={name}
+        onChange={conditions => onChange({ conditions: [...conditions] })}
+      />
+      {rule.condition_groups.length > 0 && (
+        <p className="mt-2 text-xs text-muted">
+          and one of each of {rule.condition_groups.length} groups:{' '}
+          {rule.condition_groups
+            .map(group => (group.conditions as ConditionWrite[]).map(conditionWords).join(' or '))
+            .join('; ')}
+        </p>
+      )}
+    </li>
+  )
+}
+
+const kinds = [
+  ['plan', 'Plan'],
+  ['company', 'Company'],
+  ['metric', 'Use of an event'],
+  ['trait', 'Trait'],
+] as const
+
+function Conditions({
+  conditions,
+  editable,
+  ruleName,
+  onChange,
+}: {
+  readonly conditions: readonly ConditionWrite[]
+  readonly editable: boolean
+  readonly ruleName: string
+  readonly onChange: (conditions: readonly ConditionWrite[]) => void
+}) {
+  const [kind, setKind] = useState<string>('plan')
+  const set = (at: number, change: Partial<ConditionWrite>) =>
+    onChange(conditions.map((one, i) => (i === at ? ({ ...one, ...change } as ConditionWrite) : one)))
+  return (
+    <div className="mt-2 space-y-2 sm:pl-7">
+      {conditions.map((one, i) => (
+        <div key={i} className="flex flex-wrap items-center gap-2">
+          {editable ? (
+            <ConditionEditor
+              condition={one}
+              name={`condition ${i + 1} of ${ruleName}`}
+              onChange={change => set(i, change)}
+            />
+          ) : (
+            <span>{conditionWords(one)}</span>
+          )}
+          {editable && (
+            <Button
+              look="quiet"
+              aria-label={`Remove condition ${i + 1} of ${ruleName}`}
+              onClick={() => onChange(conditions.filter((_, at) => at !== i))}
+            >
+              ×
+            </Button>
+          )}
+        </div>
+      ))}
+      {conditions.length === 0 && <p className="text-sm text-muted">Matches every company.</p>}
+      {editable && (
+        <div className="flex flex-wrap items-center gap-2">
+          <Choice
+            className="max-w-44"
+            aria-label={`Kind of the next condition of ${ruleName}`}
+            value={kind}
+            options={kinds}
+            onChange={event => setKind(event.currentTarget.value)}
+          />
+          <Button onClick={() => onChange([...conditions, blank(kind)])}>Add condition</Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const blank = (kind: string): ConditionWrite =>
+  ({
+    condition_type: kind,
+    operator: kind === 'metric' ? 'lt' : 'eq',
+    resource_ids: [],
+    ...(kind === 'metric' && { event_subtype: '', metric_period: 'current_month', metric_value: 100 }),
+    ...(kind === 'trait' && { trait_value: '' }),
+  }) as ConditionWrite
+
+const comparisons = [
+  ['eq', 'is'],
+  ['ne', 'is not'],
+  ['lt', '<'],
+  ['lte', '≤'],
+  ['gt', '>'],
+  ['gte', '≥'],
+] as const
+
+function ConditionEditor({
+  condition,
+  name,
+  onChange,
+}: {
+  readonly condition: ConditionWrite
+  readonly name: string
+  readonly onChange: (change: Partial<ConditionWrite>) => void
+}) {
+  const { environment } = useHere()
+  const type = condition.condition_type
+  const isList = type === 'plan' || type === 'base_plan' || type === 'company' || type === 'user'
+  const plans = useQuery({
+    queryKey: [environment.id, 'plans', 'summary'],
+    enabled: type === 'plan' || type === 'base_plan',
+    queryFn: () =>
+      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
+  })
+  const traits = useQuery({
+    queryKey: [environment.id, 'traits'],
+    enabled: type === 'trait',
+    queryFn: () => api.get('/entity-trait-definitions', { query: { limit: 250 } as never }),
+  })
+  const events = useQuery({
+    queryKey: [environment.id, 'event-types'],
+    enabled: type === 'metric',
+    queryFn: () => api.get('/event-types', { query: { limit: 250 } as never }),
+  })
+  const sign = (
+    <Choice
+      className="max-w-24"
+      aria-label={`Comparison of ${name}`}
+      value={condition.operator}
+      options={isList ? comparisons.slice(0, 2) : comparisons}
+      onChange={event => onChange({ operator: event.currentTarget.value as 'eq' })}
+    />
+  )
+  if (type === 'plan' || type === 'base_plan')
+    return (
+      <>
+        <span>{type === 'plan' ? 'Plan' : 'Base plan'}</span>
+        {sign}
+        <Choice
+          className="max-w-60"
+          aria-label={`Plan of ${name}`}
+          value={condition.resource_ids[0] ?? ''}
+          options={[['', 'Choose'], ...(plans.data ?? []).map(one => [one.id, one.name] as const)]}
+          onChange={event => onChange({ resource_ids: [event.currentTarget.value] })}
+        />
+        {condition.resource_ids.length > 1 && (
+          <span className="text-muted">and {condition.resource_ids.length - 1} more</span>
+        )}
+      </>
+    )
+  if (isList)
+    return (
+      <>
+        <span>{type === 'company' ? 'Company' : 'User'}</span>
+        {sign}
+        <Input
+          className="max-w-80 font-mono text-xs"
+          aria-label={`Ids of ${name}`}
+          placeholder="ids, separated by commas"
+          value={condition.resource_ids.join(', ')}
+          onChange={event =>
+            onChange({ resource_ids: event.currentTarget.value.split(/[\s,]+/).filter(Boolean) })
+          }
+        />
+      </>
+    )
+  if (type === 'metric')
+    return (
+      <>
+        <span>Use of</span>
+        <Input
+          className="max-w-40"
+          list={`events ${name}`}
+          aria-label={`Event of ${name}`}
+          value={condition.event_subtype ?? ''}
+          onInput={event => onChange({ event_subtype: event.currentTarget.value })}
+        />
+        <datalist id={`events ${name}`}>
+          {(events.data ?? []).map(one => (
+            <option key={one.event_subtype} value={one.event_subtype} />
+          ))}
+        </datalist>
+        <Choice
+          className="max-w-32"
+          aria-label={`Period of ${name}`}
+          value={condition.metric_period ?? 'all_time'}
+          options={[
+            ['current_month', 'a month'],
+            ['current_week', 'a week'],
+            ['current_day', 'a day'],
+            ['all_time', 'in all'],
+          ]}
+          onChange={event => onChange({ metric_period: event.currentTarget.value as 'all_time' })}
+        />
+        {sign}
+        <Input
+          className="max-w-28"
+          type="number"
+          aria-label={`Number of ${name}`}
+          value={String(condition.metric_value ?? '')}
+          onInput={event => onChange({ metric_value: Number(event.currentTarget.value) })}
+        />
+      </>
+    )
+  if (type === 'trait')
+    return (
+      <>
+        <span>Trait</span>
+        <Choice
+          className="max-w-48"
+          aria-label={`Trait of ${name}`}
+          value={condition.trait_id ?? ''}
+          options={[
+            ['', 'Choose'],
+            ...(traits.data ?? []).map(
+              one => [one.id, `${one.entity_type} ${one.hierarchy.join('.')}`] as const,
+            ),
+          ]}
+          onChange={event => onChange({ trait_id: event.currentTarget.value })}
+        />
+        {sign}
+        <Input
+          className="max-w-40"
+          aria-label={`Value of ${name}`}
+          value={condition.trait_value ?? ''}
+          onInput={event => onChange({ trait_value: event.currentTarget.value })}
+        />
+      </>
+    )
+  return <span className="text-muted">{conditionWords(condition)}</span>
+}
+
+function Tester({ flag }: { readonly flag: Flag }) {
+  const { environment } = useHere()
+  const [company, setCompany] = useState('')
+  const told = useQuery({
+    queryKey: [environment.id, 'company', company, 'why', flag.key],
+    enabled: company !== '',
+    queryFn: () =>
+      api.post('/flags/{key}/explain', { path: { key: flag.key }, body: { company_id: company } }),
+  })
+  return (
+    <Card title="Tester">
+      <p className="mb-2 text-sm text-muted">
+        What does a company get now, by the saved rules? Nothing is counted.
+      </p>
+      <CompanyPicker value={company} onChange={setCompany} />
+      {company !== '' && (
+        <Loaded of={told}>
+          {why => (
+            <div className="mt-3">
+              <Badge tone={why.value ? 'ok' : 'danger'}>{why.value ? 'ON' : 'OFF'}</Badge>{' '}
+              <span>{why.reason.replace(/ \(rule_[^)]*\)/, '')}</span>
+              <div className="mt-2">
+                <Go to="/why" search={{ company, flag: flag.key }}>
+                  Every rule and what it saw
+                </Go>
+              </div>
+            </div>
+          )}
+        </Loaded>
+      )}
+    </Card>
+  )
+}

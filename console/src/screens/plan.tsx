@@ -1,0 +1,459 @@
+// One plan: what it allows, what its draft would change, and publishing with a preview.
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, type Schemas } from '../app/api.js'
+import { count, dayOf, figure, periodOf, timeOf, words } from '../app/format.js'
+import { Go, useHere } from '../app/place.js'
+import { useAct } from '../ui/act.js'
+import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { FormDialog } from '../ui/form.js'
+import { useFeatures } from './company.js'
+
+type Diff = Schemas['DraftDiff']
+type Entitlement = Schemas['PlanEntitlement']
+
+export default function PlanPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { environment, may } = useHere()
+  const [open, setOpen] = useState<'entitlement' | 'publish' | null>(null)
+  const [editing, setEditing] = useState<Entitlement | null>(null)
+  const plan = useQuery({
+    queryKey: [environment.id, 'plan', id],
+    queryFn: () => api.get('/plans/{plan_id}', { path: { plan_id: id } }),
+  })
+  const diff = useQuery({
+    queryKey: [environment.id, 'plan', id, 'diff'],
+    queryFn: () => api.get('/plans/{plan_id}/draft-diff', { path: { plan_id: id } }),
+  })
+  const shownVersion = diff.data?.draft_version ?? diff.data?.published_version ?? null
+  const entitlements = useQuery({
+    queryKey: [environment.id, 'plan', id, 'entitlements', shownVersion?.id],
+    enabled: shownVersion !== null,
+    queryFn: () =>
+      api.get('/plan-entitlements', {
+        query: { plan_id: id, plan_version_id: shownVersion!.id, limit: 250 } as never,
+      }),
+  })
+  const { data } = plan
+  return (
+    <Page
+      above={<Go to="/plans">Plans</Go>}
+      title={data?.name ?? id}
+      below={
+        diff.data && (
+          <>
+            {diff.data.published_version ? (
+              <Badge tone="ok">v{diff.data.published_version.version} published</Badge>
+            ) : (
+              <Badge>not published</Badge>
+            )}
+            {diff.data.draft_version && <Badge tone="warn">v{diff.data.draft_version.version} draft</Badge>}
+            <Go to="/companies" search={{ plan: id }}>
+              {count(diff.data.company_count, 'company', 'companies')}
+            </Go>
+          </>
+        )
+      }
+      actions={
+        may.write && (
+          <>
+            <Button onClick={() => setOpen('entitlement')}>Add feature</Button>
+            {diff.data?.draft_version && (
+              <Button look="primary" onClick={() => setOpen('publish')}>
+                Publish
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {diff.data?.draft_version && (
+        <Card className="mb-4" title={`What publishing v${diff.data.draft_version.version} would change`}>
+          <DiffTable diff={diff.data} />
+        </Card>
+      )}
+      <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
+        <Card title={shownVersion ? `What v${shownVersion.version} allows` : 'What it allows'}>
+          {shownVersion === null && !diff.isPending ? (
+            <NothingYet may={may.write} add={() => setOpen('entitlement')} />
+          ) : (
+            <Loaded of={entitlements}>
+              {rows =>
+                rows.length === 0 ? (
+                  <NothingYet may={may.write} add={() => setOpen('entitlement')} />
+                ) : (
+                  <Table label="Features of the plan" head={['Feature', 'Value', 'Price', '']}>
+                    {rows.map(row => (
+                      <Row key={row.id}>
+                        <Cell>
+                          {row.feature?.name ?? row.feature_id}
+                          <div className="text-xs text-muted">{row.feature?.event_subtype ?? ''}</div>
+                        </Cell>
+                        <Cell>{valueWords(row)}</Cell>
+                        <Cell className="text-muted">
+                          {row.price_behavior ? words(row.price_behavior) : '–'}
+                        </Cell>
+                        <Cell className="text-right whitespace-nowrap">
+                          {may.write && (
+                            <>
+                              <Button
+                                look="quiet"
+                                aria-label={`Change ${row.feature?.name}`}
+                                onClick={() => setEditing(row)}
+                              >
+                                Change
+                              </Button>
+                              <RemoveEntitlement row={row} />
+                            </>
+                          )}
+                        </Cell>
+                      </Row>
+                    ))}
+                  </Table>
+                )
+              }
+            </Loaded>
+          )}
+        </Card>
+        <Card title="Versions">
+          <Loaded of={plan}>
+            {shown =>
+              shown.versions.length === 0 ? (
+                <Empty title="No version yet" />
+              ) : (
+                <ul className="divide-y divide-line">
+                  {[...shown.versions]
+                    .sort((a, b) => b.version - a.version)
+                    .map(version => (
+                      <li key={version.id} className="flex items-center justify-between gap-3 py-1.5">
+                        <span>
+                          v{version.version} <span className="text-muted">{version.name}</span>
+                        </span>
+                        <span className="flex items-center gap-2 text-xs text-muted">
+                          {dayOf(version.updated_at)}
+                          <Badge
+                            tone={
+                              version.status === 'published'
+                                ? 'ok'
+                                : version.status === 'draft'
+                                  ? 'warn'
+                                  : 'plain'
+                            }
+                          >
+                            {version.status}
+                          </Badge>
+                        </span>
+                      </li>
+                    ))}
+                </ul>
+              )
+            }
+          </Loaded>
+          {diff.data?.published_version && <Migrations versionId={diff.data.published_version.id} />}
+        </Card>
+      </div>
+      {(open === 'entitlement' || editing) && (
+        <EntitlementDialog
+          planId={id}
+          versionId={diff.data?.draft_version?.id}
+          present={editing}
+          taken={entitlements.data?.map(one => one.feature_id) ?? []}
+          onClose={() => {
+            setOpen(null)
+            setEditing(null)
+          }}
+        />
+      )}
+      {open === 'publish' && data && diff.data && (
+        <Publish plan={data} diff={diff.data} onClose={() => setOpen(null)} />
+      )}
+    </Page>
+  )
+}
+
+function NothingYet({ may, add }: { readonly may: boolean; readonly add: () => void }) {
+  return (
+    <Empty
+      title="It allows nothing yet"
+      action={
+        may && (
+          <Button look="primary" onClick={add}>
+            Add feature
+          </Button>
+        )
+      }
+    >
+      Add the features that companies on this plan may use.
+    </Empty>
+  )
+}
+
+function valueWords(row: Entitlement): string {
+  switch (row.value_type) {
+    case 'boolean':
+      return row.value_bool ? 'on' : 'off'
+    case 'numeric':
+      return `${figure(row.value_numeric)} ${periodOf(row.metric_period)}`
+    case 'unlimited':
+      return 'no limit'
+    case 'credit':
+      return `${row.consumption_rate ?? 1} ${row.value_credit?.name ?? 'credits'} a unit`
+    default:
+      return words(row.value_type)
+  }
+}
+
+function DiffTable({ diff }: { readonly diff: Diff }) {
+  if (diff.changes.length === 0) return <Empty title="The draft is the same as the published version" />
+  return (
+    <Table label="Changes of the draft" head={['What', 'Member', 'Now', 'Then']}>
+      {diff.changes.map(change => (
+        <Row key={`${change.kind} ${change.name} ${change.member}`}>
+          <Cell>
+            {change.name} <span className="text-xs text-muted">{words(change.kind)}</span>
+          </Cell>
+          <Cell>
+            {change.member ? (
+              words(change.member)
+            ) : (
+              <Badge tone={change.change === 'added' ? 'ok' : 'danger'}>{change.change}</Badge>
+            )}
+          </Cell>
+          <Cell className="text-muted">{change.before ?? '–'}</Cell>
+          <Cell className="font-medium">{change.after ?? '–'}</Cell>
+        </Row>
+      ))}
+    </Table>
+  )
+}
+
+function RemoveEntitlement({ row }: { readonly row: Entitlement }) {
+  const act = useAct()
+  const name = row.feature?.name ?? row.feature_id
+  return (
+    <Button
+      look="quiet"
+      aria-label={`Remove ${name}`}
+      onClick={() =>
+        void act({
+          title: `Remove ${name} from the draft`,
+          verb: 'Remove',
+          danger: true,
+          differences: [{ what: name, before: valueWords(row), after: 'not in the plan' }],
+          note: 'It takes effect when the draft is published.',
+          run: () =>
+            api.del('/plan-entitlements/{plan_entitlement_id}', { path: { plan_entitlement_id: row.id } }),
+          done: `${name} was removed from the draft`,
+        })
+      }
+    >
+      Remove
+    </Button>
+  )
+}
+
+function EntitlementDialog({
+  planId,
+  versionId,
+  present,
+  taken,
+  onClose,
+}: {
+  readonly planId: string
+  readonly versionId: string | undefined
+  readonly present: Entitlement | null
+  readonly taken: readonly string[]
+  readonly onClose: () => void
+}) {
+  const features = useFeatures()
+  if (features.data === undefined) return null
+  const choices = features.data.filter(one =>
+    present ? one.id === present.feature_id : !taken.includes(one.id),
+  )
+  const typeOf = (id: string | undefined) => features.data!.find(one => one.id === id)?.feature_type
+  return (
+    <FormDialog
+      title={present ? `Change ${present.feature?.name}` : 'Add feature'}
+      onClose={onClose}
+      fields={[
+        {
+          name: 'feature',
+          label: 'Feature',
+          kind: 'choice',
+          options: choices.map(one => [one.id, one.name] as const),
+          ...(choices.length === 0 && { hint: 'Make a feature first, on the page Features.' }),
+        },
+        {
+          name: 'kind',
+          label: 'Value',
+          kind: 'choice',
+          options: [
+            ['numeric', 'A limit'],
+            ['unlimited', 'No limit'],
+          ],
+          ...(present && present.value_type !== 'boolean' && { initial: present.value_type }),
+          when: ({ feature }) => typeOf(feature) !== 'boolean',
+        },
+        {
+          name: 'limit',
+          label: 'Limit',
+          kind: 'number',
+          ...(present?.value_numeric != null && { initial: String(present.value_numeric) }),
+          when: ({ feature, kind }) => typeOf(feature) !== 'boolean' && kind === 'numeric',
+        },
+        {
+          name: 'period',
+          label: 'Counted',
+          kind: 'choice',
+          options: [
+            ['current_month', 'each month'],
+            ['current_week', 'each week'],
+            ['current_day', 'each day'],
+            ['all_time', 'in all'],
+          ],
+          ...(present?.metric_period && { initial: present.metric_period }),
+          when: ({ feature }) => typeOf(feature) === 'event',
+        },
+      ]}
+      act={({ feature, kind, limit, period }) => {
+        if (!feature) throw new Error('Make a feature first, on the page Features')
+        const type = typeOf(feature)
+        const { name } = features.data!.find(one => one.id === feature)!
+        const valueType = type === 'boolean' ? 'boolean' : kind
+        const body = {
+          value_type: valueType,
+          ...(valueType === 'boolean' && { value_bool: true }),
+          ...(valueType === 'numeric' && { value_numeric: Number(limit) }),
+          ...(type === 'event' && { metric_period: period }),
+        }
+        return {
+          title: present ? `Change ${name} in the draft` : `Add ${name} to the draft`,
+          verb: present ? 'Change' : 'Add',
+          differences: [
+            {
+              what: name,
+              before: present ? valueWords(present) : null,
+              after:
+                valueType === 'numeric'
+                  ? `${figure(Number(limit))} ${periodOf(type === 'event' ? period : null)}`
+                  : valueType === 'boolean'
+                    ? 'on'
+                    : 'no limit',
+            },
+          ],
+          note: 'It takes effect when the draft is published.',
+          run: () =>
+            present
+              ? api.put('/plan-entitlements/{plan_entitlement_id}', {
+                  path: { plan_entitlement_id: present.id },
+                  body: body as never,
+                })
+              : api.post('/plan-entitlements', {
+                  body: {
+                    ...body,
+                    feature_id: feature,
+                    plan_id: planId,
+                    ...(versionId && { plan_version_id: versionId }),
+                  } as never,
+                }),
+          done: present ? `${name} was changed in the draft` : `${name} was added to the draft`,
+        }
+      }}
+    />
+  )
+}
+
+const strategies = [
+  ['leave', 'Leave companies on their version'],
+  ['immediate', 'Move companies now'],
+  ['end_of_billing_period', 'Move each at the end of its period'],
+] as const
+
+function Publish({
+  plan,
+  diff: given,
+  onClose,
+}: {
+  readonly plan: Schemas['PlanDetail']
+  readonly diff: Diff
+  readonly onClose: () => void
+}) {
+  // as it was when the dialog was opened: there is no draft any more once it is published
+  const [diff] = useState(given)
+  const { environment, production } = useHere()
+  const draft = diff.draft_version!
+  const preview = useQuery({
+    queryKey: [environment.id, 'plan', plan.id, 'preview', draft.id],
+    enabled: diff.published_version !== null,
+    queryFn: () =>
+      api.post('/plan-version-migrations/preview', {
+        body: { plan_id: plan.id, plan_version_id_to: draft.id, target_plan_type: plan.plan_type } as never,
+      }),
+    retry: false,
+  })
+  const failing = preview.data?.companies.filter(one => one.would_fail).length ?? 0
+  return (
+    <FormDialog
+      title={`Publish v${draft.version} of ${plan.name}`}
+      onClose={onClose}
+      fields={[
+        {
+          name: 'strategy',
+          label: 'Companies on an older version',
+          kind: 'choice',
+          options: strategies,
+          initial: diff.published_version === null ? 'leave' : 'immediate',
+          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.${failing > 0 ? ` ${failing} could not be moved.` : ''}`,
+        },
+      ]}
+      act={({ strategy }) => ({
+        title: `Publish v${draft.version} of ${plan.name}`,
+        verb: 'Publish',
+        differences: [
+          {
+            what: 'In force',
+            before: diff.published_version ? `v${diff.published_version.version}` : 'nothing',
+            after: `v${draft.version}`,
+          },
+          { what: 'Changes', before: null, after: count(diff.changes.length, 'change') },
+          { what: 'Companies', before: null, after: strategies.find(([id]) => id === strategy)![1] },
+        ],
+        ...(production && { typed: plan.name }),
+        run: () =>
+          api.put('/plans/version/{plan_version_id}/publish', {
+            path: { plan_version_id: draft.id },
+            body: { excluded_company_ids: [], migration_strategy: strategy as 'leave' } as never,
+          }),
+        done: `v${draft.version} of ${plan.name} is published`,
+      })}
+    />
+  )
+}
+
+function Migrations({ versionId }: { readonly versionId: string }) {
+  const { environment } = useHere()
+  const migrations = useQuery({
+    queryKey: [environment.id, 'migrations', versionId],
+    queryFn: () =>
+      api.get('/plan-version-migrations', { query: { plan_version_id: versionId, limit: 5 } as never }),
+    refetchInterval: 5_000,
+  })
+  const own = migrations.data ?? []
+  if (own.length === 0) return null
+  return (
+    <>
+      <h3 className="mt-4 mb-1 font-semibold">Moving companies</h3>
+      <ul className="divide-y divide-line">
+        {own.map(one => (
+          <li key={one.id} className="flex justify-between gap-3 py-1.5">
+            <span>
+              {words(one.strategy)} <span className="text-xs text-muted">{timeOf(one.created_at)}</span>
+            </span>
+            <Badge tone={one.status === 'failed' ? 'danger' : 'plain'}>{words(one.status)}</Badge>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

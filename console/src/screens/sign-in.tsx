@@ -1,0 +1,107 @@
+// Signing in: with a one-time link, a key, or sign-on.
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { base, readSession, signIn } from '../app/api.js'
+import { Button, Failure, Field, Input } from '../ui/basics.js'
+
+/** The token of a link in the address, which is then taken out of it. */
+function tokenInAddress(): { token: string | null; error: string | null } {
+  const [path, search = ''] = location.hash.split('?')
+  if (path !== '#/sign-in') return { token: null, error: null }
+  const query = new URLSearchParams(search)
+  return { token: query.get('token'), error: query.get('error') }
+}
+
+export function SignInForm({
+  onDone,
+  embedded = false,
+}: {
+  readonly onDone: () => void
+  readonly embedded?: boolean
+}) {
+  const [secret, setSecret] = useState('')
+  const [failure, setFailure] = useState<unknown>(() => {
+    const { error } = tokenInAddress()
+    return error === null ? null : new Error(error)
+  })
+  const [busy, setBusy] = useState(false)
+  const used = useRef(false)
+  const session = useQuery({ queryKey: ['session'], queryFn: readSession, retry: false })
+  const enter = async (by: { key: string } | { token: string }) => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      await signIn(by)
+      setSecret('')
+      if (location.hash.startsWith('#/sign-in')) history.replaceState(null, '', '#/')
+      onDone()
+    } catch (error) {
+      setFailure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  useEffect(() => {
+    const { token } = tokenInAddress()
+    if (token === null || used.current) return
+    used.current = true
+    history.replaceState(null, '', '#/sign-in')
+    void enter({ token })
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const pasted = secret.trim()
+    const link = /[?&]token=([\w-]+)/.exec(pasted)?.[1] ?? (pasted.startsWith('l_') ? pasted : null)
+    if (pasted !== '') void enter(link === null ? { key: pasted } : { token: link })
+  }
+  const form = (
+    <form onSubmit={submit}>
+      {failure !== null && <Failure error={failure} />}
+      <div className="mt-3">
+        <Field
+          label="Secret key or one-time link"
+          hint={
+            <>
+              <code>tollgate console</code> makes a link. A key is exchanged for a session and not kept in
+              this page.
+            </>
+          }
+        >
+          {id => (
+            <Input
+              id={id}
+              type="password"
+              autoComplete="off"
+              required
+              value={secret}
+              onChange={event => setSecret(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" type="submit" disabled={busy}>
+          Sign in
+        </Button>
+        {session.data?.sign_on && (
+          <a
+            className="inline-flex min-h-9 items-center rounded-md border border-line px-3 font-medium hover:bg-raised"
+            href={new URL('sign-on', base).href}
+            {...(embedded && { target: '_blank' })}
+          >
+            Sign in with your organisation
+          </a>
+        )}
+        {embedded && <Button onClick={onDone}>I signed in elsewhere</Button>}
+      </div>
+    </form>
+  )
+  if (embedded) return form
+  return (
+    <main className="mx-auto flex min-h-full max-w-sm flex-col justify-center p-6">
+      <h1 className="text-2xl font-semibold">Tollgate</h1>
+      <p className="mb-2 text-muted">Sign in to the console.</p>
+      {form}
+    </main>
+  )
+}

@@ -1,0 +1,118 @@
+// The service itself: stores and how far they are behind, the journal, shards, nodes and quotas.
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../app/api.js'
+import { figure, shortFigure, timeOf, words } from '../app/format.js'
+import { useHere } from '../app/place.js'
+import { useWho } from '../app/session.js'
+import { Badge, Card, Cell, Empty, Loaded, Page, Row, Stat, Table } from '../ui/basics.js'
+
+const bytes = (n: number): string =>
+  n < 1_048_576
+    ? `${shortFigure(Math.ceil(n / 1_024))} kB`
+    : `${shortFigure(Math.round(n / 104_857.6) / 10)} MB`
+
+export default function System() {
+  const { may } = useHere()
+  const { environments } = useWho()
+  const system = useQuery({
+    queryKey: ['system'],
+    enabled: may.admin,
+    queryFn: () => api.get('/system'),
+    refetchInterval: 3_000,
+  })
+  const limits = useQuery({ queryKey: ['limits'], enabled: may.admin, queryFn: () => api.get('/limits') })
+  if (!may.admin)
+    return (
+      <Page title="System">
+        <Empty title="For admins">The state of the service is shown to people with the role admin.</Empty>
+      </Page>
+    )
+  const nameOf = (id: string) => environments.find(one => one.id === id)?.name ?? id
+  return (
+    <Page title="System">
+      <Loaded of={system}>
+        {now => (
+          <>
+            <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+              <Stat
+                label="Status"
+                value={<Badge tone={now.status === 'ready' ? 'ok' : 'warn'}>{now.status}</Badge>}
+                note={now.degraded.join(', ') || undefined}
+              />
+              <Stat label="Version" value={now.version} note={timeOf(now.now)} />
+              <Stat label="Up" value={`${shortFigure(Math.floor(now.uptime_seconds / 60))} min`} />
+              <Stat
+                label="Idempotency keys"
+                value={shortFigure(now.idempotency_keys)}
+                note="of the last 24 hours"
+              />
+            </div>
+            <div className="mt-4 grid gap-4 lg:grid-cols-2">
+              <Card title="Stores">
+                <Table label="Stores" head={['Store', 'Answers', 'Records behind', 'Seconds behind']}>
+                  {now.stores.map(one => (
+                    <Row key={one.name}>
+                      <Cell>{one.name}</Cell>
+                      <Cell>
+                        <Badge tone={one.answers ? 'ok' : 'danger'}>{one.answers ? 'yes' : 'no'}</Badge>
+                      </Cell>
+                      <Cell className="tabular-nums">{figure(one.lag_records)}</Cell>
+                      <Cell className="tabular-nums">{one.lag_seconds}</Cell>
+                    </Row>
+                  ))}
+                </Table>
+              </Card>
+              <Card title="Shards of this node">
+                <Table label="Shards" head={['Shard', 'In memory', 'Heap', 'Waiting', 'Journal']}>
+                  {now.shards.map(one => (
+                    <Row key={one.shard}>
+                      <Cell>{one.shard}</Cell>
+                      <Cell className="tabular-nums">{figure(one.entities)}</Cell>
+                      <Cell className="tabular-nums">{bytes(one.heap_bytes)}</Cell>
+                      <Cell className="tabular-nums">{figure(one.waiting)}</Cell>
+                      <Cell className="tabular-nums">
+                        {bytes(now.journal.find(({ shard }) => shard === one.shard)?.bytes ?? 0)}
+                      </Cell>
+                    </Row>
+                  ))}
+                </Table>
+              </Card>
+              <Card title="Nodes">
+                <Table label="Nodes" head={['Node', 'Shards']}>
+                  {now.nodes.map(one => (
+                    <Row key={one.node}>
+                      <Cell>
+                        {one.node} {one.this_node && <Badge>this one</Badge>}
+                      </Cell>
+                      <Cell className="tabular-nums">{figure(one.shards)}</Cell>
+                    </Row>
+                  ))}
+                </Table>
+              </Card>
+              <Card title="Quotas">
+                <Table label="Quotas" head={['Environment', 'Quota', 'Used']}>
+                  {now.quotas.map(one => (
+                    <Row key={`${one.environment_id} ${one.quota}`}>
+                      <Cell>{nameOf(one.environment_id)}</Cell>
+                      <Cell>{words(one.quota)}</Cell>
+                      <Cell className="tabular-nums">{one.used_percent} %</Cell>
+                    </Row>
+                  ))}
+                </Table>
+              </Card>
+              <Card title="Request limits">
+                <Loaded of={limits}>
+                  {data => (
+                    <pre className="overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
+                      {JSON.stringify(data, null, 2)}
+                    </pre>
+                  )}
+                </Loaded>
+              </Card>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,363 @@
+// Why: a flag for a company, rule by rule, with what each condition saw and what would change the answer.
+import { useQuery } from '@tanstack/react-query'
+import { Check, X } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { api, type Schemas } from '../app/api.js'
+import { figure, timeOf, words } from '../app/format.js'
+import { Go, useFilters, useHere } from '../app/place.js'
+import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { useFeatures } from './company.js'
+import { OverrideDialog, useOverrides } from './override-dialog.js'
+import { shortReason } from './overview.js'
+
+export default function Why() {
+  const { environment } = useHere()
+  const [filters, setFilters] = useFilters()
+  const { company = '', flag = '' } = filters
+  const flags = useQuery({
+    queryKey: [environment.id, 'flags', 'summary'],
+    queryFn: () =>
+      api.get('/flags', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['FlagSummary'][]>,
+  })
+  return (
+    <Page title="Why?" below={<span>Why may a company use something now, or not?</span>}>
+      <Card className="mb-4">
+        <div className="grid gap-3 sm:grid-cols-2">
+          <CompanyPicker value={company} onChange={id => setFilters({ company: id })} />
+          <div>
+            <label htmlFor="why-flag" className="mb-1 block text-xs font-medium text-muted">
+              Flag
+            </label>
+            <Choice
+              id="why-flag"
+              value={flag}
+              options={[
+                ['', 'Choose a flag'],
+                ...(flags.data ?? []).map(one => [one.key, `${one.name} (${one.key})`] as const),
+              ]}
+              onChange={event => setFilters({ flag: event.currentTarget.value })}
+            />
+          </div>
+        </div>
+      </Card>
+      {flag !== '' && company !== '' ? (
+        <Answer company={company} flag={flag} flags={flags.data ?? []} />
+      ) : (
+        <Denials company={company} flag={flag} />
+      )}
+    </Page>
+  )
+}
+
+/** Find a company as one types. */
+export function CompanyPicker({
+  value,
+  onChange,
+}: {
+  readonly value: string
+  readonly onChange: (id: string) => void
+}) {
+  const { environment } = useHere()
+  const [typed, setTyped] = useState('')
+  const [asked, setAsked] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed.trim()), 200)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const chosen = useQuery({
+    queryKey: [environment.id, 'company-name', value],
+    enabled: value !== '',
+    queryFn: () =>
+      api.get('/companies', { query: { view: 'summary', ids: [value] } }) as Promise<
+        Schemas['CompanySummary'][]
+      >,
+  })
+  const found = useQuery({
+    queryKey: [environment.id, 'search', asked],
+    enabled: asked !== '',
+    queryFn: () => api.get('/search', { query: { q: asked, limit: 20 } }),
+  })
+  const companies = (found.data ?? []).filter(one => one.type === 'company').slice(0, 8)
+  return (
+    <div>
+      <label htmlFor="why-company" className="mb-1 block text-xs font-medium text-muted">
+        Company
+      </label>
+      {value !== '' ? (
+        <div className="flex min-h-9 items-center gap-2">
+          <span className="font-medium">{chosen.data?.[0]?.name ?? value}</span>
+          <Button look="quiet" id="why-company" onClick={() => onChange('')}>
+            Another
+          </Button>
+        </div>
+      ) : (
+        <Input
+          id="why-company"
+          type="search"
+          placeholder="Name or key"
+          value={typed}
+          onInput={event => setTyped(event.currentTarget.value)}
+        />
+      )}
+      {value === '' && companies.length > 0 && (
+        <ul className="mt-1 rounded-md border border-line bg-panel">
+          {companies.map(one => (
+            <li key={one.id}>
+              <button
+                type="button"
+                className="w-full px-3 py-1.5 text-left hover:bg-raised"
+                onClick={() => {
+                  setTyped('')
+                  onChange(one.id)
+                }}
+              >
+                {one.name}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function Answer({
+  company,
+  flag,
+  flags,
+}: {
+  readonly company: string
+  readonly flag: string
+  readonly flags: readonly Schemas['FlagSummary'][]
+}) {
+  const { environment, may } = useHere()
+  const [overriding, setOverriding] = useState(false)
+  const features = useFeatures()
+  const overrides = useOverrides(company)
+  const told = useQuery({
+    queryKey: [environment.id, 'company', company, 'why', flag],
+    queryFn: () => api.post('/flags/{key}/explain', { path: { key: flag }, body: { company_id: company } }),
+  })
+  const plans = useQuery({
+    queryKey: [environment.id, 'plans', 'summary'],
+    queryFn: () => api.get('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
+  })
+  const featureId = flags.find(one => one.key === flag)?.feature_id ?? null
+  const feature = features.data?.find(one => one.id === featureId)
+  const nameOf = (id: string) => plans.data?.find(one => one.id === id)?.name ?? id
+  return (
+    <Loaded of={told}>
+      {why => {
+        const suggested = /limit of at least (\d+)/.exec(why.smallest_change?.text ?? '')?.[1]
+        return (
+          <>
+            <Card className="mb-4">
+              <div className="flex flex-wrap items-center gap-3">
+                <span
+                  className={`rounded-md px-3 py-1 text-2xl font-bold ${why.value ? 'bg-ok-soft text-ok' : 'bg-danger-soft text-danger'}`}
+                >
+                  {why.value ? 'YES' : 'NO'}
+                </span>
+                <div className="min-w-0 flex-1">
+                  <p className="font-medium">{shortReason(why.reason)}</p>
+                  <p className="text-sm text-muted">
+                    {why.company_name ?? company} · {flag} · {timeOf(why.at)}
+                  </p>
+                </div>
+                <Button onClick={() => void told.refetch()}>Check again</Button>
+                <Button onClick={() => void navigator.clipboard?.writeText(location.href)}>Copy link</Button>
+              </div>
+              {why.smallest_change && (
+                <div className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-raised px-3 py-2">
+                  <span className="min-w-0 flex-1">
+                    Would be <b>{why.value ? 'NO' : 'YES'}</b> with {subjectWords(why.smallest_change.text)}
+                    {why.smallest_change.at &&
+                      `, or when the use starts again on ${timeOf(why.smallest_change.at)}`}
+                    .
+                  </span>
+                  {may.support && feature && !why.value && (
+                    <Button look="primary" onClick={() => setOverriding(true)}>
+                      Override
+                    </Button>
+                  )}
+                </div>
+              )}
+            </Card>
+            <Card title="Rules, in the order they are tried">
+              <ol className="divide-y divide-line">
+                {why.rules.map((rule, i) => (
+                  <RuleLine key={rule.id} rule={rule} number={i + 1} nameOf={nameOf} />
+                ))}
+                <li className="flex items-center gap-3 py-2 text-muted">
+                  <span className="w-6 text-right">{why.rules.length + 1}</span>
+                  No rule matches: the default, {why.default_value ? 'on' : 'off'}
+                  {why.rule_id === null && <Badge tone="accent">decided</Badge>}
+                </li>
+              </ol>
+            </Card>
+            <div className="mt-4">
+              <Denials company={company} flag={flag} />
+            </div>
+            {overriding && feature && (
+              <OverrideDialog
+                company={{ id: company, name: why.company_name ?? company }}
+                feature={{ id: feature.id, name: feature.name, type: feature.feature_type }}
+                now={shortReason(why.reason)}
+                present={overrides.data?.find(one => one.feature_id === feature.id)}
+                suggested={suggested}
+                onClose={() => setOverriding(false)}
+              />
+            )}
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const signs: Readonly<Record<string, string>> = {
+  eq: 'is',
+  ne: 'is not',
+  lt: '<',
+  lte: '≤',
+  gt: '>',
+  gte: '≥',
+  is_empty: 'is empty',
+  not_empty: 'is not empty',
+}
+
+/** `usage of api_call, current_month` reads "usage of api_call this month". */
+const subjectWords = (text: string): string =>
+  text.replace(/, current_(day|week|month)/, ' this $1').replace(/, all_time/, ' in all')
+
+function RuleLine({
+  rule,
+  number,
+  nameOf,
+}: {
+  readonly rule: Schemas['ExplainedRule']
+  readonly number: number
+  readonly nameOf: (id: string) => string
+}) {
+  return (
+    <li className={`flex gap-3 py-3 ${rule.decided ? '-mx-2 rounded-md bg-accent-soft px-2' : ''}`}>
+      <span className="w-6 shrink-0 text-right text-muted">{number}</span>
+      <div className="min-w-0 flex-1">
+        <div className="flex flex-wrap items-center gap-2">
+          <span className="font-medium">{rule.name}</span>
+          <span className="text-xs text-muted">{words(rule.rule_type)}</span>
+          <Badge tone={rule.value ? 'ok' : 'danger'}>{rule.value ? 'allows' : 'denies'}</Badge>
+          {rule.decided && <Badge tone="accent">decided</Badge>}
+          {!rule.decided && rule.matched && (
+            <span className="text-xs text-muted">would match, but comes later</span>
+          )}
+        </div>
+        <ul className="mt-1 space-y-0.5">
+          {rule.conditions.map(one => (
+            <ConditionLine key={one.id} condition={one} nameOf={nameOf} />
+          ))}
+          {rule.condition_groups.map((group, i) => (
+            <li key={i}>
+              <span className="text-xs text-muted">one of</span>
+              <ul className="ml-3">
+                {group.map(one => (
+                  <ConditionLine key={one.id} condition={one} nameOf={nameOf} />
+                ))}
+              </ul>
+            </li>
+          ))}
+          {rule.conditions.length === 0 && rule.condition_groups.length === 0 && (
+            <li className="text-sm text-muted">always</li>
+          )}
+        </ul>
+      </div>
+    </li>
+  )
+}
+
+function ConditionLine({
+  condition,
+  nameOf,
+}: {
+  readonly condition: Schemas['ExplainedCondition']
+  readonly nameOf: (id: string) => string
+}) {
+  const ids = condition.resource_ids
+  const expected =
+    ids.length > 3
+      ? `one of ${ids.length}`
+      : ids.length > 0
+        ? ids.map(nameOf).join(' or ')
+        : condition.expected
+  const saw = condition.saw === null ? 'nothing' : condition.saw.split(', ').map(nameOf).join(', ')
+  return (
+    <li className="flex flex-wrap items-center gap-x-2 text-sm">
+      {condition.held ? (
+        <Check size={15} className="text-ok" aria-label="holds" />
+      ) : (
+        <X size={15} className="text-danger" aria-label="does not hold" />
+      )}
+      <span>
+        {subjectWords(condition.subject)}{' '}
+        {condition.condition_type === 'credit' ? 'cover' : signs[condition.operator]} {expected}
+      </span>
+      <span className="text-muted">saw {saw}</span>
+    </li>
+  )
+}
+
+function Denials({ company, flag }: { readonly company: string; readonly flag: string }) {
+  const { environment } = useHere()
+  const byMinute = company !== '' || flag !== ''
+  const denied = useQuery({
+    queryKey: [environment.id, 'denied', company, flag],
+    queryFn: () =>
+      api.get('/denied-checks', {
+        query: {
+          by: byMinute ? ['minute', 'flag', 'company', 'reason'] : ['flag', 'company', 'reason'],
+          ...(company && { company_id: company }),
+          ...(flag && { flag_key: flag }),
+          limit: 50,
+        } as never,
+      }),
+  })
+  return (
+    <Card title="Denied in the last 24 hours">
+      <Loaded of={denied}>
+        {rows =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was denied">Checks are counted here within some ten seconds.</Empty>
+          ) : (
+            <Table
+              label="Denied checks"
+              head={[...(byMinute ? ['Minute'] : []), 'Company', 'Flag', 'Reason', 'Checks', '']}
+            >
+              {rows.map(row => (
+                <Row key={`${row.minute} ${row.company_id} ${row.flag_key} ${row.reason}`}>
+                  {byMinute && <Cell className="whitespace-nowrap text-muted">{timeOf(row.minute)}</Cell>}
+                  <Cell>
+                    {row.company_id ? (
+                      <Go to={`/companies/${row.company_id}`}>{row.company_name ?? row.company_id}</Go>
+                    ) : (
+                      '–'
+                    )}
+                  </Cell>
+                  <Cell>{row.flag_key}</Cell>
+                  <Cell className="text-muted">{shortReason(row.reason)}</Cell>
+                  <Cell className="tabular-nums">{figure(row.checks)}</Cell>
+                  <Cell>
+                    {row.company_id && (
+                      <Go to="/why" search={{ company: row.company_id, flag: row.flag_key ?? undefined }}>
+                        Why?
+                      </Go>
+                    )}
+                  </Cell>
+                </Row>
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}

@@ -1,0 +1,302 @@
+// The small parts of every page: buttons, cards, fields, badges, tables, bars, and what to show when there is nothing.
+import { AlertTriangle } from 'lucide-react'
+import type { ComponentProps, ReactNode } from 'react'
+import { useId } from 'react'
+import { type Figure, figure, shortFigure } from '../app/format.js'
+
+const looks = {
+  plain: 'border border-line bg-panel hover:bg-raised',
+  primary: 'bg-accent text-accent-text hover:opacity-90',
+  danger: 'border border-danger text-danger hover:bg-danger-soft',
+  quiet: 'text-accent hover:underline px-1',
+} as const
+
+export function Button({
+  look = 'plain',
+  className = '',
+  ...rest
+}: ComponentProps<'button'> & { readonly look?: keyof typeof looks }) {
+  return (
+    <button
+      type="button"
+      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-md px-3 py-1.5 font-medium whitespace-nowrap disabled:opacity-50 ${looks[look]} ${className}`}
+      {...rest}
+    />
+  )
+}
+
+export function Card({
+  title,
+  aside,
+  children,
+  className = '',
+}: {
+  readonly title?: ReactNode
+  readonly aside?: ReactNode
+  readonly children: ReactNode
+  readonly className?: string
+}) {
+  return (
+    <section className={`min-w-0 rounded-lg border border-line bg-panel p-4 ${className}`}>
+      {(title || aside) && (
+        <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+          <h2 className="font-semibold">{title}</h2>
+          {aside}
+        </div>
+      )}
+      {children}
+    </section>
+  )
+}
+
+export function Stat({
+  label,
+  value,
+  note,
+}: {
+  readonly label: string
+  readonly value: ReactNode
+  readonly note?: ReactNode
+}) {
+  return (
+    <div className="rounded-lg border border-line bg-panel p-4">
+      <div className="text-xs text-muted">{label}</div>
+      <div className="text-xl font-semibold tabular-nums">{value}</div>
+      {note && <div className="text-xs text-muted">{note}</div>}
+    </div>
+  )
+}
+
+const tones = {
+  plain: 'bg-raised text-text',
+  accent: 'bg-accent-soft text-accent',
+  ok: 'bg-ok-soft text-ok',
+  warn: 'bg-warn-soft text-warn',
+  danger: 'bg-danger-soft text-danger',
+} as const
+export type Tone = keyof typeof tones
+
+export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
+  return (
+    <span className={`inline-block rounded px-1.5 py-0.5 text-xs font-medium ${tones[tone]}`}>
+      {children}
+    </span>
+  )
+}
+
+export function Code({ children }: { readonly children: ReactNode }) {
+  return <code className="rounded bg-raised px-1.5 py-0.5 font-mono text-xs">{children}</code>
+}
+
+const inputLook =
+  'min-h-9 w-full min-w-0 rounded-md border border-line bg-panel px-2.5 py-1.5 text-text placeholder:text-muted'
+
+/** A labelled field: its label, the input, and a hint. */
+export function Field({
+  label,
+  hint,
+  children,
+}: {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly children: (id: string) => ReactNode
+}) {
+  const id = useId()
+  return (
+    <div className="mb-3">
+      <label htmlFor={id} className="mb-1 block text-xs font-medium text-muted">
+        {label}
+      </label>
+      {children(id)}
+      {hint && <p className="mt-1 text-xs text-muted">{hint}</p>}
+    </div>
+  )
+}
+
+export function Input({ className = '', ...rest }: ComponentProps<'input'>) {
+  return <input className={`${inputLook} ${className}`} {...rest} />
+}
+
+export function TextArea({ className = '', ...rest }: ComponentProps<'textarea'>) {
+  return <textarea className={`${inputLook} font-mono text-xs ${className}`} {...rest} />
+}
+
+/** The browser's own list: it works with every keyboard and on every phone. */
+export function Choice({
+  options,
+  className = '',
+  ...rest
+}: ComponentProps<'select'> & { readonly options: readonly (readonly [value: string, text: string])[] }) {
+  return (
+    <select className={`${inputLook} ${className}`} {...rest}>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A table that scrolls sideways by itself on a narrow page. */
+export function Table({
+  head,
+  children,
+  label,
+}: {
+  readonly head: readonly ReactNode[]
+  readonly children: ReactNode
+  readonly label: string
+}) {
+  return (
+    // a region that scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section className="overflow-x-auto" tabIndex={0} aria-label={label}>
+      <table className="w-full border-collapse text-left">
+        <thead>
+          <tr className="border-b border-line text-xs text-muted">
+            {head.map((cell, i) => (
+              <th key={i} scope="col" className="px-2 py-1.5 font-medium whitespace-nowrap">
+                {cell}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+export function Row({ children, onClick }: { readonly children: ReactNode; readonly onClick?: () => void }) {
+  return (
+    <tr className="border-b border-line last:border-0 hover:bg-raised/60" onClick={onClick}>
+      {children}
+    </tr>
+  )
+}
+
+export function Cell({
+  children,
+  className = '',
+}: {
+  readonly children?: ReactNode
+  readonly className?: string
+}) {
+  return <td className={`px-2 py-2 align-top ${className}`}>{children}</td>
+}
+
+/** Use against a limit. */
+export function Bar({ used, limit }: { readonly used: Figure; readonly limit: Figure | null }) {
+  if (limit === null) return <span className="tabular-nums">{shortFigure(used)} · no limit</span>
+  const part = Number(limit) === 0 ? 1 : Math.min(1, Number(used) / Number(limit))
+  const tone = used >= limit ? 'fill-danger' : part >= 0.8 ? 'fill-warn' : 'fill-accent'
+  return (
+    <span className="flex items-center gap-2" title={`${figure(used)} of ${figure(limit)}`}>
+      <span className="h-2 w-16 shrink-0 overflow-hidden rounded bg-raised sm:w-20" aria-hidden="true">
+        <svg className="h-full w-full" preserveAspectRatio="none" viewBox="0 0 100 8" role="presentation">
+          <rect className={tone} width={Math.max(part * 100, used > 0 ? 2 : 0)} height="8" />
+        </svg>
+      </span>
+      <span className="whitespace-nowrap tabular-nums text-xs">
+        {shortFigure(used)} / {shortFigure(limit)}
+        {used > limit ? ' · over' : used === limit ? ' · used up' : ''}
+      </span>
+    </span>
+  )
+}
+
+/** Nothing is there yet, and the first thing to do. */
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}) {
+  return (
+    <div className="rounded-lg border border-dashed border-line px-4 py-8 text-center">
+      <p className="font-medium">{title}</p>
+      {children && <p className="mx-auto mt-1 max-w-prose text-muted">{children}</p>}
+      {action && <div className="mt-3 flex justify-center gap-2">{action}</div>}
+    </div>
+  )
+}
+
+export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  const message = error instanceof Error ? error.message : String(error)
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-3 rounded-md bg-danger-soft px-3 py-2 text-danger"
+    >
+      <AlertTriangle size={16} aria-hidden="true" />
+      <span className="min-w-0 flex-1">{message}</span>
+      {retry && (
+        <Button look="danger" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface Asked<T> {
+  readonly data: T | undefined
+  readonly error: unknown
+  readonly isPending: boolean
+  readonly refetch: () => unknown
+}
+
+/** The outcome of a query: loading, its failure, or its data; data that are there stay while they are read again. */
+export function Loaded<T>({
+  of,
+  children,
+}: {
+  readonly of: Asked<T>
+  readonly children: (data: T) => ReactNode
+}) {
+  if (of.data !== undefined)
+    return (
+      <>
+        {of.error ? <Failure error={of.error} retry={() => of.refetch()} /> : null}
+        {children(of.data)}
+      </>
+    )
+  if (of.error) return <Failure error={of.error} retry={() => of.refetch()} />
+  return (
+    <p className="py-4 text-muted" role="status">
+      Loading
+    </p>
+  )
+}
+
+export function Page({
+  title,
+  children,
+  actions,
+  above,
+  below,
+}: {
+  readonly title: ReactNode
+  readonly children: ReactNode
+  readonly actions?: ReactNode
+  readonly above?: ReactNode
+  readonly below?: ReactNode
+}) {
+  return (
+    <div className="mx-auto max-w-7xl p-4 sm:p-6">
+      {above && <div className="mb-1 text-sm">{above}</div>}
+      <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
+        <div className="min-w-0">
+          <h1 className="text-xl font-semibold">{title}</h1>
+          {below && <div className="mt-1 flex flex-wrap items-center gap-2 text-sm text-muted">{below}</div>}
+        </div>
+        {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+// A dialog with a few fields; what they would change is shown before it is done.
+import { useState } from 'react'
+import { type Act, useAct } from './act.js'
+import { Button, Choice, Failure, Field, Input, TextArea } from './basics.js'
+import { Dialog } from './dialog.js'
+
+export interface FormField {
+  readonly name: string
+  readonly label: string
+  readonly kind?: 'text' | 'number' | 'choice' | 'long' | 'datetime-local' | 'email' | 'url'
+  readonly options?: readonly (readonly [value: string, text: string])[]
+  readonly hint?: string
+  readonly optional?: boolean
+  readonly initial?: string
+  /** Shown only for these values. */
+  readonly when?: (values: Values) => boolean
+}
+
+export type Values = Readonly<Record<string, string>>
+
+export function FormDialog({
+  title,
+  fields,
+  act,
+  onClose,
+  onDone,
+}: {
+  readonly title: string
+  readonly fields: readonly FormField[]
+  /** What the values would do. It may throw an Error for the person to read. */
+  readonly act: (values: Values) => Act
+  readonly onClose: () => void
+  readonly onDone?: () => void
+}) {
+  const ask = useAct()
+  const [values, setValues] = useState<Record<string, string>>(() =>
+    Object.fromEntries(
+      fields.map(({ name, initial, options }) => [name, initial ?? options?.[0]?.[0] ?? '']),
+    ),
+  )
+  const [failure, setFailure] = useState<unknown>(null)
+  const shown = fields.filter(({ when }) => when === undefined || when(values))
+  const set = (name: string) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget
+    setValues(was => ({ ...was, [name]: value }))
+  }
+  const submit = async () => {
+    setFailure(null)
+    try {
+      if (!(await ask(act(values)))) return
+      onClose()
+      onDone?.()
+    } catch (error) {
+      setFailure(error)
+    }
+  }
+  return (
+    <Dialog open title={title} onClose={onClose}>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        {shown.map(({ name, label, kind = 'text', options = [], hint, optional }) => (
+          <Field key={name} label={optional ? `${label} (optional)` : label} hint={hint}>
+            {id => {
+              const common = { id, value: values[name] ?? '', required: optional !== true }
+              if (kind === 'choice') return <Choice {...common} options={options} onChange={set(name)} />
+              if (kind === 'long') return <TextArea {...common} rows={4} onInput={set(name)} />
+              return (
+                <Input
+                  {...common}
+                  type={kind}
+                  {...(kind === 'number' && { step: 'any' })}
+                  onInput={set(name)}
+                />
+              )
+            }}
+          </Field>
+        ))}
+        {failure !== null && <Failure error={failure} />}
+        <div className="mt-4 flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit">
+            Continue
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** A line for each value that is given, as something new. */
+export const asNew = (lines: readonly (readonly [what: string, after: string | undefined])[]) =>
+  lines.filter(([, after]) => after).map(([what, after]) => ({ what, before: null, after }))

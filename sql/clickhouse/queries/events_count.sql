@@ -1,0 +1,16 @@
+-- The number of events, for GET /events/count, at most {most_counted: UInt64}, so that a wide question stays cheap.
+-- Takes the filters of events_list.sql. Gives (n UInt64). Reads no body.
+SELECT count() AS n FROM (
+  SELECT 1 FROM events
+  WHERE environment_id = {environment_id:String}
+    AND ({company_id:String} = '' OR company_id = {company_id:String})
+    AND captured_at >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
+    AND captured_at < fromUnixTimestamp64Milli({until_ms:Int64}, 'UTC')
+    AND type IN {types:Array(String)}
+    AND ({status:String} = '' OR status = {status:String})
+    AND quantity >= {least:Int64} AND quantity <= {most:Int64}
+    AND ({user_id:String} = '' OR user_id = {user_id:String})
+    AND ({subtype:String} = '' OR subtype = {subtype:String})
+    AND ({flag_id:String} = '' OR flag_id = {flag_id:String})
+    AND ({idempotency_key:String} = '' OR idempotency_key IN ({idempotency_key:String}, concat('\0', {idempotency_key:String})))
+  LIMIT {most_counted:UInt64})

@@ -1,0 +1,43 @@
+// Roles of people in the console: what each may do, and which one counts for a request.
+
+import { type ConsoleRole, consoleRoles } from '../../schemas/enums.js'
+
+export type { ConsoleRole } from '../../schemas/enums.js'
+
+/** Roles by environment id; `*` holds for every environment without one of its own. */
+export type RoleMap = Readonly<Record<string, ConsoleRole>>
+
+export const isConsoleRole = (value: unknown): value is ConsoleRole =>
+  consoleRoles.some(role => role === value)
+
+/** The role in an environment; null: none. */
+export function roleIn(roles: RoleMap, environmentId: string): ConsoleRole | null {
+  return roles[environmentId] ?? roles['*'] ?? null
+}
+
+/**
+ * The role for what belongs to the whole account, as features and flags do: the least one of all environments, because
+ * the change is seen in each.
+ *
+ * environmentIds  of the account.
+ * returns         null when some environment gives none.
+ */
+export function roleEverywhere(roles: RoleMap, environmentIds: readonly string[]): ConsoleRole | null {
+  if (environmentIds.length === 0) return roles['*'] ?? null
+  let least: ConsoleRole | null = 'admin'
+  for (const id of environmentIds) {
+    const role = roleIn(roles, id)
+    if (role === null) return null
+    if (rank(role) < rank(least)) least = role
+  }
+  return least
+}
+
+/** The higher of two roles. */
+export function higher(one: ConsoleRole | null, other: ConsoleRole | null): ConsoleRole | null {
+  if (one === null || other === null) return one ?? other
+  return rank(one) >= rank(other) ? one : other
+}
+
+/** The list goes from the least to the most. */
+const rank = (role: ConsoleRole): number => consoleRoles.indexOf(role)

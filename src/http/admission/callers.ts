@@ -1,0 +1,15 @@
+// Finds the caller that a value in a key header names: a key, or on the portal a token of one company.
+import type { KeyRecord } from '../../api/kit/call.js'
+import type { KeyAsker, Services } from '../../api/kit/services.js'
+import { isAccessToken } from '../../engine/account/access-tokens.js'
+import type { Route } from '../routing/route.js'
+
+/** As `Keys.find`, and tokens of companies where a route takes them. */
+export function findCaller(
+  { scope }: Route,
+  { keys, accessTokens }: Services,
+  secret: string,
+  asker: KeyAsker,
+): KeyRecord | null | Promise<KeyRecord | null> {
+  return scope === 'portal' && isAccessToken(secret) ? accessTokens.find(secret) : keys.find(secret, asker)
+}

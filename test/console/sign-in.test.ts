@@ -1,0 +1,184 @@
+// Signing in to the console: links, keys and members; what the cookie opens, and from where.
+import t, { type Test } from 'tap'
+import { type Client, startHere } from '../harness.js'
+
+t.setTimeout(120_000)
+
+/** A browser that keeps one cookie, on the page of the console. */
+class Browser {
+  cookie = ''
+  setCookie = ''
+
+  constructor(readonly url: string) {}
+
+  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        'Sec-Fetch-Site': 'same-origin',
+        Origin: this.url,
+        ...(this.cookie && { Cookie: this.cookie }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const set = response.headers.get('set-cookie')
+    if (set !== null && path.startsWith('/console/session')) {
+      this.setCookie = set
+      this.cookie = set.includes('Max-Age=0') ? '' : set.split(';')[0]!
+    }
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+
+  signIn = (by: object) => this.send('POST', '/console/session', by)
+}
+
+async function signedIn(t: Test, client: Client): Promise<Browser> {
+  const { token } = await client.ok('POST', '/console-links', {})
+  const browser = new Browser(client.url)
+  t.equal((await browser.signIn({ token })).status, 200)
+  return browser
+}
+
+t.test('signing in', async t => {
+  const { client } = await startHere(t)
+  const { environment_id: development, environments } = await client.ok('GET', '/whoami')
+  const production = environments.find((one: { id: string }) => one.id !== development).id
+  const here = { 'X-Service-Environment-Id': development }
+
+  await t.test('a link signs in once; its cookie is for this site, this folder and no script', async t => {
+    const { token } = await client.ok('POST', '/console-links', {})
+    const browser = new Browser(client.url)
+    t.match((await browser.send('GET', '/console/session')).body.data, { signed_in: null, sign_on: false })
+    t.equal((await browser.signIn({ token })).status, 200)
+    t.match(browser.setCookie, /^tollgate_console=s_[\w-]{43}; HttpOnly; SameSite=Strict$/)
+    t.match((await browser.send('GET', '/console/session')).body.data.signed_in, { name: 'Operator' })
+    t.equal((await browser.send('GET', '/console/api/companies/count', undefined, here)).status, 200)
+    t.equal((await new Browser(client.url).signIn({ token })).status, 401, 'the link was used')
+  })
+
+  await t.test('a key is exchanged; the session ends with it and never sends events', async t => {
+    const made = await client.ok('POST', '/api-keys', { name: 'mine', environment_id: development })
+    const browser = new Browser(client.url)
+    t.equal((await browser.signIn({ key: 'sk_dev_wrong' })).status, 401)
+    t.equal((await browser.signIn({ key: made.secret })).status, 200)
+    t.match((await browser.send('GET', '/console/api/whoami')).body.data, {
+      api_key_id: made.id,
+      scopes: ['read', 'write'],
+    })
+    t.equal((await browser.send('POST', '/console/api/events', {})).status, 404, 'no ingest')
+    t.equal((await browser.send('POST', '/console/api/flags/x/check', {})).status, 404, 'no counted checks')
+    t.equal((await browser.send('GET', '/companies')).status, 401, 'the cookie opens the console alone')
+    await client.ok('DELETE', `/api-keys/${made.id}`)
+    t.equal((await browser.send('GET', '/console/api/whoami')).status, 401)
+  })
+
+  await t.test('changes come from the page of this address alone (security 40)', async t => {
+    const browser = await signedIn(t, client)
+    const write = (headers: Record<string, string>) =>
+      browser.send('POST', '/console/api/companies', { keys: { slug: 'x' } }, { ...here, ...headers })
+    t.equal((await write({})).status, 200)
+    const foreign: readonly Record<string, string>[] = [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { 'Sec-Fetch-Site': 'none' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+    ]
+    for (const headers of foreign) t.equal((await write(headers)).status, 403, JSON.stringify(headers))
+    const read = { ...here, 'Sec-Fetch-Site': 'cross-site' }
+    t.equal((await browser.send('GET', '/console/api/companies', undefined, read)).status, 403)
+    t.equal(
+      (
+        await new Browser(client.url).send('DELETE', '/console/session', undefined, {
+          Origin: 'https://evil.example',
+        })
+      ).status,
+      403,
+    )
+  })
+
+  await t.test('sign out ends the session', async t => {
+    const browser = await signedIn(t, client)
+    const { cookie } = browser
+    t.equal((await browser.send('DELETE', '/console/session')).status, 200)
+    browser.cookie = cookie
+    t.equal((await browser.send('GET', '/console/api/whoami')).status, 401)
+  })
+
+  await t.test('a member has a role in each environment, and the audit log has their name', async t => {
+    const roles = { [development]: 'editor', [production]: 'viewer' }
+    const invited = await client.ok('POST', '/account-members', { name: 'Ada', console_roles: roles })
+    const browser = new Browser(client.url)
+    t.equal((await browser.signIn({ token: invited.invitation.token })).status, 200)
+    const there = { 'X-Service-Environment-Id': production }
+    const company = { name: 'Acme', keys: { slug: 'acme' } }
+    const made = await browser.send('POST', '/console/api/companies', company, here)
+    t.equal(made.status, 200)
+    t.equal((await browser.send('POST', '/console/api/companies', company, there)).status, 403)
+    t.equal((await browser.send('GET', '/console/api/companies', undefined, there)).status, 200)
+    const feature = { name: 'f', description: '', feature_type: 'boolean' }
+    t.equal(
+      (await browser.send('POST', '/console/api/features', feature, here)).status,
+      403,
+      'of the account',
+    )
+    t.equal(
+      (await browser.send('GET', '/console/api/api-keys?require_environment=false', undefined, here)).status,
+      403,
+    )
+    t.match((await browser.send('GET', '/console/api/whoami')).body.data, {
+      actor_type: 'app_user',
+      name: 'Ada',
+      account_member: { console_roles: roles },
+    })
+    const mine = (await client.ok('GET', '/audit-log')).find(
+      (row: { user_name: string; resp_code: number }) => row.user_name === 'Ada' && row.resp_code < 300,
+    )
+    t.match(mine, { actor_type: 'app_user', api_key_id: null, resource_name: 'Acme' })
+    await client.ok('PUT', `/account-members/${invited.id}`, { disabled: true })
+    t.equal((await browser.send('GET', '/console/api/whoami')).status, 401, 'disabled')
+  })
+
+  await t.test('support overrides and grants, and changes nothing else', async t => {
+    const invited = await client.ok('POST', '/account-members', {
+      name: 'Sam',
+      console_roles: { '*': 'support' },
+    })
+    const browser = new Browser(client.url)
+    await browser.signIn({ token: invited.invitation.token })
+    const { id } = await client.ok('POST', '/companies', { keys: { slug: 'supported' } })
+    const feature = await client.ok('POST', '/features', {
+      name: 'sup',
+      description: '',
+      feature_type: 'boolean',
+    })
+    const override = { company_id: id, feature_id: feature.id, value_type: 'boolean', value_bool: true }
+    t.equal((await browser.send('POST', '/console/api/company-overrides', override, here)).status, 201)
+    t.equal((await browser.send('DELETE', `/console/api/companies/${id}`, undefined, here)).status, 403)
+  })
+
+  await t.test('twelve hours without a request end a session', async t => {
+    const browser = await signedIn(t, client)
+    const hours =
+      (Date.parse((await browser.send('GET', '/console/session')).body.data.signed_in.expires_at) -
+        Date.now()) /
+      3_600_000
+    t.ok(hours > 11.9 && hours <= 12)
+  })
+
+  await t.test('the page: a strict policy, hashed assets for ever', async t => {
+    const page = await fetch(`${client.url}/console/`)
+    const policy = page.headers.get('content-security-policy')!
+    t.match(policy, /default-src 'self'/)
+    t.match(policy, /require-trusted-types-for 'script'/)
+    t.notMatch(policy, /unsafe/)
+    t.equal(page.headers.get('cache-control'), 'no-cache')
+    const [, asset] = /src="\.\/(assets\/[^"]+)"/.exec(await page.text())!
+    const script = await fetch(`${client.url}/console/${asset}`)
+    t.match(script.headers.get('cache-control'), /immutable/)
+    t.equal((await fetch(`${client.url}/console/assets/..%2f..%2fpackage.json`)).status, 404)
+  })
+})
