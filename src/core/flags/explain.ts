@@ -99,7 +99,7 @@ interface Candidate {
 /**
  * Explain a flag. Null for an unknown key.
  *
- * source  FE-1, FE-10…14, EN-23. A law holds its value and rule to the evaluator's (test/laws/explain.test.ts).
+ * source  FE-1, FE-10…14, EN-23. The rule that decided is the one of `checkWith`.
  */
 export function explainFlag(
   catalog: Catalog,
