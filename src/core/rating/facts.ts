@@ -1,0 +1,122 @@
+// What rating takes: the history of a company, the definitions it held, and its usage. Types only.
+import type {
+  BillingArrearsAnchor,
+  BillingArrearsCadence,
+  EntitlementPriceBehavior,
+  EntitlementValueType,
+  MetricPeriod,
+  MonthReset,
+} from '../../../schemas/enums.js'
+import type { HistoryEntry } from './history.js'
+import type { EventSum, RatedPrice } from './line.js'
+
+/** A price that a version sells something at: `months` of its cadence, null for one-time. */
+export interface OfferedPrice extends RatedPrice {
+  readonly months: number | null
+}
+
+/** An entitlement of a version as rating needs it. */
+export interface RatedEntitlement {
+  readonly id: string
+  readonly featureId: string
+  /** What is counted: an event name, or a trait; both null: nothing. */
+  readonly subtype: string | null
+  readonly trait: string | null
+  readonly valueType: EntitlementValueType
+  readonly behavior: EntitlementPriceBehavior | null
+  readonly softLimit: bigint
+  readonly metricPeriod: MetricPeriod
+  readonly monthReset: MonthReset
+  readonly cadence: BillingArrearsCadence
+  readonly anchor: BillingArrearsAnchor
+  readonly prices: readonly OfferedPrice[]
+}
+
+export interface RatedVersion {
+  readonly planId: string
+  readonly versionId: string
+  readonly version: number
+  /** The currency of prices that are named without one. */
+  readonly currency: string
+  readonly entitlements: readonly RatedEntitlement[]
+  /** Ids of prices and products of the version's fee, and of units bought in advance, by feature. */
+  readonly feePriceIds: ReadonlySet<string>
+  readonly feeProductId: string | null
+  readonly seatPriceIds: ReadonlyMap<string, string>
+}
+
+/** Terms of prices of subscriptions from an instant on, ascending by it. */
+export interface ItemPrice extends OfferedPrice {
+  readonly fromMs: number
+  readonly isMetered: boolean
+}
+
+/** Something bought once: a bundle, or an automatic top-up. */
+export interface Purchase {
+  readonly atMs: number
+  readonly creditId: string
+  readonly bundleId: string | null
+  /** Credits, exact decimal. */
+  readonly credits: string
+  /** Price of one credit. */
+  readonly price: RatedPrice
+}
+
+/** Credits that were below zero when a window closed, or are so now. */
+export interface Overdraft {
+  readonly creditId: string
+  readonly atMs: number
+  readonly sinceMs: number
+  readonly credits: string
+  readonly price: RatedPrice
+  readonly sold: { readonly planId: string; readonly versionId: string; readonly version: number } | null
+}
+
+/** A discount of a subscription: percent or amount off. */
+export interface Discount {
+  readonly couponId: string
+  readonly subscriptionId: string
+  readonly fromMs: number
+  /** Exclusive; null: for good. */
+  readonly untilMs: number | null
+  /** Decimal text; null: none. */
+  readonly percentOff: string | null
+  readonly amountOff: bigint | null
+  /** Null: any. */
+  readonly currency: string | null
+}
+
+export interface BillingFacts {
+  readonly companyId: string
+  /** As `effective` gives them. */
+  readonly history: readonly HistoryEntry[]
+  readonly versions: ReadonlyMap<string, RatedVersion>
+  /** The version of the fallback plan from an instant on, for a company without base plan (EN-82). */
+  readonly fallback: readonly { readonly fromMs: number; readonly versionId: string | null }[]
+  readonly itemPrices: ReadonlyMap<string, readonly ItemPrice[]>
+  /** Currency of each subscription. */
+  readonly currencies: ReadonlyMap<string, string>
+  /** Of companies without subscription; null: as their plan. */
+  readonly currency: string | null
+  /** Unused time of what is left is credited (plan group). */
+  readonly prorates: boolean
+  /** Changes inside a period are charged at once, not with its closing. */
+  readonly invoicesAtOnce: boolean
+  readonly purchases: readonly Purchase[]
+  readonly overdrafts: readonly Overdraft[]
+  readonly discounts: readonly Discount[]
+  /** Captured times of events that came late, by event name. */
+  readonly late: readonly {
+    readonly subtype: string
+    readonly capturedMs: number
+    readonly receivedMs: number
+  }[]
+}
+
+/** Usage of one company, without backfill: it never becomes money. */
+export interface UsageReader {
+  /** Events captured in `[fromMs, untilMs)` and received before `receivedMs`. */
+  sum(subtype: string, fromMs: number, untilMs: number, receivedMs: number): EventSum
+  /** The value of a trait, as known now; 0 without one. */
+  trait(name: string): bigint
+}

@@ -1,0 +1,112 @@
+// What a company held, from when to when: plans, add-ons, subscriptions. Entries are facts of its journal, in order.
+import type { PlanHolding, SubscriptionState } from '../company/company-state.js'
+import { billingSubscription, endsAt, isActive } from '../plans/plan.js'
+
+/** One change of what a company holds; `atMs` is when it took effect. */
+export type HistoryEntry =
+  | { readonly kind: 'plan'; readonly atMs: number; readonly plan: PlanHolding | null }
+  | { readonly kind: 'add_ons'; readonly atMs: number; readonly addOns: readonly PlanHolding[] }
+  /** Null: it is the company's no more. */
+  | {
+      readonly kind: 'subscription'
+      readonly atMs: number
+      readonly id: string
+      readonly state: SubscriptionState | null
+    }
+
+/** What a company holds over a stretch of time `[fromMs, untilMs)`. */
+export interface HeldSpan {
+  readonly fromMs: number
+  /** Infinity on the last one. */
+  readonly untilMs: number
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly subscriptions: readonly SubscriptionState[]
+  /** The billing subscription (PB-53); null: none. */
+  readonly billing: SubscriptionState | null
+}
+
+/** A subscription as it was from an instant on; null: over. */
+export interface SubscriptionSince {
+  readonly fromMs: number
+  readonly state: SubscriptionState | null
+}
+
+/**
+ * Entries with the instant at which each took effect, ascending.
+ *
+ * A subscription that ended by time, or whose trial did, may have been recorded later than that.
+ * source  RA-6; PB-56, PB-58.
+ */
+export function effective(entries: readonly HistoryEntry[]): HistoryEntry[] {
+  const states = new Map<string, SubscriptionState>()
+  let lastMs = Number.NEGATIVE_INFINITY
+  return entries.map(entry => {
+    const had = entry.kind === 'subscription' ? states.get(entry.id) : undefined
+    const atMs = Math.max(
+      lastMs,
+      had && entry.kind === 'subscription' ? Math.min(entry.atMs, byTimeMs(had, entry)) : entry.atMs,
+    )
+    if (entry.kind === 'subscription' && entry.state) states.set(entry.id, entry.state)
+    lastMs = atMs
+    return { ...entry, atMs }
+  })
+}
+
+/** When time alone changed a subscription into what an entry says; Infinity: something else did. */
+function byTimeMs(had: SubscriptionState, { atMs, state }: HistoryEntry & { kind: 'subscription' }): number {
+  if (!isActive(had, Math.min(endsAt(had) - 1, atMs))) return Number.POSITIVE_INFINITY
+  const ended = endsAt(had) <= atMs && (state === null || !isActive(state, atMs))
+  if (ended) return endsAt(had)
+  const converted = had.status === 'trialing' && state?.status === 'active'
+  return converted && had.trialEndMs !== null ? had.trialEndMs : Number.POSITIVE_INFINITY
+}
+
+/** What a company held at each time, from its first entry on. `entries`: as `effective` gives them. */
+export function heldSpans(entries: readonly HistoryEntry[]): HeldSpan[] {
+  let plan: PlanHolding | null = null
+  let addOns: readonly PlanHolding[] = []
+  const subscriptions = new Map<string, SubscriptionState>()
+  const spans: HeldSpan[] = []
+  const add = (fromMs: number): void => {
+    const all = [...subscriptions.values()]
+    const span = { plan, addOns, subscriptions: all, billing: null, untilMs: Number.POSITIVE_INFINITY }
+    // an end by time that nothing has recorded yet divides the span
+    const ends = all.map(endsAt).filter(endMs => endMs > fromMs && endMs !== Number.POSITIVE_INFINITY)
+    for (const atMs of [fromMs, ...ends.sort((a, b) => a - b)]) {
+      while (spans.length > 0 && spans.at(-1)!.fromMs >= atMs) spans.pop()
+      const last = spans.pop()
+      if (last) spans.push({ ...last, untilMs: atMs })
+      spans.push({ ...span, fromMs: atMs, billing: billingSubscription({ plan, subscriptions: all }, atMs) })
+    }
+  }
+  for (const [i, entry] of entries.entries()) {
+    if (entry.kind === 'plan') plan = entry.plan
+    else if (entry.kind === 'add_ons') addOns = entry.addOns
+    else if (entry.state) subscriptions.set(entry.id, entry.state)
+    else subscriptions.delete(entry.id)
+    if (entries[i + 1]?.atMs !== entry.atMs) add(entry.atMs)
+  }
+  return spans
+}
+
+/** The states of one subscription, ascending; its end by time is one of them. */
+export function statesOf(entries: readonly HistoryEntry[], id: string): SubscriptionSince[] {
+  const states: SubscriptionSince[] = []
+  for (const entry of entries) {
+    if (entry.kind !== 'subscription' || entry.id !== id) continue
+    endByTime(states, entry.atMs)
+    const state = entry.state !== null && isActive(entry.state, entry.atMs) ? entry.state : null
+    while (states.length > 0 && states.at(-1)!.fromMs >= entry.atMs) states.pop()
+    states.push({ fromMs: entry.atMs, state })
+  }
+  endByTime(states, Number.POSITIVE_INFINITY)
+  return states
+}
+
+function endByTime(states: SubscriptionSince[], beforeMs: number): void {
+  const last = states.at(-1)
+  if (!last?.state) return
+  const endMs = endsAt(last.state)
+  if (endMs < beforeMs && endMs > last.fromMs) states.push({ fromMs: endMs, state: null })
+}

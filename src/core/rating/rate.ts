@@ -1,0 +1,180 @@
+// What a company owes in one billing period: every line, from facts and usage alone.
+import { advanceLines } from './advance.js'
+import { discountLines } from './discount.js'
+import type { BillingFacts, Overdraft, Purchase, UsageReader } from './facts.js'
+import { type Fraction, fractionOf, roundHalfUp, times } from './fraction.js'
+import { heldSpans } from './history.js'
+import type { ChargeKind, ChargeLine, RatedPrice, SoldIn } from './line.js'
+import { type BilledWindow, billedWindows, correctionLines, meteredLines, rateWindow } from './metered.js'
+import { type BillingPeriod, billingPeriods } from './periods.js'
+import { segmentsOf } from './segments.js'
+
+/** What a company owes for a period, and what runs on in windows that end later. */
+export interface RatedPeriod {
+  readonly period: BillingPeriod
+  readonly lines: readonly ChargeLine[]
+  /** Overage of windows that close after the period, as of now: owed in a later one. */
+  readonly accruing: readonly ChargeLine[]
+  /** Windows of overage that closed inside the period. */
+  readonly closed: readonly BilledWindow[]
+}
+
+/** The billing periods of a company up to an instant. source: RA-5 */
+export function periodsOf(facts: BillingFacts, nowMs: number): BillingPeriod[] {
+  return billingPeriods(facts.history, heldSpans(facts.history), nowMs)
+}
+
+/**
+ * Rate one period: closed, or open as of now.
+ *
+ * period   one of `periodsOf`.
+ * nowMs    the present. Events received later, and windows that end later, do not count.
+ * returns  lines by due time; the same for equal facts, whenever it is asked.
+ * source   RA-1, RA-10, RA-12.
+ */
+export function ratePeriod(
+  facts: BillingFacts,
+  period: BillingPeriod,
+  reader: UsageReader,
+  nowMs: number,
+): RatedPeriod {
+  const spans = heldSpans(facts.history)
+  const asOfMs = Math.min(nowMs, period.endMs)
+  const periods = billingPeriods(facts.history, spans, nowMs)
+  const lines: ChargeLine[] = []
+  const accruing: ChargeLine[] = []
+  const closed: BilledWindow[] = []
+  const lateMs = facts.late.filter(one => one.receivedMs >= period.startMs && one.receivedMs < asOfMs)
+  for (const [featureId, segments] of segmentsOf(facts, spans))
+    for (const window of billedWindows(featureId, segments, periods, asOfMs)) {
+      if (window.nextMs > period.startMs && window.nextMs <= period.endMs) {
+        const rated = rateWindow(window, periods, reader, Math.min(window.nextMs, asOfMs))
+        lines.push(...meteredLines(rated, window))
+        if (window.segments[0]!.entitlement.behavior === 'overage' && window.nextMs <= asOfMs)
+          closed.push(window)
+      } else if (window.startMs < asOfMs && window.nextMs > period.endMs && nowMs < period.endMs) {
+        accruing.push(...meteredLines(rateWindow(window, periods, reader, asOfMs), window))
+      }
+      const isLate = lateMs.some(
+        ({ subtype, capturedMs, receivedMs }) =>
+          capturedMs < window.nextMs &&
+          window.nextMs <= receivedMs &&
+          window.segments.some(({ entitlement }) => entitlement.subtype === subtype),
+      )
+      if (!isLate || window.nextMs > asOfMs) continue
+      const before = rateWindow(window, periods, reader, Math.max(period.startMs, window.nextMs))
+      const after = rateWindow(window, periods, reader, asOfMs)
+      lines.push(...correctionLines(before, after, window, period.endMs))
+    }
+  lines.push(...arisingIn(period, advances(facts, asOfMs), facts.invoicesAtOnce))
+  for (const purchase of facts.purchases)
+    if (purchase.atMs >= period.startMs && purchase.atMs < period.endMs && purchase.atMs <= nowMs)
+      lines.push(purchaseLine(purchase))
+  for (const overdraft of facts.overdrafts)
+    if (overdraft.atMs > period.startMs && overdraft.atMs <= period.endMs)
+      lines.push(overdraftLine(overdraft))
+  lines.push(...discountLines(facts.discounts, period, lines))
+  return { period, lines: lines.sort(byOrder), accruing: accruing.sort(byOrder), closed }
+}
+
+function advances(facts: BillingFacts, upToMs: number): ChargeLine[] {
+  const ids = new Set(facts.history.flatMap(entry => (entry.kind === 'subscription' ? [entry.id] : [])))
+  return [...ids].flatMap(id => advanceLines(facts, id, upToMs))
+}
+
+/**
+ * Lines that arise inside a period: an instant at its end belongs to the next. A change inside it falls due at once, or
+ * with the period's closing.
+ *
+ * source  RA-5, RA-15.
+ */
+function arisingIn(
+  { startMs, endMs }: BillingPeriod,
+  lines: readonly ChargeLine[],
+  atOnce: boolean,
+): ChargeLine[] {
+  return lines
+    .filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
+    .map(line => (line.proration === null || atOnce ? line : { ...line, dueMs: endMs }))
+}
+
+function byOrder(a: ChargeLine, b: ChargeLine): number {
+  return (
+    a.dueMs - b.dueMs ||
+    a.fromMs - b.fromMs ||
+    compare(a.kind, b.kind) ||
+    compare(keyOf(a), keyOf(b)) ||
+    Number(a.amount - b.amount)
+  )
+}
+
+function keyOf({ featureId, creditId, bundleId, price, sold, window }: ChargeLine): string {
+  return [featureId, creditId, bundleId, price?.id, sold?.versionId, window?.startMs].join(' ')
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function purchaseLine({ atMs, creditId, bundleId, credits, price }: Purchase): ChargeLine {
+  return creditLine('bundle', {
+    creditId,
+    bundleId,
+    credits: fractionOf(credits),
+    price,
+    fromMs: atMs,
+    untilMs: atMs,
+    sold: null,
+  })
+}
+
+function overdraftLine({ creditId, atMs, sinceMs, credits, price, sold }: Overdraft): ChargeLine {
+  return creditLine('credit_overdraft', {
+    creditId,
+    bundleId: null,
+    credits: fractionOf(credits),
+    price,
+    fromMs: sinceMs,
+    untilMs: atMs,
+    sold,
+  })
+}
+
+interface Credits {
+  readonly creditId: string
+  readonly bundleId: string | null
+  readonly credits: Fraction
+  readonly price: RatedPrice
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly sold: SoldIn | null
+}
+
+function creditLine(kind: ChargeKind, { credits, price, untilMs, ...of }: Credits): ChargeLine {
+  const exact = times(fractionOf(price.unit), credits)
+  return {
+    kind,
+    of: kind,
+    subscriptionId: null,
+    featureId: null,
+    ...of,
+    quantity: credits,
+    unit: 'credit',
+    price,
+    currency: price.currency,
+    tiers: [],
+    exact,
+    amount: roundHalfUp(exact),
+    untilMs,
+    dueMs: untilMs,
+    proration: null,
+    events: null,
+    window: null,
+    couponId: null,
+  }
+}
+
+/** Sums of rounded lines, by currency. source: RA-2 */
+export function totalsOf(lines: readonly ChargeLine[]): Map<string, bigint> {
+  const totals = new Map<string, bigint>()
+  for (const { currency, amount } of lines) totals.set(currency, (totals.get(currency) ?? 0n) + amount)
+  return totals
+}

@@ -1,0 +1,150 @@
+// Stretches of time in which one entitlement of one version prices a feature: what each unit of use costs.
+import type { PlanHolding, SubscriptionState } from '../company/company-state.js'
+import { metricWindow, type Window } from '../usage/period.js'
+import type { BillingFacts, OfferedPrice, RatedEntitlement, RatedVersion } from './facts.js'
+import type { HeldSpan } from './history.js'
+import type { RatedPrice, SoldIn } from './line.js'
+import { type BillingPeriod, monthsAround } from './periods.js'
+
+/** One feature, priced the same way over `[fromMs, untilMs)`. */
+export interface Segment {
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly sold: SoldIn
+  readonly entitlement: RatedEntitlement
+  readonly price: RatedPrice
+  readonly subscriptionId: string | null
+  readonly isTrial: boolean
+}
+
+/**
+ * The segments of every priced feature of a company, by feature, ascending.
+ *
+ * A feature is priced by the first of its plan and add-ons, in the order in which they came, that prices it or grants
+ * it without limit. Prices are those of the version held, in the currency of the subscription, else of the version.
+ * source  RA-6, RA-7; EN-23 (candidate order), PB-43.
+ */
+export function segmentsOf(facts: BillingFacts, spans: readonly HeldSpan[]): Map<string, Segment[]> {
+  const found = new Map<string, Segment[]>()
+  for (const span of dividedByFallback(facts, spans))
+    for (const segment of priced(facts, span)) {
+      const all = found.get(segment.entitlement.featureId) ?? []
+      const last = all.at(-1)
+      if (last && last.untilMs === segment.fromMs && sameTerms(last, segment))
+        all[all.length - 1] = { ...last, untilMs: segment.untilMs }
+      else all.push(segment)
+      found.set(segment.entitlement.featureId, all)
+    }
+  return found
+}
+
+function sameTerms(a: Segment, b: Segment): boolean {
+  return (
+    a.sold.versionId === b.sold.versionId &&
+    a.entitlement.id === b.entitlement.id &&
+    a.price.id === b.price.id &&
+    a.subscriptionId === b.subscriptionId &&
+    a.isTrial === b.isTrial
+  )
+}
+
+function dividedByFallback({ fallback }: BillingFacts, spans: readonly HeldSpan[]): HeldSpan[] {
+  return spans.flatMap(span => {
+    const cuts = fallback.map(one => one.fromMs).filter(atMs => atMs > span.fromMs && atMs < span.untilMs)
+    return [span.fromMs, ...cuts].map((fromMs, i) => ({ ...span, fromMs, untilMs: cuts[i] ?? span.untilMs }))
+  })
+}
+
+/** A holding of a version: of a plan or add-on, or of the fallback plan. */
+interface Held {
+  readonly version: RatedVersion
+  readonly holding: PlanHolding | null
+}
+
+function heldIn(facts: BillingFacts, { plan, addOns, fromMs }: HeldSpan): Held[] {
+  const fallbackId = facts.fallback.filter(one => one.fromMs <= fromMs).at(-1)?.versionId ?? null
+  const holdings = plan === null ? addOns : [plan, ...addOns]
+  const versions = holdings.map(holding => ({ holding, version: facts.versions.get(holding.versionId) }))
+  const fallback = plan === null && fallbackId !== null ? facts.versions.get(fallbackId) : undefined
+  return [...(fallback ? [{ holding: null, version: fallback }] : []), ...versions].filter(
+    (one): one is Held => one.version !== undefined,
+  )
+}
+
+function priced(facts: BillingFacts, span: HeldSpan): Segment[] {
+  const segments: Segment[] = []
+  const decided = new Set<string>()
+  for (const { holding, version } of heldIn(facts, span))
+    for (const entitlement of version.entitlements) {
+      const { featureId, behavior, valueType } = entitlement
+      if (decided.has(featureId)) continue
+      const isMetered = behavior === 'pay_as_you_go' || behavior === 'tier' || behavior === 'overage'
+      if (isMetered || (valueType === 'unlimited' && behavior === null)) decided.add(featureId)
+      if (!isMetered) continue
+      const by = subscriptionOf(span, holding)
+      const currency = (by && facts.currencies.get(by.id)) ?? facts.currency ?? version.currency
+      const price = priceIn(entitlement.prices, currency, by?.intervalMonths ?? 1)
+      if (price === null) continue
+      const { planId, versionId, version: number } = version
+      segments.push({
+        fromMs: span.fromMs,
+        untilMs: span.untilMs,
+        sold: { planId, versionId, version: number },
+        entitlement,
+        price,
+        subscriptionId: by?.id ?? null,
+        isTrial: holding?.trial?.status === 'active' || by?.status === 'trialing',
+      })
+    }
+  return segments
+}
+
+function subscriptionOf(
+  { subscriptions, billing }: HeldSpan,
+  holding: PlanHolding | null,
+): SubscriptionState | null {
+  return subscriptions.find(one => one.id === holding?.subscriptionId) ?? billing
+}
+
+/** The price in a currency for an interval, else of the shortest interval; else that of another currency. source: PB-43, RA-6 */
+export function priceIn(
+  prices: readonly OfferedPrice[],
+  currency: string,
+  months: number,
+): OfferedPrice | null {
+  const own = prices.filter(price => price.currency === currency)
+  const among = own.length > 0 ? own : prices
+  return (
+    among.find(price => price.months === months) ??
+    [...among].sort((a, b) => (a.months ?? 1_000) - (b.months ?? 1_000))[0] ??
+    null
+  )
+}
+
+/**
+ * The metric window around an instant: what is included is included once in each. All time has no bounds.
+ *
+ * source  RA-8; FE-50, FE-51.
+ */
+export function allowanceWindow(
+  { metricPeriod, monthReset }: RatedEntitlement,
+  periods: readonly BillingPeriod[],
+  atMs: number,
+): Window {
+  const period = periods.find(one => one.startMs <= atMs && atMs < one.endMs)
+  if (
+    metricPeriod === 'current_month' &&
+    monthReset === 'billing_cycle' &&
+    period &&
+    period.anchorMs !== null
+  ) {
+    const { startMs, nextMs } = monthsAround(period.anchorMs, 1, atMs)
+    return { startMs: Math.max(startMs, period.startMs), nextMs: Math.min(nextMs, period.endMs) }
+  }
+  return (
+    metricWindow(metricPeriod, 'first_of_month', null, atMs) ?? {
+      startMs: 0,
+      nextMs: Number.POSITIVE_INFINITY,
+    }
+  )
+}
