@@ -29,7 +29,7 @@ function rounded(n: bigint, d: bigint): bigint {
   return negative ? -up : up
 }
 
-/** What a count costs, package by package. */
+/** The cost of a count, package by package. */
 function cost(price: RatedPrice, count: bigint): bigint {
   let packages = 0n
   for (let left = count; left > 0n; left -= BigInt(price.packageSize)) packages++
@@ -146,7 +146,7 @@ interface Sold {
   exact: bigint
 }
 
-/** What one window costs, segment by segment, by the events received before an instant. */
+/** The cost of one window, segment by segment, by the events received before an instant. */
 function walk(
   world: World,
   featureId: string,

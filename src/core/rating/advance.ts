@@ -1,4 +1,4 @@
-// What is charged in advance: fees of plans and add-ons, and units bought before use, with changes inside a period.
+// Charges in advance: fees of plans and add-ons, and units bought before use, with changes inside a period.
 import type { SubscribedItem, SubscriptionState } from '../company/company-state.js'
 import type { BillingFacts, ItemPrice } from './facts.js'
 import { type Fraction, minus, roundHalfUp, times, zero } from './fraction.js'
@@ -80,7 +80,7 @@ function inTrial(line: ChargeLine): ChargeLine {
   return { ...line, kind: 'trial', of: line.kind, exact: zero, amount: 0n, tiers: [] }
 }
 
-/** What a change inside a period costs for the rest of it; credits only where the plan group prorates. */
+/** The cost of a change inside a period for the rest of it; credits only where the plan group prorates. */
 function changed(
   scope: Scope,
   before: SubscriptionState | null,

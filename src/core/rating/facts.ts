@@ -1,4 +1,4 @@
-// What rating takes: the history of a company, the definitions it held, and its usage. Types only.
+// The input of rating: the history of a company, the definitions it held, and its usage. Types only.
 import type {
   BillingArrearsAnchor,
   BillingArrearsCadence,
@@ -19,7 +19,7 @@ export interface OfferedPrice extends RatedPrice {
 export interface RatedEntitlement {
   readonly id: string
   readonly featureId: string
-  /** What is counted: an event name, or a trait; both null: nothing. */
+  /** The thing counted: an event name, or a trait; both null: nothing. */
   readonly subtype: string | null
   readonly trait: string | null
   readonly valueType: EntitlementValueType
@@ -96,7 +96,7 @@ export interface BillingFacts {
   readonly itemPrices: ReadonlyMap<string, readonly ItemPrice[]>
   /** Currency of each subscription. */
   readonly currencies: ReadonlyMap<string, string>
-  /** Of companies without subscription; null: as their plan. */
+  /** Companies without subscription; null: as their plan. */
   readonly currency: string | null
   /** Unused time of what is left is credited (plan group). */
   readonly prorates: boolean

@@ -1,4 +1,4 @@
-// What a company held, from when to when: plans, add-ons, subscriptions. Entries are facts of its journal, in order.
+// The history of a company, from when to when: plans, add-ons, subscriptions. Entries are facts of its journal, in order.
 import type { PlanHolding, SubscriptionState } from '../company/company-state.js'
 import { billingSubscription, endsAt, isActive } from '../plans/plan.js'
 
@@ -14,7 +14,7 @@ export type HistoryEntry =
       readonly state: SubscriptionState | null
     }
 
-/** What a company holds over a stretch of time `[fromMs, untilMs)`. */
+/** The holdings of a company over a stretch of time `[fromMs, untilMs)`. */
 export interface HeldSpan {
   readonly fromMs: number
   /** Infinity on the last one. */
@@ -62,7 +62,7 @@ function byTimeMs(had: SubscriptionState, { atMs, state }: HistoryEntry & { kind
   return converted && had.trialEndMs !== null ? had.trialEndMs : Number.POSITIVE_INFINITY
 }
 
-/** What a company held at each time, from its first entry on. `entries`: as `effective` gives them. */
+/** The holdings of a company at each time, from its first entry on. `entries`: as `effective` gives them. */
 export function heldSpans(entries: readonly HistoryEntry[]): HeldSpan[] {
   let plan: PlanHolding | null = null
   let addOns: readonly PlanHolding[] = []

@@ -101,7 +101,7 @@ function calendarEnd(startMs: number, months: number): number {
   return Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3 + 3, 1)
 }
 
-/** What a window's use costs: the unrounded part of a line for one segment. */
+/** The cost of a window's use: the unrounded part of a line for one segment. */
 export interface Metered {
   readonly segment: Segment
   readonly kind: 'usage' | 'overage'

@@ -1,13 +1,6 @@
 // Billing periods: those of a subscription, and those of its company.
 import type { SubscriptionState } from '../company/company-state.js'
-import {
-  addMonthsClamped,
-  monthStart,
-  nextMonthStart,
-  recurrenceAfter,
-  recurrenceAtOrBefore,
-  type Window,
-} from '../usage/period.js'
+import { monthStart, nextMonthStart, periodAt, recurrenceAfter, type Window } from '../usage/period.js'
 import { type HeldSpan, type HistoryEntry, type SubscriptionSince, statesOf } from './history.js'
 
 /** A period of one subscription. */
@@ -147,16 +140,5 @@ function calendarMonths(fromMs: number, untilMs: number): Anchored[] {
 
 /** The window of so many months around an instant, counted from an anchor before or after it. */
 export function monthsAround(anchorMs: number, months: number, atMs: number): Window {
-  if (atMs < anchorMs) {
-    let back = 1
-    while (addMonthsClamped(anchorMs, -back * months) > atMs) back++
-    return {
-      startMs: addMonthsClamped(anchorMs, -back * months),
-      nextMs: addMonthsClamped(anchorMs, (1 - back) * months),
-    }
-  }
-  return {
-    startMs: recurrenceAtOrBefore(anchorMs, atMs, months),
-    nextMs: recurrenceAfter(anchorMs, atMs, months),
-  }
+  return periodAt(anchorMs, months, atMs)
 }

@@ -1,4 +1,4 @@
-// What a quantity costs: tiers, flat fees, packages. Exact.
+// The cost of a quantity: tiers, flat fees, packages. Exact.
 import type { PriceTier } from '../definitions.js'
 import { type Fraction, fractionOf, fractionText, minus, plus, times, zero } from './fraction.js'
 import type { RatedPrice, TierPart } from './line.js'
@@ -11,7 +11,7 @@ export function packagesOf(units: bigint, packageSize: number): bigint {
 }
 
 /**
- * What a quantity costs under a price, in the smallest unit.
+ * The cost of a quantity under a price, in the smallest unit.
  *
  * units    0 or less costs nothing, flat fees included.
  * source   RA-3, RA-4, PB-40, PB-42. Tiers count packages where a price sells them.

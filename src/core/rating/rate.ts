@@ -1,4 +1,4 @@
-// What a company owes in one billing period: every line, from facts and usage alone.
+// The debt of a company in one billing period: every line, from facts and usage alone.
 import { advanceLines } from './advance.js'
 import { discountLines } from './discount.js'
 import type { BillingFacts, Overdraft, Purchase, UsageReader } from './facts.js'
@@ -9,7 +9,7 @@ import { type BilledWindow, billedWindows, correctionLines, meteredLines, rateWi
 import { type BillingPeriod, billingPeriods } from './periods.js'
 import { segmentsOf } from './segments.js'
 
-/** What a company owes for a period, and what runs on in windows that end later. */
+/** The debt of a company for a period, and what runs on in windows that end later. */
 export interface RatedPeriod {
   readonly period: BillingPeriod
   readonly lines: readonly ChargeLine[]
