@@ -9,6 +9,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundled.mjs'
 import { buildClient } from './client.mjs'
+import { bundlePrices } from './model-prices.mjs'
 import { bundleServed } from './served.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -28,6 +29,7 @@ const settings = [
   'tools/build.mjs',
   'tools/bundled.mjs',
   'tools/client.mjs',
+  'tools/model-prices.mjs',
   'tools/served.mjs',
 ]
 
@@ -59,6 +61,7 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.json']
 if (status !== 0) process.exit(status ?? 1)
 removeOrphans()
 bundle(root, dist)
+await bundlePrices(root, dist)
 await bundleServed(root, dist)
 await buildClient(root)
 writeFileSync(stamp, state)

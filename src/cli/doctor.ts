@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } 
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, plainStores, readConfig, rootAdvice } from '../config.js'
+import { agedPrices } from '../engine/account/model-price-table.js'
 import { chooseServer } from '../http/apps/native.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { isInstalled } from '../storage/embedded/installed.js'
@@ -44,6 +45,8 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
   for (const finding of findings) report(finding, io)
   if (process.getuid?.() === 0) io.print(`WARNING ${rootAdvice}`)
   for (const risk of plainStores(config)) io.print(`WARNING ${risk}`)
+  const aged = agedPrices(Date.now())
+  if (aged !== null) io.print(`WARNING ${aged}`)
   return findings.every(({ advice }) => advice === null) ? exit.done : exit.findings
 }
 

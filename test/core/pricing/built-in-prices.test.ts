@@ -1,0 +1,52 @@
+// The built-in price table of models (N19, decision 36).
+import t from 'tap'
+import { parseModelPrices } from '../../../schemas/model-prices.js'
+import { inferenceCost, priceOf, priceTable } from '../../../src/core/pricing/model-price.js'
+import {
+  agedPrices,
+  builtInPrices,
+  builtInPricesDate,
+} from '../../../src/engine/account/model-price-table.js'
+
+t.test('N19 real models have a price, from the day of the data on', async t => {
+  const table = priceTable(builtInPrices)
+  const since = Date.parse(builtInPricesDate)
+  const price = priceOf(table, 'openai', 'gpt-4o', 'USD', since)
+  t.ok(price)
+  t.equal(priceOf(table, 'openai', 'gpt-4o', 'USD', since - 1), null)
+  const tokens = {
+    input: 1_000_000,
+    output: 1_000_000,
+    cachedInput: 0,
+    cacheWrite: 0,
+    reasoning: 0,
+    requests: 1,
+  }
+  t.equal(Number(inferenceCost(tokens, price!)), Number(price!.input) + Number(price!.output))
+  t.ok(new Set(builtInPrices.map(one => one.provider)).size > 10)
+})
+
+t.test('decision 36 every built-in price is one that PUT /model-prices takes', async t => {
+  const rows = builtInPrices.map(one => ({
+    provider: one.provider,
+    model: one.model,
+    currency: one.currency,
+    effective_at: new Date(one.effectiveAtMs).toISOString(),
+    input: one.input,
+    cached_input: one.cachedInput,
+    cache_write: one.cacheWrite,
+    output: one.output,
+    reasoning: one.reasoning,
+    per_request: one.perRequest,
+  }))
+  t.match(parseModelPrices(JSON.stringify(rows)), { success: true })
+  const names = rows.map(one => JSON.stringify([one.provider, one.model, one.effective_at]))
+  t.equal(new Set(names).size, names.length, 'no two prices of one model and day')
+})
+
+t.test('decision 36 prices warn after 90 days, not before', async t => {
+  const day = 86_400_000
+  const date = '2026-09-23'
+  t.equal(agedPrices(Date.parse(date) + 90 * day, date), null)
+  t.match(agedPrices(Date.parse(date) + 91 * day, date), /2026-09-23, 91 days ago/)
+})
