@@ -6,7 +6,7 @@ import t from 'tap'
 import { eventFeature } from '../api/planned.js'
 import type { Process } from '../harness.js'
 import { times } from '../random.js'
-import { type CompanyModel, PlanModel, type PlanName, type Version } from './plan-model.js'
+import { type CompanyModel, PlanModel, type PlanName, pendingAt, type Version } from './plan-model.js'
 import {
   dayMs,
   group,
@@ -275,7 +275,8 @@ class World extends Walk<PlanModel, PlanName> {
     }
   }
 
-  wanted({ version, price, subscription, pending, history }: CompanyModel) {
+  wanted(company: CompanyModel) {
+    const { version, price, subscription, pending, history } = company
     const again = history.filter(one => one.id === version.id).length > 1
     return {
       plan: this.plans.get(version.plan),
@@ -285,7 +286,7 @@ class World extends Walk<PlanModel, PlanName> {
       grant: version.grant,
       // CR-39: a version that is taken again within its period grants nothing again.
       credits: again ? 'again' : version.grant,
-      pending: pendingWanted(pending),
+      pending: pendingWanted(pending && { ...pending, atMs: pendingAt(company) }),
       subscription: subscription && {
         status: subscription.status,
         total: subscription.total,

@@ -51,6 +51,9 @@ export function monthsAfter(anchorMs: number, months: number): number {
   return Date.UTC(first.getUTCFullYear(), first.getUTCMonth(), day) + (anchorMs % dayMs)
 }
 
+/** A period that begins here. */
+const monthFrom = (atMs: number) => ({ anchorMs: atMs, startMs: atMs, endMs: monthsAfter(atMs, 1) })
+
 export class PlanModel {
   readonly companies = new Map<string, CompanyModel>()
   readonly published = new Map<PlanName, Version>()
@@ -90,7 +93,8 @@ export class PlanModel {
         return
       }
       case 'trial converts':
-        subscription!.status = 'active'
+        // decision 34: the first period that is paid for begins here
+        Object.assign(subscription!, { status: 'active', ...monthFrom(atMs) })
         return
       case 'migration':
         return this.#migrate(company, pending!.to, atMs)
@@ -159,7 +163,8 @@ export class PlanModel {
   /** PB-21: without subscription now; null: the subscription ends, so the next period is unknown. */
   #periodEnd({ subscription }: CompanyModel): number | null {
     if (subscription === null) return this.nowMs
-    return subscription.ends ? null : subscription.endMs
+    const ends = subscription.status === 'trialing' && subscription.setting === 'cancel'
+    return subscription.ends || ends ? null : subscription.endMs
   }
 
   callOff(migration: number): void {
@@ -180,7 +185,7 @@ export class PlanModel {
         total: price,
         anchorMs: this.nowMs,
         startMs: this.nowMs,
-        endMs: monthsAfter(this.nowMs, 1),
+        endMs: tries ? this.nowMs + trialDays * dayMs : monthsAfter(this.nowMs, 1),
         trialEndMs: tries ? this.nowMs + trialDays * dayMs : null,
         setting: tries ? setting : 'subscribe',
         ends: false,
@@ -190,8 +195,8 @@ export class PlanModel {
       had.total = price
       had.ends = false
       // PB-33: a downgrade restarts the period
-      if (falls)
-        Object.assign(had, { anchorMs: this.nowMs, startMs: this.nowMs, endMs: monthsAfter(this.nowMs, 1) })
+      if (falls) Object.assign(had, monthFrom(this.nowMs))
+      if (had.status === 'trialing') had.endMs = had.trialEndMs!
       // A trial continues with the next plan.
       if (had.status === 'trialing') company.trialed.add(to.plan)
     }
@@ -200,10 +205,11 @@ export class PlanModel {
     company.price = price
   }
 
-  /** PUT /company-plans to a plan that is not billed. The subscription stays. */
+  /** PUT /company-plans to a plan that is not billed. The subscription ends with the plan that it billed. */
   assign(id: string, plan: PlanName): void {
     const company = this.companies.get(id)!
     if (company.version.plan === plan) return
+    if (company.billed) company.subscription = null
     this.#move(company, this.published.get(plan)!, this.nowMs)
   }
 
@@ -225,13 +231,23 @@ interface Due {
   readonly atMs: number
 }
 
+/** When the pending migration happens as things stand now (PB-21, N1); null: no date can be named. */
+export function pendingAt({ subscription, pending }: CompanyModel): number | null {
+  if (pending === null || pending.strategy !== 'end_of_billing_period') return pending?.atMs ?? null
+  if (subscription === null) return pending.atMs
+  const ends = subscription.status === 'trialing' && subscription.setting === 'cancel'
+  return subscription.ends || ends ? null : subscription.endMs
+}
+
 /** The next change by time. At equal instants agreed changes come first. */
-function nextOf({ subscription, pending }: CompanyModel): Due | null {
+function nextOf(company: CompanyModel): Due | null {
+  const { subscription } = company
+  const migratesMs = pendingAt(company)
   const dues: Due[] = []
   const trialing = subscription?.status === 'trialing'
   if (subscription?.ends)
     dues.push({ what: 'end', atMs: trialing ? subscription.trialEndMs! : subscription.endMs })
-  if (pending && pending.atMs !== null) dues.push({ what: 'migration', atMs: pending.atMs })
+  if (migratesMs !== null) dues.push({ what: 'migration', atMs: migratesMs })
   if (trialing)
     dues.push({
       what: subscription.setting === 'cancel' ? 'trial ends' : 'trial converts',

@@ -163,7 +163,9 @@ export class PartsModel {
     else if (what === 'provider ends') {
       company.reported = { ...reported!, active: false, endMs: null }
       this.#follow(company, atMs)
-    } else if (what === 'trial converts') subscription!.status = 'active'
+    } else if (what === 'trial converts')
+      // decision 34: the first period that is paid for begins here
+      Object.assign(subscription!, { status: 'active', ...monthFrom(atMs) })
     else if (what === 'migration') this.#migrate(company, plan!, company.pending.get(plan!)!.to, atMs)
     else {
       subscription!.startMs = atMs
@@ -291,11 +293,12 @@ export class PartsModel {
     })
     const { subscription, version, seats: bought } = company
     const sold = { base: version, addOn: company.addOn?.version ?? null, seats: bought }
-    const period = { startMs: this.nowMs, anchorMs: this.nowMs, endMs: monthsAfter(this.nowMs, 1) }
+    const period = monthFrom(this.nowMs)
     if (tries) company.tried = true
     if (subscription === null) {
       company.subscription = {
         ...period,
+        ...(tries && { endMs: this.nowMs + trialDays * dayMs }),
         status: tries ? 'trialing' : 'active',
         trialEndMs: tries ? this.nowMs + trialDays * dayMs : null,
         setting: setting ?? 'subscribe',
@@ -315,6 +318,7 @@ export class PartsModel {
       company.seats > before.seats
     // PB-33: a downgrade restarts the period. A trial continues unchanged.
     if (!same && !up) Object.assign(subscription, period)
+    if (subscription.status === 'trialing') subscription.endMs = subscription.trialEndMs!
   }
 
   /** EN-95, PB-32: the change as it waits for the end of the period; null: it is made at once. */
@@ -341,12 +345,16 @@ export class PartsModel {
     })
   }
 
-  /** PUT /company-plans: a base plan that is not billed; the add-on stays or goes. The subscription stays. */
+  /** PUT /company-plans: a base plan that is not billed; the add-on stays or goes. The subscription ends. */
   assign(id: string, plan: 'free' | 'gratis', keep: boolean): void {
     const company = this.companies.get(id)!
     this.#byHand(company, this.nowMs, () => {
       this.#base(company, plan)
       if (!keep) company.addOn = null
+      if (company.subscription === null) return
+      company.subscription = null
+      company.downgrade = null
+      company.seats = 0
     })
   }
 
@@ -404,7 +412,8 @@ export class PartsModel {
   /** PB-21: without subscription now; null: the subscription ends, so the next period is unknown. */
   #atMs({ subscription }: PartsCompany, strategy: Strategy): number | null {
     if (strategy === 'immediate' || subscription === null) return this.nowMs
-    return subscription.ends ? null : subscription.endMs
+    const ends = subscription.status === 'trialing' && subscription.setting === 'cancel'
+    return subscription.ends || ends ? null : subscription.endMs
   }
 
   /** A provider's report on a company's subscription. */
@@ -485,14 +494,31 @@ interface Due {
   readonly plan?: PartName
 }
 
+/** A period that begins here. */
+const monthFrom = (atMs: number) => ({ startMs: atMs, anchorMs: atMs, endMs: monthsAfter(atMs, 1) })
+
+/** When a pending migration happens as things stand now (PB-21, N1); null: no date can be named. */
+export function pendingAt(
+  { subscription }: PartsCompany,
+  { strategy, atMs }: { readonly strategy: Strategy; readonly atMs: number | null },
+): number | null {
+  if (strategy !== 'end_of_billing_period' || subscription === null) return atMs
+  const ends = subscription.status === 'trialing' && subscription.setting === 'cancel'
+  return subscription.ends || ends ? null : subscription.endMs
+}
+
 /** The next change by time. At equal instants agreed changes come first. */
-function nextOf({ subscription, downgrade, pending, reported }: PartsCompany): Due | null {
+function nextOf(company: PartsCompany): Due | null {
+  const { subscription, downgrade, pending, reported } = company
   const dues: Due[] = []
   const trialing = subscription?.status === 'trialing'
   if (subscription?.ends)
     dues.push({ what: 'end', atMs: trialing ? subscription.trialEndMs! : subscription.endMs })
   if (downgrade) dues.push({ what: 'downgrade', atMs: downgrade.atMs })
-  for (const [plan, { atMs }] of pending) if (atMs !== null) dues.push({ what: 'migration', atMs, plan })
+  for (const [plan, one] of pending) {
+    const atMs = pendingAt(company, one)
+    if (atMs !== null) dues.push({ what: 'migration', atMs, plan })
+  }
   if (reported?.active && reported.endMs !== null) dues.push({ what: 'provider ends', atMs: reported.endMs })
   if (trialing)
     dues.push({

@@ -10,6 +10,7 @@ import {
   type PartsCompany,
   PartsModel,
   type PartsSubscription,
+  pendingAt,
   type Reported,
   type Version,
 } from './plan-parts-model.js'
@@ -197,6 +198,7 @@ export abstract class PartsWorld extends Walk<PartsModel, PartName> {
 
   wanted(company: PartsCompany) {
     const { plan, version, addOn, seats, billed, subscription, reported, pending, history } = company
+    const shown = pending.get(plan) ?? [...pending.values()][0] ?? null
     const { downgrade } = company
     return {
       plan: this.plans.get(plan),
@@ -210,7 +212,7 @@ export abstract class PartsWorld extends Walk<PartsModel, PartName> {
       exports: addOn?.version.limit ?? null,
       seats: version.seat === null ? null : seats,
       // When several are pending, the base plan's is shown.
-      pending: pendingWanted(pending.get(plan) ?? [...pending.values()][0] ?? null),
+      pending: pendingWanted(shown && { ...shown, atMs: pendingAt(company, shown) }),
       subscription: subscription ? this.wantedOf(subscription) : this.reported(reported),
       downgrade: downgrade && `${this.plans.get(downgrade.plan)} ${iso(downgrade.atMs)}`,
       history: history.map(one => `${one.base} ${one.addOn ?? ''} ${iso(one.atMs)}`),

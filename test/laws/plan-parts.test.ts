@@ -85,7 +85,7 @@ class World extends PartsWorld {
     const id = random.pick(this.companyIds())
     const company = this.model.companies.get(id)!
     const plan = random.pick(['free', 'gratis'] as const)
-    const keep = random.chance(0.5)
+    const keep = random.chance(0.5) && company.subscription === null
     this.note(`assign ${id} to ${plan}, ${keep ? 'its add-on stays' : 'no add-on'}`)
     await this.client.ok('PUT', `/company-plans/${id}`, {
       base_plan_id: this.plans.get(plan),

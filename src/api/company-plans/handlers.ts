@@ -3,6 +3,7 @@ import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData, PlanDef } from '../../core/definitions.js'
+import { isActive } from '../../core/plans/plan.js'
 import { ServiceError } from '../../errors.js'
 import { companyDetails, described } from '../companies/read.js'
 import { entityUnknown, type Refusals, replyWhenShown } from '../entities/write.js'
@@ -40,6 +41,7 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   for (const id of addOnIds) requireAssignable(catalog, id, 'add_on', companyId, held)
   const { add_on_compatibilities: compatibilities } = await groupSettings(services.sql, environment.id)
   requireCompatible(catalog, company, compatibilities ?? [], wanted, 'add_on_ids')
+  requireWholePayment(company, basePlanId, addOnIds, nowMs)
   const message = {
     type: 'change_plans',
     ...wanted,
@@ -85,6 +87,31 @@ function requireAssignable(
   const version = plan.versions.find(one => one.id === plan.publishedVersionId)
   if (!version) throw refuse('the plan has no published version')
   if (version.billingProductId !== null) throw refuse('the plan is linked to billing; use POST /manage-plan')
+}
+
+/**
+ * The plans and add-ons of one own subscription are left together, and the subscription ends with them. Where a part is
+ * held on, the call that changes the payment too is needed.
+ *
+ * errors  400. source  PB-51, EN-82, N3
+ */
+function requireWholePayment(
+  { state, plan, addOns }: CompanyDescription,
+  basePlanId: string | null,
+  addOnIds: readonly string[],
+  nowMs: number,
+): void {
+  const wanted = new Set(basePlanId === null ? addOnIds : [basePlanId, ...addOnIds])
+  for (const subscription of state.subscriptions) {
+    if (subscription.anchorMs == null || !isActive(subscription, nowMs)) continue
+    const billed = [plan, ...addOns].filter(holding => holding?.subscriptionId === subscription.id)
+    const left = billed.find(holding => !wanted.has(holding!.planId))
+    if (left && billed.some(holding => wanted.has(holding!.planId)))
+      throw new ServiceError(
+        'state_conflict',
+        `${left === plan ? 'base_plan_id' : 'add_on_ids'}: one subscription bills what is left and what is kept; use POST /manage-plan`,
+      )
+  }
 }
 
 async function oneCompany(call: Call<unknown, unknown>, id: string): Promise<CompanyDetail> {

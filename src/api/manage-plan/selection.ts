@@ -9,7 +9,7 @@ import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData, PlanDef } from '../../core/definitions.js'
 import { readQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
-import { type SoldPrice, soldBy } from '../billing/sold-price.js'
+import { monthsOf, type SoldPrice, soldBy } from '../billing/sold-price.js'
 import { among } from '../kit/sql.js'
 import { findPrice, productRows } from '../prices/rows.js'
 
@@ -140,18 +140,31 @@ async function priceOf(
     if (named !== null) throw conflict(`${member}: the plan has no price`)
     return null
   }
-  let id = named ?? held?.priceId ?? null
+  const moves = held !== null && held.versionId !== version.id && !offers(version, held.priceId)
+  let id = named ?? (moves ? null : (held?.priceId ?? null))
   if (id === null) {
     if (version.charge_type === 'free' || version.charge_type === 'none') return null
-    if (usual === null) throw invalid(`${member}: a plan that is linked to billing needs a price`)
-    id = usualPrice(version.prices, usual, member).id
+    // EN-97: another version is paid for in the currency and at the interval of the one held
+    const was = moves && held?.priceId ? await soldPrice(sql, version.environment_id, [], held.priceId) : null
+    const like = was ? { currency: was.currency, months: monthsOf(was) } : usual
+    if (like === null) throw invalid(`${member}: a plan that is linked to billing needs a price`)
+    id = usualPrice(version.prices, like, member).id
   }
   const price = await soldPrice(sql, version.environment_id, version.prices, id)
   if (price?.productId !== version.billing_product_id) throw conflict(`${member}: not a price of the plan`)
+  if (price.provider === 'native' && !offers(version, id) && !(held?.priceId === id && !moves))
+    throw conflict(`${member}: a price of another version; this one is sold at ${idsOf(version)}`)
   if (held?.priceId !== id && price.price > 0)
     requireOwn(price, version.billing_strategy === 'provider_managed', member)
   return price
 }
+
+/** Whether a version is sold at a price itself (PB-5, PB-24, PB-31). */
+function offers(version: PlanVersionRow, priceId: string | null): boolean {
+  return version.prices.some(({ id }) => id === priceId)
+}
+
+const idsOf = ({ prices }: PlanVersionRow): string => prices.map(({ id }) => id).join(', ') || 'no price'
 
 /**
  * The price in the company's currency.

@@ -24,6 +24,8 @@ import {
 } from '../../engine/migrations/migrations.js'
 import { termsOf } from '../../engine/migrations/terms.js'
 import { ServiceError } from '../../errors.js'
+import { described } from '../companies/read.js'
+import { isKnown } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import { oneOf, page, type QueryOf, query, required, string, text } from '../kit/query.js'
 import { inTransaction } from '../kit/sql.js'
@@ -300,8 +302,29 @@ type CompanyMigrationListQuery = QueryOf<typeof companyListShape>
 /** GET /plan-version-company-migrations. */
 export const listCompanyMigrations: Handler<undefined, CompanyMigrationListQuery> = async call => {
   const rows = await listCompanyMigrationRows(call.services.sql, call.environment.id, call.query, call.query)
-  return { data: rows.map(companyMigrationView) }
+  return { data: (await withDates(call, rows)).map(companyMigrationView) }
 }
+
+/** Rows with the dates that follow from each company's subscription as it is now (PB-21, N1). */
+async function withDates(
+  call: Call<unknown, unknown>,
+  rows: readonly NamedCompanyMigration[],
+): Promise<readonly NamedCompanyMigration[]> {
+  const dated = [...rows]
+  for (let i = 0; i < rows.length; i += atOnce)
+    await Promise.all(
+      rows.slice(i, i + atOnce).map(async (row, j) => {
+        const waits = row.status === 'pending' && row.agreed && row.strategy === 'end_of_billing_period'
+        if (!waits || !isKnown(call, 'company', row.company_id)) return
+        const { schedule } = (await described(call, row.company_id)).state
+        const agreed = schedule?.migrations.find(one => one.migrationId === row.migration_id)
+        if (agreed) dated[i + j] = { ...row, due_at: dateOrNull(agreed.effectiveAtMs) }
+      }),
+    )
+  return dated
+}
+
+const dateOrNull = (ms: number | null) => (ms === null ? null : new Date(ms))
 
 /** GET /plan-version-company-migrations/count. */
 export const countCompanyMigrations: Handler<undefined, CompanyMigrationListQuery> = async call => ({

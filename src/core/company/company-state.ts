@@ -137,8 +137,10 @@ export interface ScheduledMigration {
   readonly migrationId: string
   readonly planId: string
   readonly versionId: string
-  /** Null: no date can be named, so the present version stays (PB-21). */
+  /** The date of strategy `scheduled`; for others the date last told. `migrationDue` has the present one. */
   readonly effectiveAtMs: number | null
+  /** When the company agreed: it waits for the first end of a period after that. Absent in older states. */
+  readonly agreedAtMs?: number
   /** Absent: at the end of the billing period. */
   readonly strategy?: 'end_of_billing_period' | 'scheduled'
   readonly proration?: MigrationProrationBehavior | null

@@ -13,6 +13,7 @@ import { cycleOf } from '../plans/plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
 import { decidedWithSeats } from '../plans/seats.js'
 import { decideSubscriptions } from '../plans/subscription.js'
+import { decidedWithPayment } from '../plans/unheld.js'
 import { addUsage, effectsOf, fitsUsage, setCycleUsage } from '../usage/counter.js'
 import { Counters } from '../usage/counters.js'
 import { minuteMs } from '../usage/period.js'
@@ -150,7 +151,12 @@ export function decideCompany(
     case 'cancel_migration':
     case 'settle':
       return company.exists
-        ? decidedWithSeats(company, catalog, decidePlans(company, catalog, message, nowMs), nowMs)
+        ? decidedWithSeats(
+            company,
+            catalog,
+            decidedWithPayment(company, decidePlans(company, catalog, message, nowMs), nowMs),
+            nowMs,
+          )
         : { refused: 'not_found' }
     case 'manage_plan':
       return company.exists
@@ -160,7 +166,12 @@ export function decideCompany(
     case 'drop_subscription':
     case 'cycle_counted':
       return company.exists
-        ? decidedWithSeats(company, catalog, decideSubscriptions(company, catalog, message, nowMs), nowMs)
+        ? decidedWithSeats(
+            company,
+            catalog,
+            decidedWithPayment(company, decideSubscriptions(company, catalog, message, nowMs), nowMs),
+            nowMs,
+          )
         : { refused: 'not_found' }
     case 'check_and_reserve':
       return checkAndReserve(company, catalog, message, nowMs)

@@ -28,14 +28,7 @@ import type {
   PlansHeld,
   PlansWanted,
 } from './messages.js'
-import {
-  billingSubscription,
-  cycleOf,
-  lostWithSubscription,
-  migrated,
-  migratedSubscription,
-  trialIsOver,
-} from './plan.js'
+import { lostWithSubscription, migrated, migratedSubscription, migrationDue, trialIsOver } from './plan.js'
 
 /** The plan's latest published version as a holding of this company, or null (EN-84). */
 export function holdingOf(
@@ -307,7 +300,9 @@ function decideMigration(
   if (message.agreed === true && !waits) return { reply: reply('skipped'), effects: [] }
   if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
 
-  const dueMs = dueOf(company, message, nowMs)
+  const agreed = company.schedule?.migrations.find(one => one.migrationId === migrationId)
+  const agreedAtMs = agreed ? (agreed.agreedAtMs ?? 0) : nowMs
+  const dueMs = dueOf(company, message, agreedAtMs, nowMs)
   if (dueMs === null || dueMs > nowMs) {
     const { when, proration = null, priceIds, productIds, ended, commitments } = message
     const schedule = scheduleWith(company, {
@@ -315,6 +310,7 @@ function decideMigration(
       planId,
       versionId,
       effectiveAtMs: dueMs,
+      agreedAtMs,
       priceIds,
       ...(when === 'scheduled' && { strategy: when, proration }),
       ...(productIds && { productIds }),
@@ -327,12 +323,20 @@ function decideMigration(
   return { reply: reply('completed'), effects: migrationEffects(company, message, message.cause, nowMs) }
 }
 
-/** When a migration is to happen, epoch ms; null while no date can be named. A date once named stays. */
-function dueOf(company: Readonly<Company>, message: MigrationWanted, nowMs: number): number | null {
-  if (message.when === 'now') return nowMs
-  if (message.when === 'scheduled') return message.dueMs ?? nowMs
-  const entry = company.schedule?.migrations.find(one => one.migrationId === message.migrationId)
-  return entry?.effectiveAtMs ?? message.dueMs ?? periodEnd(company, nowMs)
+/** When a migration is to happen, epoch ms; null while no date can be named. */
+function dueOf(
+  company: Readonly<Company>,
+  { when, dueMs, migrationId, planId, versionId, priceIds }: MigrationWanted,
+  agreedAtMs: number,
+  nowMs: number,
+): number | null {
+  if (when === 'now') return nowMs
+  if (when === 'scheduled') return dueMs ?? nowMs
+  return migrationDue(
+    company,
+    { migrationId, planId, versionId, priceIds, effectiveAtMs: null, agreedAtMs },
+    nowMs,
+  )
 }
 
 /**
@@ -403,19 +407,6 @@ function scheduleWith(company: Readonly<Company>, migration: ScheduledMigration)
   return { downgrade: company.schedule?.downgrade ?? null, migrations: [...others, migration] }
 }
 
-/**
- * When the running billing period ends, epoch ms; now, without an active subscription; null when no date can be named.
- *
- * source  PB-21.
- */
-function periodEnd(company: Readonly<Company>, nowMs: number): number | null {
-  const subscription = billingSubscription(company, nowMs)
-  if (subscription === null) return nowMs
-  const { status, cancelAtPeriodEnd, cancelAtMs, periodEndMs } = subscription
-  if (status === 'past_due' || cancelAtPeriodEnd || cancelAtMs !== null) return null
-  return periodEndMs > nowMs ? periodEndMs : (cycleOf(company, nowMs)?.endMs ?? nowMs)
-}
-
 const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: 'system', apiKeyId: null }
 
 /**
@@ -425,10 +416,10 @@ const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: '
  * source  EN-91, EN-93, EN-96, PB-34.
  */
 export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
-  const due = company.schedule?.migrations.find(
-    ({ effectiveAtMs }) => effectiveAtMs !== null && effectiveAtMs <= nowMs,
-  )
-  if (due) return migrationEffects(company, due, byTime, due.effectiveAtMs!)
+  for (const one of company.schedule?.migrations ?? []) {
+    const dueMs = migrationDue(company, one, nowMs)
+    if (dueMs !== null && dueMs <= nowMs) return migrationEffects(company, one, byTime, dueMs)
+  }
   const { plan } = company
   const trial = plan?.trial ?? null
   if (plan === null || trial === null || trial.status !== 'active' || trial.endMs > nowMs) return []

@@ -9,10 +9,32 @@ import type {
   PlannedCompany,
   PlanSchedule,
   PlansInForce,
+  ScheduledMigration,
   SubscriptionState,
   TrialState,
 } from '../company/company-state.js'
-import { anchorOf, type Cycle, runningCycle } from '../usage/period.js'
+import { anchoredAfter, anchorOf, type Cycle, runningCycle } from '../usage/period.js'
+
+/**
+ * When a migration agreed for later is to happen, epoch ms; null while no date can be named.
+ *
+ * The date follows from the subscription as it is now: another interval moves it, a cancellation or an overdue
+ * payment takes it away, and it comes back with either's end.
+ * source  PB-21, EN-96.
+ */
+export function migrationDue(
+  company: PlannedCompany,
+  { strategy, effectiveAtMs, agreedAtMs = 0 }: ScheduledMigration,
+  nowMs: number,
+): number | null {
+  if (strategy === 'scheduled') return effectiveAtMs
+  const subscription = billingSubscription(company, nowMs)
+  if (subscription === null) return agreedAtMs
+  const { status, cancelAtPeriodEnd, cancelAtMs, periodEndMs } = subscription
+  if (status === 'past_due' || cancelAtPeriodEnd || cancelAtMs !== null) return null
+  if (status === 'trialing' && subscription.trialEndSetting === 'cancel') return null
+  return periodEndMs > agreedAtMs ? periodEndMs : anchoredAfter(billingAnchor(subscription), agreedAtMs)
+}
 
 /**
  * The plans that count now, all time rules applied, whether or not a sweep has written them down.
@@ -51,8 +73,10 @@ export function plansChangeAt(company: PlannedCompany, nowMs: number): number {
   const instants = subscriptions.flatMap(one => [endsAt(one), renewsAt(one)])
   if (plan?.trial) instants.push(plan.trial.endMs)
   if (schedule?.downgrade) instants.push(schedule.downgrade.effectiveAtMs)
-  for (const { effectiveAtMs } of schedule?.migrations ?? [])
-    if (effectiveAtMs !== null) instants.push(effectiveAtMs)
+  for (const migration of schedule?.migrations ?? []) {
+    const dueMs = migrationDue(company, migration, nowMs)
+    if (dueMs !== null) instants.push(dueMs)
+  }
   let next = Number.POSITIVE_INFINITY
   for (const atMs of instants) if (atMs > nowMs && atMs < next) next = atMs
   return next
@@ -78,15 +102,16 @@ export function trialStatus(trial: TrialState, nowMs: number): TrialStatus {
 }
 
 function scheduled(
-  { plan, addOns, subscriptions }: PlannedCompany,
+  company: PlannedCompany,
   { downgrade, migrations }: PlanSchedule,
   nowMs: number,
 ): PlansInForce {
+  const { subscriptions } = company
+  let { plan, addOns } = company as PlansInForce
   if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) ({ plan, addOns } = downgrade)
   const present = (holding: PlanHolding): PlanHolding => {
     const due = migrations.find(
-      ({ planId, effectiveAtMs }) =>
-        planId === holding.planId && effectiveAtMs !== null && effectiveAtMs <= nowMs,
+      one => one.planId === holding.planId && (migrationDue(company, one, nowMs) ?? nowMs + 1) <= nowMs,
     )
     return due && due.versionId !== holding.versionId ? migrated(holding, due, subscriptions) : holding
   }

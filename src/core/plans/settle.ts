@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog.js'
 import type { Company } from '../company/company-state.js'
 import type { Effect } from '../company/message.js'
 import { settleDowngrade } from './manage.js'
-import { endsAt, isActive, renewsAt } from './plan.js'
+import { endsAt, isActive, migrationDue, renewsAt } from './plan.js'
 import { settlePlans } from './plan-change.js'
 import { withEndedSeats } from './seats.js'
 import { settleSubscriptions } from './subscription.js'
@@ -33,7 +33,20 @@ function firstDue(company: Readonly<Company>, catalog: Catalog, nowMs: number): 
     const effects = settleAt(company, catalog, atMs)
     if (effects.length > 0) return effects
   }
-  return renewal <= nowMs ? settleSubscriptions(company, catalog, nowMs) : []
+  const renewed = renewal <= nowMs ? settleSubscriptions(company, catalog, nowMs) : []
+  return renewed.length > 0 ? renewed : datesTold(company, nowMs)
+}
+
+/** Dates of migrations as they follow from the subscription now, where others were told last: timers go by them. */
+function datesTold(company: Readonly<Company>, nowMs: number): Effect[] {
+  const { schedule } = company
+  if (schedule === null || schedule.migrations.length === 0) return []
+  const migrations = schedule.migrations.map(one => {
+    const effectiveAtMs = migrationDue(company, one, nowMs)
+    return effectiveAtMs === one.effectiveAtMs ? one : { ...one, effectiveAtMs }
+  })
+  if (migrations.every((one, i) => one === schedule.migrations[i])) return []
+  return [{ t: 'schedule', schedule: { ...schedule, migrations } }]
 }
 
 function settleAt(company: Readonly<Company>, catalog: Catalog, atMs: number): Effect[] {
@@ -44,14 +57,15 @@ function settleAt(company: Readonly<Company>, catalog: Catalog, atMs: number): E
 }
 
 /** Instants up to now at which something other than a renewal is due, in order. */
-function dueInstants({ plan, schedule, subscriptions }: Readonly<Company>, nowMs: number): number[] {
+function dueInstants(company: Readonly<Company>, nowMs: number): number[] {
+  const { plan, schedule, subscriptions } = company
   const instants: number[] = []
   const add = (atMs: number | null | undefined) => {
     if (atMs != null && atMs <= nowMs) instants.push(atMs)
   }
   if (plan?.trial?.status === 'active') add(plan.trial.endMs)
   add(schedule?.downgrade?.effectiveAtMs)
-  for (const { effectiveAtMs } of schedule?.migrations ?? []) add(effectiveAtMs)
+  for (const one of schedule?.migrations ?? []) add(migrationDue(company, one, nowMs))
   for (const one of subscriptions) {
     if (one.status !== 'active' && one.status !== 'trialing' && one.status !== 'past_due') continue
     add(endsAt(one))

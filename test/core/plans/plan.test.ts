@@ -168,7 +168,13 @@ t.test('EN-95 a scheduled downgrade switches at its instant', async t => {
 })
 
 t.test('EN-96 a pending migration changes the version at its instant, without a date never', async t => {
-  const migration = { migrationId: 'm', planId: 'pro', versionId: 'pro_v2', effectiveAtMs: now, priceIds: {} }
+  const migration = {
+    migrationId: 'm',
+    planId: 'pro',
+    versionId: 'pro_v2',
+    strategy: 'scheduled' as const,
+    priceIds: {},
+  }
   const planned = (effectiveAtMs: number | null): PlannedCompany => ({
     ...company({ plan: holding('pro'), addOns: [holding('extra')] }),
     schedule: { downgrade: null, migrations: [{ ...migration, effectiveAtMs }] },
@@ -193,6 +199,7 @@ t.test('results from the plans held are valid until the next instant that may ch
     planId: 'pro',
     versionId: 'pro_v2',
     effectiveAtMs: now + 2,
+    strategy: 'scheduled' as const,
     priceIds: {},
   }
   const downgrade = { effectiveAtMs: now + 1, plan: null, addOns: [] }

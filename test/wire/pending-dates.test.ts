@@ -1,0 +1,169 @@
+// Payment follows the plans held: dates of migrations are those of the subscription now, and a subscription of the
+// service ends with the last plan held through it.
+import t, { type Test } from 'tap'
+import { publishDraftOf, publishedPlan } from '../api/planned.js'
+import { startHere } from '../harness.js'
+import { linkedPlan, offerPlans, subscriptionBody } from './billing-world.js'
+
+async function world(t: Test) {
+  const { client, tollgate } = await startHere(t)
+  const { environment_id: environment } = await client.ok('GET', '/whoami')
+  const clock = (now: string) => client.ok('PUT', `/environments/${environment}/clock`, { now, frozen: true })
+  await clock('2031-01-10T00:00:00.000Z')
+  const free = await publishedPlan(client, 'Free', [])
+  await offerPlans(client, tollgate, { fallback: free.id })
+  const priced = async (name: string, monthly_price: number, yearly_price: number | null, type = 'plan') => {
+    const plan = await client.ok('POST', '/plans', { name, plan_type: type })
+    await bill(plan.id, monthly_price, yearly_price)
+    return publishDraftOf(client, plan.id)
+  }
+  const bill = (planId: string, monthly_price: number, yearly_price: number | null) =>
+    client.ok('PUT', `/plans/${planId}/billing_products`, {
+      charge_type: 'recurring',
+      is_trialable: false,
+      monthly_price,
+      ...(yearly_price !== null && { yearly_price }),
+    })
+  /** The next version, at these prices, for the end of each company's period. */
+  const publish = async (planId: string, monthly: number, yearly: number | null) => {
+    await bill(planId, monthly, yearly)
+    const { draft_version: draft } = await client.ok('GET', `/plans/${planId}`)
+    await client.ok('PUT', `/plans/version/${draft.id}/publish`, {
+      excluded_company_ids: [],
+      migration_strategy: 'end_of_billing_period',
+    })
+    return draft.id as string
+  }
+  const body = (id: string, planId: string, priceId: string, more: object = {}) => ({
+    credit_bundles: [],
+    custom_field_values: [],
+    pay_in_advance_entitlements: [],
+    add_on_selections: [],
+    company_id: id,
+    base_plan_id: planId,
+    base_plan_price_id: priceId,
+    ...more,
+  })
+  const manage = (id: string, planId: string, priceId: string, more: object = {}) =>
+    client.ok('POST', '/manage-plan', body(id, planId, priceId, more))
+  let made = 0
+  const company = async () =>
+    (await client.ok('POST', '/companies', { keys: { slug: `p${++made}` } })).id as string
+  const show = (id: string) => client.ok('GET', `/companies/${id}`)
+  const due = async (id: string) => (await show(id)).pending_migration?.effective_at
+  return { client, clock, free, priced, publish, body, manage, company, show, due }
+}
+
+t.test('PB-21 (N1) the date of a migration follows from the subscription as it is now', async t => {
+  const { client, clock, priced, publish, manage, company, show, due } = await world(t)
+  const plan = await priced('Pro', 100, 1000)
+  const [yearly, cancelled] = [await company(), await company()]
+  for (const id of [yearly, cancelled]) await manage(id, plan.id, plan.monthly_price.id)
+  const v2 = await publish(plan.id, 150, 1500)
+  for (const id of [yearly, cancelled]) t.equal(await due(id), '2031-02-10T00:00:00.000Z')
+  await manage(yearly, plan.id, plan.yearly_price.id, { base_plan_version_id: plan.active_version.id })
+  t.equal(await due(yearly), '2032-01-10T00:00:00.000Z', 'a longer interval moves it')
+  await client.ok('POST', '/manage-plan/subscription/cancel', {
+    company_id: cancelled,
+    cancel_immediately: false,
+  })
+  t.equal(await due(cancelled), null, 'a cancellation takes it away')
+  const list = await client.ok('GET', `/plan-version-migrations?plan_version_id=${v2}`)
+  const waiting = await client.ok('GET', `/plan-version-company-migrations?migration_id=${list[0].id}`)
+  const told = (id: string) =>
+    waiting.find((one: { company_id: string }) => one.company_id === id).scheduled_for
+  t.equal(told(yearly), '2032-01-10T00:00:00.000Z', 'lists say the same')
+  t.equal(told(cancelled), null)
+  await clock('2031-02-11T00:00:00.000Z')
+  t.match(await show(yearly), {
+    plan: { plan_version_id: plan.active_version.id },
+    billing_subscription: { total_price: 1000 },
+  })
+  await clock('2032-01-10T00:00:00.000Z')
+  t.match(await show(yearly), { plan: { plan_version_id: v2 }, billing_subscription: { total_price: 1500 } })
+})
+
+t.test('PB-21 (N2) a migration that waited runs when a date can be named again', async t => {
+  const { client, clock, priced, publish, manage, company, show, due } = await world(t)
+  const plan = await priced('Pro', 100, null)
+  const id = await company()
+  await manage(id, plan.id, plan.monthly_price.id)
+  await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: id, cancel_immediately: false })
+  const v2 = await publish(plan.id, 150, null)
+  t.equal(await due(id), null)
+  await manage(id, plan.id, plan.monthly_price.id)
+  t.match(await show(id), { billing_subscription: { cancel_at_period_end: false } })
+  t.equal(await due(id), '2031-02-10T00:00:00.000Z')
+  await clock('2031-02-10T00:00:00.000Z')
+  t.match(await show(id), { plan: { plan_version_id: v2 }, billing_subscription: { total_price: 150 } })
+})
+
+t.test('PB-51, EN-82 (N3) no subscription of the service is left without a plan', async t => {
+  const { client, clock, free, priced, manage, company, show } = await world(t)
+  const plan = await priced('Pro', 100, null)
+  const extra = await priced('Extra', 20, null, 'add_on')
+  const withExtra = { add_on_selections: [{ plan_id: extra.id, price_id: extra.monthly_price.id }] }
+  const put = (id: string, body: object) => client.put(`/company-plans/${id}`, body)
+
+  await t.test('PUT /company-plans', async t => {
+    for (const base of [free.id, null]) {
+      const id = await company()
+      await manage(id, plan.id, plan.monthly_price.id, withExtra)
+      t.match(await put(id, { base_plan_id: base }), { status: 400, body: { error: /manage-plan/ } })
+      t.match(await put(id, { add_on_ids: [] }), { status: 400, body: { error: /manage-plan/ } })
+      t.match(await show(id), { billing_subscription: { total_price: 120 } }, 'PB-34')
+      t.equal((await put(id, { base_plan_id: base, add_on_ids: [] })).status, 200)
+      const shown = await show(id)
+      t.notOk('billing_subscription' in shown)
+      t.match(shown, { plan: { id: free.id }, billing_subscriptions: [{ status: 'canceled' }] })
+    }
+  })
+
+  await t.test('a provider’s subscription in its place', async t => {
+    const linked = await linkedPlan(client, 'Linked')
+    const id = await company()
+    await manage(id, plan.id, plan.monthly_price.id)
+    await client.ok(
+      'POST',
+      '/billing/subscription/upsert',
+      subscriptionBody('sub_1', 'c1', [linked], {
+        company_id: id,
+        status: 'active',
+        period_start: Date.parse('2031-01-10T00:00:00Z') / 1000,
+        period_end: Date.parse('2031-02-10T00:00:00Z') / 1000,
+      }),
+    )
+    const shown = await show(id)
+    t.equal(shown.plan.id, linked.plan.id)
+    t.same(
+      shown.billing_subscriptions
+        .map((one: { provider_type: string; status: string }) => `${one.provider_type} ${one.status}`)
+        .filter((one: string) => one.startsWith('native')),
+      ['native canceled'],
+    )
+    await clock('2031-03-15T00:00:00.000Z')
+    t.match(
+      (await show(id)).billing_subscriptions.find(
+        (one: { provider_type: string }) => one.provider_type === 'native',
+      ),
+      { status: 'canceled' },
+      'it does not renew',
+    )
+  })
+})
+
+t.test('PB-5, PB-31 (N5) the price charged belongs to the version held', async t => {
+  const { client, priced, publish, body, manage, company, show } = await world(t)
+  const plan = await priced('Pro', 100, 1000)
+  const [old, fresh] = [await company(), await company()]
+  await manage(old, plan.id, plan.monthly_price.id)
+  await publish(plan.id, 150, 1500)
+  const now = await client.ok('GET', `/plans/${plan.id}`)
+  const asked = (id: string, price: string, more: object = {}) =>
+    client.post('/manage-plan', body(id, plan.id, price, more))
+  t.equal((await asked(fresh, plan.monthly_price.id)).status, 400, 'a price of the former version')
+  t.equal((await asked(old, now.yearly_price.id)).status, 400, 'a price of the next version')
+  t.match(await show(old), { billing_subscription: { total_price: 100 } })
+  t.equal((await asked(old, plan.yearly_price.id)).status, 200, 'its own prices remain')
+  t.equal((await asked(fresh, now.monthly_price.id)).status, 200)
+})
