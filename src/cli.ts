@@ -6,10 +6,10 @@ import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
 import { importFile } from './cli/import.js'
 import { type Exit, exit, Failure, type Io } from './cli/io.js'
-import { createKey, getLimits, listKeys, revokeKey, setLimits } from './cli/keys.js'
-import { version } from './cli/version.js'
-import { ConfigError, readConfig } from './config.js'
-import { MigrationError } from './errors.js'
+import { createKey, getLimits, listKeys, revokeKey, rollKey, setLimits, showPublishable } from './cli/keys.js'
+import { readConfig, refuseArguments } from './config.js'
+import { inOneLine } from './host/failure.js'
+import { version } from './host/version.js'
 import { createLogger } from './log.js'
 
 const env = process.env
@@ -71,6 +71,7 @@ const count =
 const program = new Command('tollgate')
   .description('Entitlements, feature flags, usage metering and credits.')
   .showHelpAfterError('(--help says more)')
+  .version(version(), '-v, --version', 'print the version')
   .exitOverride()
   .addHelpText(
     'after',
@@ -89,9 +90,18 @@ A first look:
 program
   .command('start')
   .description('serve until SIGTERM or SIGINT')
+  // refused below, with the setting that is meant
+  .allowUnknownOption()
+  .allowExcessArguments()
   // main.js runs as its own program until it is stopped
-  .action(async () => {
+  .action(async (_, { args }: Command) => {
     onOurNode()
+    try {
+      refuseArguments(args)
+    } catch (error) {
+      io.note((error as Error).message)
+      process.exit(exit.misused)
+    }
     await import(new URL('./main.js', import.meta.url).href)
   })
 
@@ -193,25 +203,43 @@ reaching(program.command('reconcile'))
     ),
   )
 
+interface CreateGiven extends Reach {
+  readonly in?: string
+  readonly readonly?: boolean
+  readonly publishable?: boolean
+}
+
 const keys = program.command('keys').description('API keys')
 reaching(keys.command('list'))
-  .description('id, environment, scopes, last use, name')
+  .description('id, environment, scopes, last use, name, and the value of publishable keys')
   .action(ends(async (options: Reach) => listKeys(await clientOf(options), io)))
-reaching(keys.command('create <name>'))
+reaching(keys.command('create [name]'))
   .description('make a secret key; its value is all that goes to stdout')
   .option('--in <environment>', 'of this environment; account-wide without it')
   .option('--readonly', 'it may read and check, nothing else')
+  .option(
+    '--publishable',
+    'print the publishable key of the environment, for pages: each environment is made with one, and has one',
+  )
   .action(
-    ends(async (name: string, options: Reach & { readonly in?: string; readonly readonly?: boolean }) =>
-      createKey(
+    ends(async (name: string | undefined, options: CreateGiven) => {
+      const environment = options.in
+      if (options.publishable === true) return showPublishable(await clientOf(options), environment, io)
+      if (name === undefined)
+        throw new Failure('keys create: name the key, as in `tollgate keys create backend`')
+      return createKey(
         await clientOf(options),
-        {
-          name,
-          ...(options.in === undefined ? {} : { environment: options.in }),
-          readonly: options.readonly === true,
-        },
+        { name, ...(environment === undefined ? {} : { environment }), readonly: options.readonly === true },
         io,
-      ),
+      )
+    }),
+  )
+reaching(keys.command('roll <id>'))
+  .description('give a key a new value, which is all that goes to stdout')
+  .option('--overlap <seconds>', 'how long the present value is still accepted', count(0, 2_592_000), 0)
+  .action(
+    ends(async (id: string, options: Reach & { readonly overlap: number }) =>
+      rollKey(await clientOf(options), id, options.overlap, io),
     ),
   )
 reaching(keys.command('revoke <id>'))
@@ -376,8 +404,7 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exit.done : exit.misused
   else {
-    const isPlain = [Failure, ConfigError, MigrationError].some(kind => error instanceof kind)
-    io.note(isPlain ? (error as Error).message : String((error as Error)?.stack ?? error))
+    io.note(inOneLine(error))
     process.exitCode = exit.failed
   }
 }

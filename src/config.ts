@@ -32,6 +32,45 @@ export function readConfig(env: Env) {
   return config
 }
 
+/** Names of all settings. */
+function settingNames(): readonly string[] {
+  const names = new Set<string>()
+  readAll(
+    new Proxy<Env>(
+      {},
+      {
+        get(_, name: string) {
+          names.add(name)
+          return undefined
+        },
+      },
+    ),
+  )
+  return [...names]
+}
+
+/**
+ * Refuse arguments of the server, which takes none.
+ *
+ * errors  ConfigError that names the first argument, and the setting whose name is nearest to it.
+ */
+export function refuseArguments(args: readonly string[]): void {
+  const [first] = args
+  if (first === undefined) return
+  const shown = first.split('=', 1)[0]!
+  const name = shown
+    .replace(/^-+/, '')
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toUpperCase()
+  const known = settingNames()
+  const near = [name, `TOLLGATE_${name}`].map(one => nearest(one, known))
+  const { each } = near.reduce((a, b) => (b.distance < a.distance ? b : a))
+  throw new ConfigError(
+    `${shown} is not known: a start takes no arguments, its settings are environment variables. The nearest one is ${each}.`,
+  )
+}
+
 function readAll(env: Env) {
   return {
     port: integer(env, 'TOLLGATE_PORT', 8080, { min: 0, max: 65_535 }), // 0: any free port
@@ -159,10 +198,17 @@ function refuseUnknown(given: readonly string[], known: readonly string[]): void
     if (!name.startsWith('TOLLGATE_') || known.includes(name)) continue
     if (secrets.has(name.replace(/_FILE$/, ''))) continue
     if (others.test(name) || serviceLinks.test(name)) continue
-    const distances = known.map(each => ({ each, distance: editDistance(name, each) }))
-    const nearest = distances.reduce((a, b) => (b.distance < a.distance ? b : a))
-    throw new ConfigError(`${name} is not a setting. The nearest one is ${nearest.each}.`)
+    throw new ConfigError(`${name} is not a setting. The nearest one is ${nearest(name, known).each}.`)
   }
+}
+
+function nearest(
+  name: string,
+  known: readonly string[],
+): { readonly each: string; readonly distance: number } {
+  return known
+    .map(each => ({ each, distance: editDistance(name, each) }))
+    .reduce((a, b) => (b.distance < a.distance ? b : a))
 }
 
 // Levenshtein distance, row by row.

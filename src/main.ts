@@ -1,11 +1,15 @@
 // The server program: reads the settings, starts, logs its address; on SIGTERM or SIGINT drains and exits with 0.
-import { type Config, ConfigError, readConfig } from './config.js'
-import { MigrationError } from './errors.js'
+import { basename } from 'node:path'
+import { type Config, readConfig, refuseArguments } from './config.js'
+import { inOneLine } from './host/failure.js'
 import { markInPlace } from './host/thread-priority.js'
-import { createLogger } from './log.js'
+import { version } from './host/version.js'
+import { createLogger, type Logger } from './log.js'
 import { start, type Tollgate } from './start.js'
 
 async function main(): Promise<void> {
+  // as a command of the command line, the arguments are checked there
+  if (basename(process.argv[1] ?? '') === 'main.js') refuseArguments(process.argv.slice(2))
   const stopping = new AbortController()
   const signalled = new Promise<NodeJS.Signals>(resolve => {
     process.on('SIGTERM', resolve)
@@ -18,19 +22,25 @@ async function main(): Promise<void> {
   const began = performance.now()
   const tollgate = await start(config, log, stopping.signal)
   const seconds = ((performance.now() - began) / 1_000).toFixed(2)
-  process.stdout.write(`Tollgate listens on http://${config.host}:${tollgate.port} (ready in ${seconds} s)\n`)
-  if (tollgate.madeKey) process.stdout.write(firstKey(`${config.dataDir}/bootstrap-key`, tollgate.madeKey))
-  if (process.stdout.isTTY) process.stdout.write(await consoleLink(config, tollgate))
+  const url = `http://${config.host}:${tollgate.port}`
+  // at every log level: it is how a program that starts this one learns the port
+  const always = log.child({}, { level: 'info' })
+  always.info({ version: version() }, `Tollgate listens on ${url} (ready in ${seconds} s)`)
+  if (tollgate.madeKey !== null) tellFirstKey(always, `${config.dataDir}/bootstrap-key`, tollgate.madeKey)
+  if (process.stdout.isTTY && process.stderr.isTTY) process.stderr.write(await consoleLink(config, tollgate))
+  log.flush()
   const signal = await signalled
   log.info({ signal }, 'stopping')
   await tollgate.stop()
+  log.info({ version: version() }, 'stopped')
   log.flush(() => process.exit(0))
 }
 
-/** The value is shown on a terminal only, because other output is kept in logs. */
-function firstKey(path: string, value: string): string {
-  if (process.stdout.isTTY) return `First key, shown once and kept in ${path}:\n  ${value}\n`
-  return `The first key is in ${path}\n`
+/** The value is shown on a terminal only, because other output is kept in logs; stdout is for the log's lines alone (S9). */
+function tellFirstKey(log: Logger, path: string, value: string): void {
+  if (process.stdout.isTTY && process.stderr.isTTY)
+    process.stderr.write(`First key, shown once and kept in ${path}:\n  ${value}\n`)
+  else log.info({ file: path }, `The first key is in ${path}`)
 }
 
 /** A link to the console, shown on a terminal only, as it signs in whoever opens it first. */
@@ -42,8 +52,8 @@ async function consoleLink({ publicUrl, host }: Config, { port, signInToken }: T
 main().catch(error => {
   // told to stop while it waited for a store
   if ((error as Error)?.name === 'AbortError') process.exit(0)
-  const isPlain = error instanceof ConfigError || error instanceof MigrationError
-  const message = isPlain ? error.message : (error as Error)?.stack
-  process.stderr.write(`Tollgate did not start: ${message ?? error}\n`)
+  // for those who look into the code: the stack, too
+  const deep = /^(debug|trace)$/.test(process.env.TOLLGATE_LOG_LEVEL ?? '') && error instanceof Error
+  process.stderr.write(`Tollgate did not start: ${deep ? error.stack : inOneLine(error)}\n`)
   process.exit(1)
 })

@@ -1,6 +1,7 @@
 // All metrics, under the names that /metrics shows. Label sets are bound once; the hot path only adds numbers.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type RateLimitBucket, rateLimitBuckets } from '../schemas/enums.js'
+import { version } from './host/version.js'
 
 // Buckets of request latencies in seconds, from half the goal of a check to a slow analytics read. Few, because
 // every route has each.
@@ -181,6 +182,10 @@ export function createMetrics() {
     return `${[...parts.map(part => `${part}\n`), ...own.map(one => one.lines())].join('\n')}`
   }
 
+  gauge('tollgate_build_info', 'Always 1; its labels name what runs', 'version', 'node').set(
+    { version: version(), node: process.versions.node },
+    1,
+  )
   const requests = counter('tollgate_http_requests_total', 'Requests answered', 'route', 'status')
   const durations = spread(
     'tollgate_http_request_seconds',

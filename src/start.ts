@@ -13,6 +13,7 @@ import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { mustHaveStores } from './storage/embedded/installed.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
 import { lockDataDir } from './storage/lock.js'
+import { mustBeFree, mustTakeFiles } from './storage/look-first.js'
 import type { PostgresAddress } from './storage/postgres.js'
 import { untilPostgresAnswers } from './storage/postgres-wait.js'
 
@@ -45,9 +46,11 @@ async function open(
 ): Promise<Tollgate> {
   const phases = new Phases()
   mustHaveStores(config)
+  mustTakeFiles(config.dataDir)
   const lock = await lockDataDir(config.dataDir)
   opened.add(async () => lock.release())
   mustBeWhole(config.dataDir)
+  await mustBeFree(config)
   closeToOthers(config.dataDir, log)
   warnOfRisks(config, log)
   const floorMs = await clockFloor(config.dataDir, Date.now(), config.clockBack, log)
@@ -101,6 +104,7 @@ export async function migrateStores(config: Config, log: Logger): Promise<readon
   const opened = new Opened()
   try {
     mustHaveStores(config)
+    mustTakeFiles(config.dataDir)
     const lock = await lockDataDir(config.dataDir)
     opened.add(async () => lock.release())
     const addresses = await openStores(config, log, opened)

@@ -7,6 +7,7 @@ import type { Config } from '../config.js'
 import { backupKeyFile } from '../engine/account/secret-file.js'
 import type { BackupPoint } from '../engine/recovery/backup.js'
 import { Control } from '../engine/recovery/control.js'
+import { version } from '../host/version.js'
 import { copySegments } from '../journal/backup-copy.js'
 import { shardDirectory } from '../journal/segment.js'
 import { openClickHouse } from '../storage/clickhouse.js'
@@ -22,7 +23,6 @@ import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { ArchiveWriter } from './archive.js'
 import { type Contents, secretFiles, segmentFile, tableFile, type Voucher } from './contents.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
-import { version } from './version.js'
 
 /**
  * Take a backup into a directory that is empty or does not exist.

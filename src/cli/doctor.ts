@@ -4,13 +4,13 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, plainStores, readConfig, rootAdvice } from '../config.js'
 import { agedPrices } from '../engine/account/model-price-table.js'
+import { nodeFits, nodeRange } from '../host/version.js'
 import { chooseServer } from '../http/apps/native.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { isInstalled } from '../storage/embedded/installed.js'
 import { holderOf } from '../storage/lock.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, type Io } from './io.js'
-import { nodeFits, nodeRange } from './version.js'
 
 /** A result, and advice if something is wrong. */
 interface Finding {
@@ -31,14 +31,17 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
     report({ what: 'settings', advice: (error as Error).message }, io)
     return exit.findings
   }
+  const running = await runningHere(config)
   const findings = [
     { what: 'settings', advice: null },
     node(process.versions.node),
     platform(config),
     httpServer(config.http),
-    dataDirectory(config.dataDir),
+    ...(running === null
+      ? [dataDirectory(config.dataDir)]
+      : [{ what: `a Tollgate runs here (process ${running}) with this directory and port`, advice: null }]),
     space(config.dataDir),
-    ...(config.sharedPort ? [] : [await port(config.host, config.port)]),
+    ...(config.sharedPort || running !== null ? [] : [await port(config.host, config.port)]),
     await postgres(config),
     await clickhouse(config),
   ]
@@ -100,6 +103,25 @@ function dataDirectory(directory: string): Finding {
       what,
       advice: `${(error as Error).message}. Give this user the right to write there, or set TOLLGATE_DATA_DIR.`,
     }
+  }
+}
+
+/**
+ * Process of the Tollgate that has the data directory and answers on the port; null if there is none. Beside it, a
+ * directory and a port in use are as they should be (S8).
+ */
+async function runningHere({ dataDir, host, port }: Config): Promise<number | null> {
+  const holder = existsSync(dataDir) ? holderOf(dataDir) : null
+  if (holder === null || port === 0) return null
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
+  try {
+    const answer = await fetch(`http://${reachable}:${port}/health/live`, {
+      signal: AbortSignal.timeout(2_000),
+    })
+    return ((await answer.json()) as { status?: string }).status === 'live' ? holder : null
+  } catch {
+    return null
   }
 }
 

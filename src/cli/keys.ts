@@ -7,6 +7,7 @@ interface Key {
   readonly id: string
   readonly name: string
   readonly environment_id: string | null
+  readonly environment?: { readonly name: string }
   readonly scopes: readonly string[]
   readonly last_used_at: string | null
   readonly secret?: string
@@ -14,7 +15,7 @@ interface Key {
 
 const pageSize = 250
 
-/** One line per key: id, environment, scopes, last use, name. */
+/** One line per key: id, environment, scopes, last use, name, and the value of a publishable one. */
 export async function listKeys(client: Client, io: Io): Promise<Exit> {
   for (let offset = 0; ; offset += pageSize) {
     const page = `limit=${pageSize}&offset=${offset}`
@@ -27,6 +28,8 @@ export async function listKeys(client: Client, io: Io): Promise<Exit> {
           key.scopes.join('+'),
           key.last_used_at ?? 'never',
           key.name,
+          // shown for publishable keys only, which are no secret (decision 13)
+          ...(key.secret === undefined ? [] : [key.secret]),
         ].join('  '),
       )
     if (keys.length < pageSize) return exit.done
@@ -45,6 +48,50 @@ export async function createKey(
     readonly: options.readonly ?? false,
   })
   io.note(`${key.id} (${key.scopes.join(', ')}); its value is shown this once:`)
+  io.print(key.secret!)
+  return exit.done
+}
+
+/**
+ * Print the value of an environment's publishable key. Each environment is made with one and has exactly one.
+ *
+ * environment  its id; may be absent if the calling key sees only one.
+ * errors       Failure that names the environments if there are several, or for an unknown one.
+ * source       decision 13, S1.
+ */
+export async function showPublishable(
+  client: Client,
+  environment: string | undefined,
+  io: Io,
+): Promise<Exit> {
+  const found: Key[] = []
+  for (let offset = 0; ; offset += pageSize) {
+    const page = `limit=${pageSize}&offset=${offset}`
+    const keys = await client.ask<Key[]>('GET', `/api-keys?require_environment=true&${page}`)
+    found.push(...keys.filter(({ secret }) => secret !== undefined))
+    if (keys.length < pageSize) break
+  }
+  const fitting = found.filter(key => environment === undefined || key.environment_id === environment)
+  const [key, other] = fitting
+  if (key === undefined || other !== undefined) {
+    const names = found.map(one => `${one.environment_id} (${one.environment?.name ?? one.name})`)
+    throw new Failure(`name the environment with --in: ${names.join(', ') || 'this key sees none'}`)
+  }
+  io.note(`${key.id}, of ${key.environment_id}; \`tollgate keys roll ${key.id}\` gives it a new value:`)
+  io.print(key.secret!)
+  return exit.done
+}
+
+/** Give a key a new value and print it. The present one is accepted for `overlapSeconds` more. */
+export async function rollKey(client: Client, id: string, overlapSeconds: number, io: Io): Promise<Exit> {
+  const key = await client.ask<Key>('POST', `/api-keys/${encodeURIComponent(id)}/roll`, {
+    overlap_seconds: overlapSeconds,
+  })
+  io.note(
+    overlapSeconds === 0
+      ? `${id} has a new value; the former one is refused from now on`
+      : `${id} has a new value; the former one is accepted for ${overlapSeconds} seconds more`,
+  )
   io.print(key.secret!)
   return exit.done
 }

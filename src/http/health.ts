@@ -1,4 +1,5 @@
 // Health endpoints: alive and ready. No key, no rate limit, no envelope.
+import { version } from '../host/version.js'
 import type { Reply } from './request/respond.js'
 
 /** The state of the process, from the server's start. */
@@ -9,9 +10,11 @@ export interface Health {
   degraded(): readonly string[]
 }
 
-/** GET /health/live: the event loop runs. */
+const liveBody = JSON.stringify({ status: 'live', version: version() })
+
+/** GET /health/live: the event loop runs. Names the version. */
 export function live(): Reply {
-  return { status: 200, headers: '', body: '{"status":"live"}' }
+  return { status: 200, headers: '', body: liveBody }
 }
 
 /** GET /health/ready: 200 while serving, with the names of degraded parts; 503 before that and while stopping. */

@@ -121,12 +121,13 @@ t.test('the stack of an error in a bundle names the source and its line', async 
     env: {
       ...process.env,
       TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_LOG_LEVEL: 'debug',
       DATABASE_URL: 'postgres://127.0.0.1:1/none',
       CLICKHOUSE_URL: 'http://127.0.0.1:1',
     },
   })
   t.equal(status, 1)
-  t.match(stderr, /Tollgate did not start: [\s\S]*\/src\/(start|storage\/lock)\.ts:\d+/)
+  t.match(stderr, /Tollgate did not start: [\s\S]*\/src\/storage\/look-first\.ts:\d+/)
 })
 
 t.test('an install runs no script of ours, and may leave the embedded engines out', async t => {

@@ -465,6 +465,7 @@ const health = {
   type: 'object',
   properties: {
     status: { type: 'string' },
+    version: { type: 'string', description: 'Of Tollgate; only where the process says that it lives.' },
     degraded: {
       type: 'array',
       items: { type: 'string' },

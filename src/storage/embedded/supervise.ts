@@ -50,7 +50,15 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
       const since = Date.now()
       await exited(child)
       if (stopped !== null) return
-      spec.log.error({ pid: child.pid, code: child.exitCode, signal: child.signalCode }, `${spec.name} died`)
+      const { pid, exitCode: code, signalCode: signal } = child
+      // a service manager may signal all processes of a service at once
+      const told = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT'
+      if (told)
+        spec.log.warn(
+          { pid, code, signal },
+          `${spec.name} was stopped by a signal from outside: it starts again`,
+        )
+      else spec.log.error({ pid, code, signal }, `${spec.name} died`)
       child = null
       if (Date.now() - since > steadyMs) delayMs = firstDelayMs
       while (child === null) {
