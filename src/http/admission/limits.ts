@@ -14,7 +14,7 @@ import {
   retryAfterSeconds,
   type Spent,
   take,
-  takeElsewhere,
+  takeMany,
 } from '../../core/bucket.js'
 import type { LimitKind } from '../routing/route.js'
 
@@ -218,7 +218,7 @@ export class Limits {
       const account = this.accountBudget(accountId, nowMs)
       if (account === null) continue
       const budget = id === '' ? account : this.keyBudget({ id, accountId }, percent, account.table, nowMs)
-      takeElsewhere(budget.copyOf(one, nowMs), count)
+      takeMany(budget.copyOf(one, nowMs), count)
     }
   }
 
