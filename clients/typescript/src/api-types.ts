@@ -8613,6 +8613,9 @@ export interface operations {
   };
   getCompany: {
     parameters: {
+      query?: {
+        all_metrics?: boolean;
+      };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
@@ -8898,6 +8901,7 @@ export interface operations {
   lookupCompany: {
     parameters: {
       query: {
+        all_metrics?: boolean;
         keys: {
           [key: string]: string;
         };

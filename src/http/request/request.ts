@@ -15,6 +15,7 @@ export class Request implements Call<unknown, unknown> {
       readonly keeps: boolean
       record(tx: Sql): Promise<void>
       taken(): void
+      charge(tokens: number): void
       named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
     },
     readonly services: Services,
@@ -97,6 +98,10 @@ export class Request implements Call<unknown, unknown> {
 
   taken(): void {
     this.exchange.taken()
+  }
+
+  charge(tokens: number): void {
+    this.exchange.charge(tokens)
   }
 
   get ifNoneMatch(): string {
