@@ -1,5 +1,5 @@
-// A law: every bad framing × every path and upgrade × key. Whatever two readers could take differently is refused, the
-// connection is closed, and nothing behind the request is answered (security 39). Raw sockets: no client sends this.
+// A law: every bad framing × every path and upgrade × key is refused, the connection is closed, and nothing behind the
+// request is answered (security 39). Raw sockets: no client sends this.
 import t from 'tap'
 import type { Call, Handler, RawBody } from '../../src/api/kit/call.js'
 import { get, post, type Route } from '../../src/http/routing/route.js'

@@ -1,5 +1,5 @@
-// What one key may use up (security 40, 42): requests that stand for many are charged by what they make, bodies by what
-// they hold. Counted in tokens: the budgets of this Tollgate are not refilled.
+// Bounds of one key's use (security 40, 42): requests that stand for many are charged by what they make, bodies by their
+// length (AL-52). Counted in tokens: the budgets of this Tollgate are not refilled.
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type Response, startHere } from '../harness.js'
@@ -34,7 +34,7 @@ async function costOf(key: typeof client, send: () => Promise<Response>): Promis
 }
 const contexts = (count: number) => Array.from({ length: count }, (_, n) => ({ company: { slug: `c${n}` } }))
 
-t.test('security 40 every flag for many contexts costs what it makes', async t => {
+t.test('AL-52 security 40 every flag for many contexts costs what it makes', async t => {
   const all = () => client.post('/flags/check', { company: { slug: 'none' } })
   t.equal(await costOf(client, all), 2, '101 flags')
   const ofrep = () => client.post('/ofrep/v1/evaluate/flags', { context: { company: { slug: 'none' } } })

@@ -64,7 +64,7 @@ export function describeCompany(
   }
 }
 
-/** The same in short, as a packed `CompanyOutline`: what views of companies show. Of event names the 100 used last. */
+/** The same in short, as a packed `CompanyOutline`: what views of companies show, with figures of the 100 event names used last. */
 export function outlineCompany(
   company: Company,
   catalog: Catalog,

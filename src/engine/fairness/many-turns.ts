@@ -2,9 +2,9 @@
 // environments take turns, so that a check never finds a hundred of them before it at its shard (security 40).
 import { FairGate } from '../../fairness/fair-gate.js'
 
-/** Of all environments together: so few that a check finds two or three of them before it at its shard. */
+/** Places of all environments together: so few that a check finds two or three of them before it at its shard. */
 const turns = new FairGate({ places: 4, perGroup: 3, name: 'questions to shards' })
-/** Of one request: further ones of its environment come in between. */
+/** Questions of one request at once: further ones of its environment come in between. */
 const togetherMax = 2
 
 /**

@@ -1,5 +1,4 @@
-// The way in for whatever is not in the route table: pages, health, metrics, and upgrades. Nobody passes who does not say
-// plainly where the request ends (security 11, M1).
+// The framing check of everything outside the route table: pages, health, metrics and upgrades (security 11, 48).
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from '../apps/app.js'
 import { cutOff, Misframed } from './framing.js'
 import { failure } from './respond.js'
