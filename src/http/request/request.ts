@@ -125,5 +125,4 @@ export const none: readonly string[] = []
 export const nothing: Readonly<Record<string, never>> = Object.freeze({})
 export const noParameters: Readonly<Record<string, string>> = Object.freeze({})
 export const emptyInput = { query: nothing, echo: nothing }
-export const nobody = { key: null, environment: null }
 export const askNobody = { mayAsk: () => false }
