@@ -33,7 +33,7 @@ export function assertPlain(text: string): void {
 
 /**
  * Values that JSON text may hold beside one for every 16 characters: an honest member takes more than these. A value costs
- * memory and time however short its text is (security 42).
+ * memory and time however short its text is (security H5).
  */
 const valuesFree = 10_000
 const valueLength = 16

@@ -1,5 +1,5 @@
 // A law: every bad framing × every path and upgrade × key is refused, the connection is closed, and nothing behind the
-// request is answered (security 48). Raw sockets: no client sends this.
+// request is answered (security M1). Raw sockets: no client sends this.
 import t from 'tap'
 import type { Call, Handler, RawBody } from '../../src/api/kit/call.js'
 import { get, post, type Route } from '../../src/http/routing/route.js'
@@ -61,7 +61,7 @@ const framings: readonly (readonly [body: string, ...lines: readonly string[]])[
 
 const smuggled = 'GET /health/live HTTP/1.1\r\nHost: h\r\nX-Smuggled: 1\r\n\r\n'
 
-t.test(`security 48 no bad framing passes any path or upgrade (${serverOfTests})`, async t => {
+t.test(`security M1 no bad framing passes any path or upgrade (${serverOfTests})`, async t => {
   const { server, port } = await start(rows)
   t.teardown(() => server.close())
   const say = async (...parts: readonly string[]) => {
@@ -94,7 +94,7 @@ t.test(`security 48 no bad framing passes any path or upgrade (${serverOfTests})
     )
 })
 
-t.test('security 48 a handshake that is refused is the last of its connection', async t => {
+t.test('security M1 a handshake that is refused is the last of its connection', async t => {
   const { server, port } = await start(rows)
   t.teardown(() => server.close())
   for (const more of [[], ['Content-Length: 4']]) {

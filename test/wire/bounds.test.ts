@@ -136,7 +136,7 @@ t.test('security 7 a company has 10000 names of events at most, an environment i
   )
     await nextTurn()
   t.match(await shown(), /tollgate_quota_refused_total\{quota="event_names"\} [1-9]/)
-  await t.test('security 43 a company shows figures of the 100 used last, or all on request', async t => {
+  await t.test('security H6 a company shows figures of the 100 used last, or all on request', async t => {
     const figures = async (path: string): Promise<number> => {
       const data = await client.ok('GET', path)
       const company = [data]

@@ -1,4 +1,4 @@
-// Bounds of one key's use (security 40, 42): requests that stand for many are charged by what they make, bodies by their
+// Bounds of one key's use (security H3, H5): requests that stand for many are charged by what they make, bodies by their
 // length (AL-52). Counted in tokens: the budgets of this Tollgate are not refilled.
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -34,7 +34,7 @@ async function costOf(key: typeof client, send: () => Promise<Response>): Promis
 }
 const contexts = (count: number) => Array.from({ length: count }, (_, n) => ({ company: { slug: `c${n}` } }))
 
-t.test('AL-52 security 40 every flag for many contexts costs what it makes', async t => {
+t.test('AL-52 security H3 every flag for many contexts costs what it makes', async t => {
   const all = () => client.post('/flags/check', { company: { slug: 'none' } })
   t.equal(await costOf(client, all), 2, '101 flags')
   const ofrep = () => client.post('/ofrep/v1/evaluate/flags', { context: { company: { slug: 'none' } } })
@@ -53,13 +53,13 @@ t.test('AL-52 security 40 every flag for many contexts costs what it makes', asy
   t.match(public11, { status: 400, body: { error: /at most 10/ } }, 'a page checks for few')
 })
 
-t.test('security 40 a page of many costs what it reads', async t => {
+t.test('security H3 a page of many costs what it reads', async t => {
   for (let n = 0; n < 26; n++) await client.ok('POST', '/companies', { keys: { slug: `page${n}` } })
   t.equal(await costOf(client, () => client.get('/companies?limit=20')), 1)
   t.equal(await costOf(client, () => client.get('/companies?limit=250')), 2)
 })
 
-t.test('security 42 a body costs what it holds, however short it came', async t => {
+t.test('security H5 a body costs what it holds, however short it came', async t => {
   const padded = JSON.stringify({ company: { slug: 'none' }, more: 'x'.repeat(100_000) })
   t.equal(await costOf(client, () => client.post('/flags/f1/check', padded)), 7)
   const zipped = () =>
@@ -75,7 +75,7 @@ t.test('security 42 a body costs what it holds, however short it came', async t 
   t.equal(await costOf(client, zipped), 7)
 })
 
-t.test('security 42 numerals and values beyond any use are refused at every door', async t => {
+t.test('security H5 numerals and values beyond any use are refused at every door', async t => {
   for (const digits of [21, 400, 1_000_000]) {
     const number = '9'.repeat(digits)
     const event = `{"event_type":"track","body":{"event":"call","company":{"slug":"a"},"quantity":${number}}}`

@@ -24,7 +24,7 @@ import { companyDetail, type HeldBilling, type Surroundings } from './view.js'
 /**
  * Companies in full, in the order of the ids; deleted ones are left out.
  *
- * wholly  include the figures of all event names that a company may have, not only of the 100 used last (security 43).
+ * wholly  include the figures of all event names that a company may have, not only of the 100 used last (security H6).
  * errors  query_invalid (400) when the views together are too large.
  */
 export async function companyDetails(

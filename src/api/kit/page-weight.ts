@@ -12,7 +12,7 @@ const pageBytesMax = 33_554_432
 const first = 10
 /** If the first ones are smaller on average, all others are read at once. */
 const smallBytes = 65_536
-/** Entities that are asked for in one turn of an environment, and read for one token (security 40). source: decision */
+/** Entities that are asked for in one turn of an environment, and read for one token (security H3). source: decision */
 const together = 25
 
 /** The request that a page is read for. */

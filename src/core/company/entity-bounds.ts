@@ -12,7 +12,7 @@ export const traitsLengthMax = 1_048_576
 export const removedTraitsMax = 1_000
 /** The same of the traits that publishable keys wrote of it (security H4). */
 export const clientTraitsLengthMax = 65_536
-/** Names of events that a company has counters of. A view of it has some two kilobytes of figures for each (security 43). */
+/** Names of events that a company has counters of. A view of it has some two kilobytes of figures for each (security H6). */
 export const eventNamesMax = 1_000
 /** Names among them whose figures a view shows unless all are asked for: those used last. source: decision */
 export const shownEventNamesMax = 100

@@ -137,7 +137,7 @@ export function readNumber(text: string): number | bigint {
   return Number.isFinite(value) ? value : 0
 }
 
-// Each text matches in one way: one of a million digits and a letter is refused in one pass (security 42).
+// Each text matches in one way: one of a million digits and a letter is refused in one pass (security H5).
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** A text that is an integer within 64 bits (optional sign, digits), or null. Longer ones never become a bigint. */

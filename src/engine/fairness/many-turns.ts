@@ -1,5 +1,5 @@
 // Requests that ask shards many questions at once: bulk checks, pages of companies. Their questions go a few at a time, and
-// environments take turns, so that a check never finds a hundred of them before it at its shard (security 40).
+// environments take turns, so that a check never finds a hundred of them before it at its shard (security H3).
 import { FairGate } from '../../fairness/fair-gate.js'
 
 /** Places of all environments together: so few that a check finds two or three of them before it at its shard. */

@@ -1,4 +1,4 @@
-// Costs of a request beyond the one token that admits it: a long body, or one answer that stands for many (security 40,
+// Costs of a request beyond the one token that admits it: a long body, or one answer that stands for many (security H3,
 // 42). Nobody pays more for the usual request.
 import type { KeyRecord } from '../../api/kit/call.js'
 import type { Metrics } from '../../metrics.js'

@@ -287,7 +287,7 @@ export class Limits {
    *
    * tokens   may be more than the budgets have: the requests that follow pass once they have refilled.
    * returns  null, or the refusal where a budget is overdrawn already: of many at once one alone exceeds it.
-   * source   security 40, 42; the tokens of each route are decisions.
+   * source   security H3, H5; the tokens of each route are decisions.
    */
   charge(
     key: KeyRecord,

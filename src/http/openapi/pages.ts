@@ -90,7 +90,7 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
   })
 }
 
-/** Bytes of pages that all readers together are given a second, and at once: they need no key (security 47). */
+/** Bytes of pages that all readers together are given a second, and at once: they need no key (security L5). */
 const pageBytes = { ratePerSecond: 16 << 20, burst: 32 << 20 }
 
 /** Sends pages within one budget of bytes. */

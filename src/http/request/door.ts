@@ -1,4 +1,4 @@
-// The framing check of everything outside the route table: pages, health, metrics and upgrades (security 11, 48).
+// The framing check of everything outside the route table: pages, health, metrics and upgrades (security 11, M1).
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from '../apps/app.js'
 import { cutOff, Misframed } from './framing.js'
 import { failure } from './respond.js'

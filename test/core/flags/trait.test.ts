@@ -201,7 +201,7 @@ t.test('section 4: an unknown type or operator never holds', async t => {
     t.equal(compareTexts(type, 'like' as ComparableOperator, '1', '1'), false, type)
 })
 
-t.test('security 42 texts of a million digits are read in one pass', async t => {
+t.test('security H5 texts of a million digits are read in one pass', async t => {
   const digits = '1'.repeat(1_000_000)
   t.equal(readNumber(digits), 0, 'no finite number')
   t.equal(readNumber(`${digits}x`), 0)
