@@ -36,7 +36,7 @@ import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
 import { once } from './once.js'
 import { largeLength, Outflow, sendLarge } from './outflow.js'
-import { emptyInput, nobody, noParameters, nothing, Request } from './request.js'
+import { emptyInput, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
   attachment,
