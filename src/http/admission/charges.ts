@@ -1,5 +1,5 @@
-// Costs of a request beyond the one token that admits it: a long body, or one answer that stands for many (security H3,
-// 42). Nobody pays more for the usual request.
+// The costs of a request beyond the one token that admits it: a long body, or one answer that stands for many (security H3,
+// H5). The usual request pays nothing more.
 import type { KeyRecord } from '../../api/kit/call.js'
 import type { Metrics } from '../../metrics.js'
 import type { Route } from '../routing/route.js'

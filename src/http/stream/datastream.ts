@@ -13,7 +13,7 @@ import { toFailure } from '../../storage/failure.js'
 import { admit } from '../admission/admit.js'
 import type { AppRequest, AppResponse, AppSocket, SocketListener, SocketRoute } from '../apps/app.js'
 import { upgradeFault } from '../request/door.js'
-import { cutOff } from '../request/framing.js'
+import { cutOff, Misframed } from '../request/framing.js'
 import { failure, internalError } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
 import { forwardedAddress } from '../routing/headers.js'
@@ -77,7 +77,11 @@ export class Datastream implements SocketRoute {
       const known = toFailure(error)
       if (!(known instanceof ServiceError)) shared.log.error({ err: error }, 'the data stream was not opened')
       const reply = failure(known instanceof ServiceError ? known : internalError, '')
-      cutOff(res, shared.writeHead, reply, () => gone)
+      if (known instanceof Misframed) return cutOff(res, shared.writeHead, reply, () => gone)
+      // in a later turn: what came behind the handshake is then pipelining, and the connection is closed
+      setImmediate(() => {
+        if (!gone) res.cork(() => shared.write(res, reply, false, true))
+      })
     }
     try {
       const offered = offeredIn(req)
