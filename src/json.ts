@@ -22,12 +22,43 @@ export function decodeUtf8(bytes: Buffer): string {
 export const depthMax = 64
 
 /**
- * Refuse text with nesting beyond `depthMax` or with U+0000. Handlers of raw bodies call it on what they store.
+ * Refuse text with nesting beyond `depthMax`, with more values than its length allows, or with U+0000. Handlers of raw bodies call it on what they store.
  */
 export function assertPlain(text: string): void {
   if (tooDeep(text, depthMax))
     throw new ServiceError('body_malformed', `The request body is nested deeper than ${depthMax}`)
+  if (tooManyValues(text)) throw manyValues()
   if (hasNul(text)) throw new ServiceError('body_malformed', 'The request body contains U+0000')
+}
+
+/**
+ * Values that JSON text may hold beside one for every 16 characters: an honest member takes more than these. A value costs
+ * memory and time however short its text is (security H5).
+ */
+const valuesFree = 10_000
+const valueLength = 16
+
+const valuesMax = (text: string): number => valuesFree + Math.floor(text.length / valueLength)
+
+export const manyValues = (): ServiceError =>
+  new ServiceError(
+    'body_malformed',
+    `The request body holds too many values: at most ${valuesFree}, and one more for every ${valueLength} characters`,
+  )
+
+/** Whether JSON text holds more values than its length allows. Commas and brackets are counted, those in strings not. */
+export function tooManyValues(text: string): boolean {
+  // a value has a comma or a bracket of its own
+  if (text.length < valuesFree) return false
+  const max = valuesMax(text)
+  if (!hasMore(text, max, [',', '{', '['])) return false
+  let count = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === quote) i = endOfString(text, i)
+    else if ((code === comma || (code | 0x20) === 0x7b) && ++count > max) return true
+  }
+  return false
 }
 
 /** Whether JSON text nests deeper than `max`. Text with few brackets needs only a count of them. */
@@ -58,6 +89,8 @@ export interface Outline {
   readonly text: string
   /** Length of the longest list at the first two levels; 0 if it is short. */
   readonly entries: number
+  /** It holds more values than its length allows, as `tooManyValues` says. */
+  readonly isCrowded: boolean
 }
 
 /**
@@ -67,7 +100,8 @@ export interface Outline {
  *          the rule for that single event (decision 3). Invalid JSON stays invalid.
  */
 export function outline(text: string): Outline {
-  if (text.length < 2 * entriesSkipped && fewBrackets(text, parsedDepthMax)) return { text, entries: 0 }
+  if (text.length < 2 * entriesSkipped && fewBrackets(text, parsedDepthMax))
+    return { text, entries: 0, isCrowded: false }
   let depth = 0
   /** Entries so far in the list at each of the first two levels. */
   let outer = 1
@@ -76,14 +110,17 @@ export function outline(text: string): Outline {
   let kept = ''
   let keptTo = 0
   let cutFrom = 0
+  let values = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === quote) i = endOfString(text, i)
     else if (code === comma) {
+      values++
       if (depth === 2) inner++
       else if (depth === 1) outer++
     } else if ((code | 0x20) === 0x7b) {
       depth++
+      values++
       if (depth === 2) inner = 1
       else if (depth === parsedDepthMax + 1) cutFrom = i
     } else if ((code | 0x20) === 0x7d) {
@@ -95,9 +132,10 @@ export function outline(text: string): Outline {
       depth--
     }
   }
+  const isCrowded = values > valuesMax(text)
   // an unclosed value is not JSON; return at once instead of parsing it
-  if (depth > parsedDepthMax) return { text: '', entries }
-  return { text: keptTo === 0 ? text : kept + text.slice(keptTo), entries }
+  if (depth > parsedDepthMax) return { text: '', entries, isCrowded }
+  return { text: keptTo === 0 ? text : kept + text.slice(keptTo), entries, isCrowded }
 }
 
 /** Shorter lists are not counted: a text too short for this number is not scanned. */
@@ -106,11 +144,13 @@ const entriesSkipped = 10_000
 const { quote, comma, bracketClose } = ascii
 
 // `indexOf` runs in native code, which is faster than a loop over the characters of an ordinary body.
-function fewBrackets(text: string, max: number): boolean {
+const fewBrackets = (text: string, max: number): boolean => !hasMore(text, max, ['{', '['])
+
+function hasMore(text: string, max: number, signs: readonly string[]): boolean {
   let count = 0
-  for (let i = text.indexOf('{'); i >= 0; i = text.indexOf('{', i + 1)) if (++count > max) return false
-  for (let i = text.indexOf('['); i >= 0; i = text.indexOf('[', i + 1)) if (++count > max) return false
-  return true
+  for (const sign of signs)
+    for (let i = text.indexOf(sign); i >= 0; i = text.indexOf(sign, i + 1)) if (++count > max) return true
+  return false
 }
 
 /** Whether JSON text contains an escaped U+0000. (An unescaped one is invalid JSON.) */

@@ -11,7 +11,9 @@ import {
   jsonPieces,
   jsonText,
   outline,
+  parseExactly,
   tooDeep,
+  tooManyValues,
 } from '../src/json.js'
 import { seed } from './random.js'
 
@@ -110,3 +112,21 @@ function slowlyTooDeep(text: string, max: number): boolean {
   }
   return false
 }
+
+t.test('security H5 a numeral that no double holds never becomes a bigint', async t => {
+  for (const digits of [20, 309, 310, 1_000_000]) {
+    const { a } = parseExactly(`{"a":${'9'.repeat(digits)}}`) as { a: unknown }
+    t.equal(typeof a, digits < 310 ? 'bigint' : 'number', `${digits}`)
+  }
+  t.same(parseExactly('[-9223372036854775807,9223372036854775807]'), [-(2n ** 63n - 1n), 2n ** 63n - 1n])
+})
+
+t.test('security H5 values are counted, commas in texts are not', async t => {
+  const list = (count: number, value: string) => `[${Array(count).fill(value).join(',')}]`
+  t.notOk(tooManyValues(list(10_000, '1')))
+  t.ok(tooManyValues(list(12_000, '1')))
+  t.ok(tooManyValues(list(9_000, '{}')))
+  t.notOk(tooManyValues(list(20_000, '"a text of sixteen or more"')), 'long values may be many')
+  t.notOk(tooManyValues(JSON.stringify([','.repeat(500_000), '{'.repeat(500_000)])))
+  t.ok(outline(`{"events":${list(40_000, '1')}}`).isCrowded)
+})

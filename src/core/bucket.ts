@@ -12,7 +12,7 @@ export interface Limit {
 /** Tokens at an instant of a monotonic clock. Changed in place. */
 export interface Bucket {
   limit: Limit
-  /** Up to the burst, may be fractional (AL-44). Below 0 when other nodes took more than there was. */
+  /** Up to the burst, may be fractional (AL-44). Below 0 when more was taken than there was. */
   level: number
   /** When `level` held, ms of the caller's clock. */
   atMs: number
@@ -62,8 +62,11 @@ export function take(bucket: Bucket): void {
   bucket.level = bucket.level > 1 ? bucket.level - 1 : 0
 }
 
-/** Take tokens that other nodes took from their copies of a refilled bucket. Requests pass again once it has refilled. */
-export function takeElsewhere(bucket: Bucket, count: number): void {
+/**
+ * Take many tokens at once from a refilled bucket, also more than it has: what a request turned out to cost, or what other
+ * nodes took from their copies. Requests pass again once it has refilled.
+ */
+export function takeMany(bucket: Bucket, count: number): void {
   bucket.level -= count
 }
 

@@ -1,6 +1,6 @@
 // Reads lists of events from bodies: a body is read completely or refused. Single events are validated elsewhere.
 import { ServiceError } from '../errors.js'
-import { outline } from '../json.js'
+import { manyValues, outline, tooManyValues } from '../json.js'
 import { fromCloudEvent } from './cloud-event.js'
 import { readLines } from './formats.js'
 import { withExactQuantities } from './quantities.js'
@@ -31,7 +31,10 @@ export function readBatch(
   { secret, nowMs }: Submitter,
 ): readonly unknown[] {
   if (format === 'events') return readEvents(text)
-  if (format === 'lines') return bounded(readLines(text, batchEventsMax))
+  if (format === 'lines') {
+    if (tooManyValues(text)) throw manyValues()
+    return bounded(readLines(text, batchEventsMax))
+  }
   const list = parseList(text)
   if (!Array.isArray(list)) throw new ServiceError('body_invalid', 'A batch of CloudEvents is a list')
   return bounded(list).map(one => fromCloudEvent(one, secret, nowMs))
@@ -59,8 +62,9 @@ export function parse(text: string): unknown {
 
 /** parse for a list of events: depth and length are checked before it is parsed. */
 function parseList(text: string): unknown {
-  const { text: plain, entries } = outline(text)
+  const { text: plain, entries, isCrowded } = outline(text)
   if (entries > batchEventsMax) throw tooMany()
+  if (isCrowded) throw manyValues()
   return parse(plain)
 }
 

@@ -257,7 +257,7 @@ export const routes: readonly Route[] = [
   post('/companies/create', { scope: 'write', mayLag: true, status: 201, body: companyBody, handle: companies.createCompany }),
   post('/companies/delete', { scope: 'write', mayLag: true, body: parseKeysBody, handle: companies.deleteCompanyByKeys }),
   get('/companies/lookup', { scope: 'read', query: companies.companyLookupQuery, handle: companies.lookupCompany }),
-  get('/companies/:company_id', { scope: 'read', handle: companies.getCompany }),
+  get('/companies/:company_id', { scope: 'read', query: companies.companyQuery, handle: companies.getCompany }),
   del('/companies/:company_id', { scope: 'write', mayLag: true, query: companies.companyDeleteQuery, handle: companies.deleteCompany }),
   get('/companies/:company_id/billing-details', { scope: 'read', handle: profiles.getBillingDetails }),
   put('/companies/:company_id/billing-details', { scope: 'write', body: parseBillingDetailsUpdate, handle: profiles.updateBillingDetails }),

@@ -2,7 +2,7 @@
 import type { Services } from '../api/kit/services.js'
 import { ServiceError } from '../errors.js'
 import { preflightHeaders } from './admission/cors.js'
-import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './apps/app.js'
+import type { App, AppRequest, AppResponse } from './apps/app.js'
 import { ConsoleExchange, consoleApi, isOfConsole } from './console/exchange.js'
 import { registerConsole } from './console/files.js'
 import { ConsoleStream, consoleStreamPath } from './console/live.js'
@@ -12,8 +12,8 @@ import { type Health, live, ready } from './health.js'
 import { MetricsEndpoint } from './metrics-endpoint.js'
 import { registerDocuments } from './openapi/pages.js'
 import { Compiled } from './request/compiled-route.js'
+import { framedPages, type Pages } from './request/door.js'
 import { Exchange } from './request/exchange.js'
-import { cutOff, Misframed } from './request/framing.js'
 import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
 import { PathMethods, wrongMethod } from './routing/path-methods.js'
@@ -37,12 +37,14 @@ export class Server {
   private readonly shared: Shared
   private readonly datastream: Datastream
   private readonly live: ConsoleStream
+  private readonly pages: Pages
 
   constructor(
     private readonly app: App,
     private readonly options: ServerOptions,
   ) {
     this.shared = new Shared(options, app)
+    this.pages = framedPages(app, this.shared)
     this.datastream = new Datastream(this.shared, options.config)
     this.live = new ConsoleStream(this.shared, options.config)
     app.socket(datastreamPath, this.datastream)
@@ -111,50 +113,30 @@ export class Server {
     )
   }
 
-  /** Register a path outside the route table, with the same framing checks and without a body. */
-  private other(method: AppMethod, path: string, handler: AppHandler): void {
-    const { shared } = this
-    this.app.on(method, path, (res, req) => {
-      try {
-        shared.head.read(req)
-        shared.head.assertFramed()
-        if (!shared.head.isChunked) return handler(res, req)
-        throw new Misframed('framing_invalid', 'No body is taken here')
-      } catch (error) {
-        if (!(error instanceof Misframed)) throw error
-        let gone = false
-        res.onAborted(() => {
-          gone = true
-        })
-        cutOff(res, shared.writeHead, failure(error, ''), () => gone)
-      }
-    })
-  }
-
   private registerOthers(): void {
-    const { shared, options } = this
+    const { shared, options, pages } = this
     for (const method of ['get', 'head'] as const) {
-      this.other(method, '/health/live', res => shared.write(res, live(), method === 'head'))
-      this.other(method, '/health/ready', res =>
+      pages.on(method, '/health/live', res => shared.write(res, live(), method === 'head'))
+      pages.on(method, '/health/ready', res =>
         shared.write(res, ready(options.health, shared.draining), method === 'head'),
       )
     }
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
-    registerDocuments(this.app, options.routes)
+    registerDocuments(pages, options.routes)
     registerConsole(this.app)
     registerSignIn(this.app, shared, options.signOn ?? null)
     this.registerPreflights()
     const notUpgraded = failure(new ServiceError('upgrade_required'), '\r\nUpgrade: websocket')
     // A client that cannot see why its upgrade was refused asks without one, and hears the same refusals.
-    this.other('get', datastreamPath, (res, req) =>
+    pages.on('get', datastreamPath, (res, req) =>
       this.datastream.upgrade(res, req, () => res.cork(() => shared.write(res, notUpgraded, false))),
     )
-    this.other('get', consoleStreamPath, res => shared.write(res, notUpgraded, false))
+    pages.on('get', consoleStreamPath, res => shared.write(res, notUpgraded, false))
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
     const methods = new PathMethods(options.routes)
     const misused = options.metrics.http.requests.child({ route: 'unknown', status: '405' })
-    this.other('any', '/*', (res, req) => {
+    pages.on('any', '/*', (res, req) => {
       const allowed = methods.of(req.getUrl())
       ;(allowed === null ? unknown : misused).count++
       const reply = allowed === null ? absent : wrongMethod(req.getMethod(), allowed)
@@ -164,11 +146,11 @@ export class Server {
 
   /** Register OPTIONS for the routes that accept publishable keys. */
   private registerPreflights(): void {
-    const { shared, options } = this
+    const { shared, options, pages } = this
     const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
     for (const { path, scope } of options.routes) {
       if (scope !== 'check' && scope !== 'capture' && scope !== 'portal') continue
-      this.other('options', path, res => {
+      pages.on('options', path, res => {
         res
           .writeStatus('204 No Content')
           .writeHeader('Content-Type', fixedHeaders + shared.cors.linesOf(shared.head.origin))
@@ -176,7 +158,7 @@ export class Server {
         res.endWithoutBody()
       })
     }
-    this.other('options', '/*', res =>
+    pages.on('options', '/*', res =>
       res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders).endWithoutBody(),
     )
   }
@@ -186,6 +168,6 @@ export class Server {
     const { metrics, log, config } = this.options
     const before = () => metrics.http.inFlight.set(this.shared.inFlight)
     const page = new MetricsEndpoint({ metrics, log, token: config.metricsToken, before })
-    app.on('get', '/metrics', (res, req) => page.answer(res, req))
+    framedPages(app, this.shared).on('get', '/metrics', (res, req) => page.answer(res, req))
   }
 }

@@ -3,6 +3,7 @@
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import type { CompanyDescription, CompanyLine } from '../../src/core/company/descriptions.js'
+import { shownEventNamesMax } from '../../src/core/company/entity-bounds.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
 import type { Effect, OutlineQuestion, Question } from '../../src/core/company/message.js'
 import { encodeCompany, encodeHead } from '../../src/core/company/state.js'
@@ -63,12 +64,12 @@ export function describeCompany(
   }
 }
 
-/** The same in short, as a packed `CompanyOutline`: what views of companies show. */
+/** The same in short, as a packed `CompanyOutline`: what views of companies show, with figures of the 100 event names used last. */
 export function outlineCompany(
   company: Company,
   catalog: Catalog,
   atMs: number,
-  eventNamesMax = Number.POSITIVE_INFINITY,
+  eventNamesMax = shownEventNamesMax,
 ): string {
   const live = new LiveCompany(company, catalog, atMs)
   return packOutline({
@@ -177,7 +178,7 @@ const headOf = ({ company, inForce }: LiveCompany) => ({
   addOns: inForce.addOns,
 })
 
-function metricsJson(live: LiveCompany, eventNamesMax = Number.POSITIVE_INFINITY): string {
+function metricsJson(live: LiveCompany, eventNamesMax = shownEventNamesMax): string {
   const { company, catalog, nowMs } = live
   const cycle = live.cycle()
   const metrics = new MetricsJson(catalog.data.accountId, company)

@@ -8646,6 +8646,9 @@ export interface operations {
   };
   getCompany: {
     parameters: {
+      query?: {
+        all_metrics?: boolean;
+      };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
@@ -8931,6 +8934,7 @@ export interface operations {
   lookupCompany: {
     parameters: {
       query: {
+        all_metrics?: boolean;
         keys: {
           [key: string]: string;
         };

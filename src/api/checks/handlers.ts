@@ -13,12 +13,14 @@ import type { CatalogData } from '../../core/definitions.js'
 import { preflightError } from '../../core/flags/rule.js'
 import type { KeyedStamp } from '../../engine/cache/response-cache.js'
 import { givenKeys, type Keys } from '../../engine/directory/entities.js'
+import { inTurn } from '../../engine/fairness/many-turns.js'
 import type { Answered, Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import { orRefused, type Refusals } from '../entities/write.js'
 import { type Answer, type Call, Deferred } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
 import { requireTime } from '../kit/time.js'
+import { chargeFor, contextsFor, flagsOf, isHeavy, publicContextsMax } from './many.js'
 
 /**
  * POST /flags/{key}/check: one flag, with an optional preflight.
@@ -46,6 +48,12 @@ function answerOfFlag(json: string | null): Answer {
 /** POST /flags/check: every flag of the environment from one snapshot of the company (FE-90, FE-91). */
 export function checkFlags(call: Call<Exact<CheckFlagRequestBody>>): Deferred | Promise<Answer> {
   if (call.body.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
+  if (isHeavy(call))
+    return askAll<string | Uint8Array>(call, call.body, context => ({
+      type: 'check_all',
+      whole: true,
+      context,
+    })).then(answerOfAll)
   return answerTo(call, answerOfAll, context => ({ type: 'check_all', whole: true, context }))
 }
 
@@ -94,8 +102,8 @@ function stampOf(
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1
 
 /** Number of flags a check evaluates. */
-function flagsIn({ services, environment }: Call<unknown>, { type }: Question): number {
-  return type === 'check_all' ? services.catalogs.get(environment.id).flags.length : 1
+function flagsIn(call: Call<unknown>, { type }: Question): number {
+  return type === 'check_all' ? flagsOf(call) : 1
 }
 
 /** Most contexts in one bulk check (FE-92). */
@@ -103,9 +111,12 @@ const contextsMax = 100
 
 /** POST /flags/check-bulk: one result list per context, in request order; a bad context fails alone (FE-92). */
 export async function checkFlagsBulk(call: Call<CheckFlagsBulkRequestBody>): Promise<Answer> {
-  if (call.body.contexts.length > contextsMax)
-    throw new ServiceError('body_invalid', `contexts: at most ${contextsMax}`)
-  const results = await Promise.all(call.body.contexts.map(context => checkContext(call, context)))
+  const { contexts } = call.body
+  const max = Math.min(call.key.kind === 'publishable' ? publicContextsMax : contextsMax, contextsFor(call))
+  if (contexts.length > max)
+    throw new ServiceError('body_invalid', `contexts: at most ${max}, for ${flagsOf(call)} flags each`)
+  chargeFor(call, contexts.length)
+  const results = await inTurn(call.environment.id, contexts, context => checkContext(call, context))
   return { pieces: ['{"data":[', ...results.flatMap((json, i) => (i === 0 ? [json] : [',', json])), ']}'] }
 }
 
@@ -186,6 +197,18 @@ export function ask<Reply>(
   return needsTraits(call, subject)
     ? replyWithTraits(call, subject, question)
     : replyTo(call, subject, question(subject.context))
+}
+
+/** Ask for every flag, charged and in the turn of the environment: as `ask`, which it is where flags are few. */
+export async function askAll<Reply>(
+  call: Call<unknown>,
+  body: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>,
+  question: (context: CheckContext) => Question,
+): Promise<Reply> {
+  if (!isHeavy(call)) return ask(call, body, question)
+  chargeFor(call, 1)
+  const [reply] = await inTurn(call.environment.id, [body], () => ask<Reply>(call, body, question))
+  return reply!
 }
 
 /** The company a check names, and what its actor needs to evaluate it. The user's traits are added later. */

@@ -12,7 +12,7 @@ import { faultsText } from '../../faults.js'
 import { assertPlain, jsonText, parseExactly } from '../../json.js'
 import type { Answer, Call, RawBody } from '../kit/call.js'
 import { long } from '../kit/long.js'
-import { ask } from './handlers.js'
+import { ask, askAll } from './handlers.js'
 
 /** The evaluated company and user, in the form a check takes. */
 interface Subject {
@@ -56,7 +56,11 @@ export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
 export function evaluateFlags(call: Call<RawBody>): Promise<Answer> {
   return answering(undefined, async () => {
     const subject = subjectOf(call.body)
-    const json = await ask<string>(call, subject, context => ({ type: 'check_all', whole: false, context }))
+    const json = await askAll<string>(call, subject, context => ({
+      type: 'check_all',
+      whole: false,
+      context,
+    }))
     const { flags } = parseExactly(json, figures) as CheckFlags
     return tagged(call, subject, jsonText({ flags: flags.map(evaluation) }))
   })

@@ -67,7 +67,9 @@ const listShape = {
 export const companyListQuery = query(listShape)
 type CompanyListQuery = QueryOf<typeof listShape>
 
-const lookupShape = { keys: required(mapOrBare) } as const
+const lookupShape = { keys: required(mapOrBare), all_metrics: boolean } as const
+const oneShape = { all_metrics: boolean } as const
+export const companyQuery = query(oneShape)
 export const companyLookupQuery = query(lookupShape, 'not_found')
 
 const deleteShape = { cancel_subscription: boolean, prorate: boolean } as const
@@ -110,8 +112,8 @@ function filterOf(query: CompanyListQuery): CompanyFilter {
 }
 
 /**
- * GET /companies. A company with more than 100 event names shows the figures of the most recently used ones, unless
- * the query asks for all: decision.
+ * GET /companies. A company with more than 100 event names shows the figures of the most recently used ones, here and
+ * wherever it is shown, unless the query asks for all: decision.
  *
  * source  CU-60, CU-61; companies are read from their actors.
  */
@@ -124,7 +126,7 @@ export const listCompanies: Handler<undefined, CompanyListQuery> = async call =>
   const catalog = services.catalogs.get(environment.id)
   const ids = await listCompanyIds(services.sql, catalog, filterOf(query), sort, query, nowMs)
   if (query.view === 'summary') return { data: await companySummaries(call, ids) }
-  return { data: await companyDetails(call, ids, query.all_metrics === true || ids.length <= 1) }
+  return { data: await companyDetails(call, ids, query.all_metrics) }
 }
 
 /** The list sorted by closeness to a limit: at most 500 companies, those that the other filters leave. */
@@ -246,17 +248,22 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
 
 /** GET /companies/lookup. source: CU-3, decision 15 */
 export const lookupCompany: Handler<undefined, QueryOf<typeof lookupShape>> = call =>
-  shown(call, lookedUp(call, 'company', call.query.keys))
+  shown(call, lookedUp(call, 'company', call.query.keys), call.query.all_metrics)
 
 /** GET /companies/{company_id}. */
-export const getCompany: Handler = async call => {
+export const getCompany: Handler<undefined, QueryOf<typeof oneShape>> = async call => {
   const id = call.params.company_id!
   if (!isKnown(call, 'company', id)) throw entityUnknown('company')
-  return shown(call, id)
+  return shown(call, id, call.query.all_metrics)
 }
 
 /** One company as it was written before, if that is still so. Throws 404 if it is deleted. */
-async function shown(call: EntityCall, id: string): Promise<Answer> {
+async function shown(call: EntityCall, id: string, wholly = false): Promise<Answer> {
+  if (wholly) {
+    const [detail] = await companyDetails(call, [id], true)
+    if (detail === undefined) throw entityUnknown('company')
+    return { data: detail }
+  }
   const pieces = await companyPieces(call, id)
   if (pieces === null) throw entityUnknown('company')
   return { pieces }

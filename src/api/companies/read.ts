@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { PlanHolding } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
+import { eventNamesMax } from '../../core/company/entity-bounds.js'
 import type { WriteReply } from '../../core/company/entity-state.js'
 import type { OutlineQuestion } from '../../core/company/message.js'
 import type { CatalogData } from '../../core/definitions.js'
@@ -21,27 +22,21 @@ import { among } from '../kit/sql.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './view.js'
 
 /**
- * Event names shown per company in a list, the most recently used first. A single company shows all.
- *
- * source  decision.
- */
-const listedEventNamesMax = 100
-
-/**
  * Companies in full, in the order of the ids; deleted ones are left out.
  *
- * wholly  include all event figures, also for several companies.
+ * wholly  include the figures of all event names that a company may have, not only of the 100 used last (security H6).
  * errors  query_invalid (400) when the views together are too large.
  */
 export async function companyDetails(
   call: EntityPlace,
   ids: readonly string[],
-  wholly = ids.length <= 1,
+  wholly = false,
 ): Promise<CompanyDetail[]> {
   const { services, environment, nowMs } = call
-  const question = { type: 'outline', eventNamesMax: wholly ? undefined : listedEventNamesMax } as const
+  const question = { type: 'outline', eventNamesMax: wholly ? eventNamesMax : undefined } as const
   const billed = billedCompanies(services, environment.id, ids)
   const companies = await askForPage(
+    call,
     ids,
     async id => {
       const { reply } = await services.shards.ask<string | null>('c', environment.id, id, question, nowMs)

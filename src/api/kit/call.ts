@@ -67,6 +67,11 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
    * Absent: never called.
    */
   taken?(): void
+  /**
+   * Charges the key with what the request costs beyond its first token, before the work is done. Absent: nothing is
+   * limited. errors: rate_limited (429) when the key's budget is overdrawn already.
+   */
+  charge?(tokens: number): void
   /** The ETag of the representation that the caller has; '' or absent: none. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** Whether the answer may be cached if the handler returns its version stamp. */

@@ -1,5 +1,6 @@
 // Limits the size of a page of companies or users in bytes. Entities are read from their actors a few at a time and
 // weighed before they are written, so that large ones cannot fill the memory.
+import { inTurn } from '../../engine/fairness/many-turns.js'
 import { ServiceError } from '../../errors.js'
 
 /**
@@ -11,25 +12,41 @@ const pageBytesMax = 33_554_432
 const first = 10
 /** If the first ones are smaller on average, all others are read at once. */
 const smallBytes = 65_536
+/** Entities that are asked for in one turn of an environment, and read for one token (security H3). source: decision */
+const together = 25
+
+/** The request that a page is read for. */
+export interface PagePlace {
+  readonly environment: { readonly id: string }
+  charge?(tokens: number): void
+}
 
 /**
  * Read every entity of a page.
  *
+ * place    whose page it is: its environment takes turns, and its key is charged one token for every 25 entities.
  * weigh    approximate bytes of one entity.
  * returns  in the order of the ids.
- * errors   query_invalid (400) when the page is too large, with the advice to ask for fewer.
+ * errors   query_invalid (400) when the page is too large, with the advice to ask for fewer; rate_limited (429).
  */
 export async function askForPage<T>(
+  place: PagePlace,
   ids: readonly string[],
   ask: (id: string) => Promise<T>,
   weigh: (one: T) => number,
 ): Promise<T[]> {
+  const tokens = Math.floor(ids.length / together)
+  if (tokens > 0) place.charge?.(tokens)
   const page: T[] = []
   let bytes = 0
   while (page.length < ids.length) {
     const isSmall = page.length > 0 && bytes / page.length < smallBytes
     const some = ids.slice(page.length, isSmall ? ids.length : page.length + first)
-    for (const one of await Promise.all(some.map(ask))) {
+    const chunks = Array.from({ length: Math.ceil(some.length / together) }, (_, n) =>
+      some.slice(n * together, (n + 1) * together),
+    )
+    const read = await inTurn(place.environment.id, chunks, chunk => Promise.all(chunk.map(ask)))
+    for (const one of read.flat()) {
       page.push(one)
       bytes += weigh(one)
     }

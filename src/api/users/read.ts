@@ -11,6 +11,7 @@ import { userDetail } from './view.js'
 export async function userDetails(call: EntityPlace, ids: readonly string[]): Promise<UserDetail[]> {
   const { services, environment, nowMs } = call
   const answers = await askForPage(
+    call,
     ids,
     async id => {
       // read before asking: a time noted now may be sent to the actor and dropped here before the reply comes

@@ -12,8 +12,10 @@ export const traitsLengthMax = 1_048_576
 export const removedTraitsMax = 1_000
 /** The same of the traits that publishable keys wrote of it (security H4). */
 export const clientTraitsLengthMax = 65_536
-/** Names of events that a company has counters of. */
-export const eventNamesMax = 10_000
+/** Names of events that a company has counters of. A view of it has some two kilobytes of figures for each (security H6). */
+export const eventNamesMax = 1_000
+/** Names among them whose figures a view shows unless all are asked for: those used last. source: decision */
+export const shownEventNamesMax = 100
 
 /**
  * Why a change of traits would make an entity too large, or null.

@@ -216,7 +216,7 @@ export type Decision<Reply = unknown> =
 /**
  * Asks for the outline of a company.
  *
- * eventNamesMax  figures of the names used last, at most so many; absent: of all.
+ * eventNamesMax  figures of the names used last, at most so many; absent: 100.
  * known          the mark of figures that the asker keeps: the same ones are left out. '': none are kept yet. Absent: nothing
  *                is to be kept.
  */

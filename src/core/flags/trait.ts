@@ -132,12 +132,15 @@ function byteRank(unit: number): number {
 export function readNumber(text: string): number | bigint {
   const integer = readInteger(text)
   if (integer !== null) return integer
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return 0
+  if (!decimal.test(text)) return 0
   const value = Number(text)
   return Number.isFinite(value) ? value : 0
 }
 
-/** A text that is an integer within 64 bits (optional sign, digits), or null. */
+// Each text matches in one way: one of a million digits and a letter is refused in one pass (security H5).
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** A text that is an integer within 64 bits (optional sign, digits), or null. Longer ones never become a bigint. */
 function readInteger(text: string): Quantity | null {
   const sign = text.charCodeAt(0)
   const first = sign === 43 || sign === 45 ? 1 : 0
@@ -148,12 +151,18 @@ function readInteger(text: string): Quantity | null {
     const digit = text.charCodeAt(i) - 48
     if (digit < 0 || digit > 9) return null
     value = value * 10 + digit
+    if (value > beyondLong) return null
   }
   if (digits <= 15) return sign === 45 && value !== 0 ? -value : value
-  const exact = sign === 45 ? -BigInt(text.slice(1)) : BigInt(text.slice(first))
+  // without leading zeros it has 19 digits at most
+  const size = BigInt(text.slice(first).replace(/^0+(?=\d)/, ''))
+  const exact = sign === 45 ? -size : size
   if (exact !== BigInt.asIntN(64, exact)) return null
   return quantityOf(exact)
 }
+
+/** More than any integer of 64 bits. */
+const beyondLong = 1e19
 
 /**
  * A text that is an integer within 64 bits, or null: the strict reading of limits, usage and preflight bases.

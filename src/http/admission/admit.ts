@@ -21,6 +21,13 @@ export interface Admission {
   readonly signed: SignedContext | null
 }
 
+/** The group of a request for fair sharing: its environment, else its account; '' while unknown. */
+export function groupOf(admission: Admission | null): string {
+  if (admission === null) return ''
+  const { key, environment } = admission
+  return environment?.id ?? key.environmentId ?? key.accountId
+}
+
 /** The result of admission: the admission or the refusal, and the rate-limit headers. */
 export interface Judgement {
   readonly allowance: Allowance | null
@@ -140,7 +147,8 @@ function contextOf(environment: EnvironmentRecord, asker: Asker): ReturnType<typ
   return token === '' ? null : readContext(token, environment.id, environment.contextSecrets, asker.wallMs())
 }
 
-function overLimit(allowance: Allowance): ServiceError {
+/** The 429 of an allowance that refuses. */
+export function overLimit(allowance: Allowance): ServiceError {
   const { bucket, retryAfterSeconds } = allowance.refused!
   return new ServiceError('rate_limited', `Too many requests: the ${bucket} limit is exhausted`, {
     extra: { bucket },

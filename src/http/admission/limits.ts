@@ -14,7 +14,7 @@ import {
   retryAfterSeconds,
   type Spent,
   take,
-  takeElsewhere,
+  takeMany,
 } from '../../core/bucket.js'
 import type { LimitKind } from '../routing/route.js'
 
@@ -218,7 +218,7 @@ export class Limits {
       const account = this.accountBudget(accountId, nowMs)
       if (account === null) continue
       const budget = id === '' ? account : this.keyBudget({ id, accountId }, percent, account.table, nowMs)
-      takeElsewhere(budget.copyOf(one, nowMs), count)
+      takeMany(budget.copyOf(one, nowMs), count)
     }
   }
 
@@ -282,11 +282,44 @@ export class Limits {
     return allowance(tightest(mine))
   }
 
-  private takeAll(chain: readonly NamedBucket[]): void {
+  /**
+   * Charge an admitted request with what its body or its answer costs beyond the one token that `admit` took.
+   *
+   * tokens   may be more than the budgets have: the requests that follow pass once they have refilled.
+   * returns  null, or the refusal where a budget is overdrawn already: of many at once one alone exceeds it.
+   * source   security H3, H5; the tokens of each route are decisions.
+   */
+  charge(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    tokens: number,
+    nowMs: number,
+    environmentId = '',
+  ): Allowance | null {
+    const account = this.accountBudget(key.accountId, nowMs)
+    if (account === null || tokens <= 0) return null
+    const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
+    const chains = [account.applying(kind, party, nowMs, environmentId)]
+    const percent = key.rateLimitPercent
+    if (percent !== null && percent > 0)
+      chains.push(
+        this.keyBudget(key, percent, account.table, nowMs).applying(kind, party, nowMs, environmentId),
+      )
+    for (const chain of chains)
+      for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
+    for (const chain of chains) this.takeAll(chain, tokens)
+    return null
+  }
+
+  private takeAll(chain: readonly NamedBucket[], tokens = 1): void {
     const { spent } = this
     for (const bucket of chain) {
-      take(bucket)
-      if (spent !== null && bucket.spent++ === 0) spent.push(bucket)
+      if (tokens === 1) take(bucket)
+      else takeMany(bucket, tokens)
+      if (spent === null) continue
+      if (bucket.spent === 0) spent.push(bucket)
+      bucket.spent += tokens
     }
   }
 

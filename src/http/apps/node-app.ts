@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, type ListenOptions, type Socket, Server as TcpServer } from 'node:net'
 import { headerBytesMax } from '../../config.js'
+import { fixedHeaders } from '../request/respond.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
 import { lasting } from './lasting.js'
 import { NodeSockets } from './node-sockets.js'
@@ -102,6 +103,8 @@ export class NodeApp implements App {
     res.assignSocket(socket)
     const route = this.sockets.find(path, req)
     if (route === null) {
+      // nothing behind such a request is read as another one
+      res.once('finish', () => socket.destroySoon())
       this.dispatch(req, res)
       return
     }
@@ -126,7 +129,7 @@ export class NodeApp implements App {
     const handler =
       this.trees.get(method)?.find(path, parameters) ?? this.trees.get('any')?.find(path, parameters)
     if (handler === null || handler === undefined) {
-      res.writeHead(404).end()
+      res.writeHead(404).end() // no path is without a handler: `/*` has one
       return
     }
     const unanswered = this.connections.get(req.socket)!
@@ -158,7 +161,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
         : [400, 'The request is not valid HTTP']
   const body = JSON.stringify({ error: reason })
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${fixedHeaders}\r\nConnection: close\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
 }

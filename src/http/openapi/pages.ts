@@ -3,8 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { App, AppRequest, AppResponse } from '../apps/app.js'
-import { statusLine } from '../request/respond.js'
+import { fullBucket, hasToken, refill, takeMany } from '../../core/bucket.js'
+import { ServiceError } from '../../errors.js'
+import type { AppRequest, AppResponse } from '../apps/app.js'
+import type { Pages } from '../request/door.js'
+import { sendLarge } from '../request/outflow.js'
+import { failure, headersOf, headOf, internalError } from '../request/respond.js'
 import type { Route } from '../routing/route.js'
 import { forModels } from './for-models.js'
 import { openApi } from './openapi.js'
@@ -65,7 +69,7 @@ const start = `window.ui = SwaggerUIBundle({
  *
  * routes  the documented routes.
  */
-export function registerDocuments(app: App, routes: readonly Route[]): void {
+export function registerDocuments(pages: Pages, routes: readonly Route[]): void {
   const html = 'text/html; charset=utf-8'
   const script = 'text/javascript; charset=utf-8'
   const files: Readonly<Record<string, () => Promise<ServedDocument>>> = {
@@ -77,39 +81,58 @@ export function registerDocuments(app: App, routes: readonly Route[]): void {
     '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
     '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
   }
-  for (const [path, page] of Object.entries(files)) app.on('get', path, (res, req) => send(res, req, page()))
+  const sender = new PageSender()
+  for (const [path, page] of Object.entries(files))
+    pages.on('get', path, (res, req) => sender.send(res, req, page()))
   // relative, so that it works behind a proxy with a path prefix
-  app.on('get', '/docs', res => {
-    res.writeStatus('302 Found').writeHeader('Location', 'docs/').end()
+  pages.on('get', '/docs', res => {
+    res.writeStatus(headOf(302, '\r\nLocation: docs/')).end()
   })
 }
 
-function send(res: AppResponse, req: AppRequest, made: Promise<ServedDocument>): void {
-  const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
-  let gone = false
-  res.onAborted(() => {
-    gone = true
-  })
-  made.then(
-    page => {
-      if (!gone) res.cork(() => write(res, page, zip))
-    },
-    () => {
-      if (!gone) res.cork(() => res.writeStatus(statusLine(500)).end('{"error":"Server error"}'))
-    },
-  )
+/** Bytes of pages that all readers together are given a second, and at once: they need no key (security L5). */
+const pageBytes = { ratePerSecond: 16 << 20, burst: 32 << 20 }
+
+/** Sends pages within one budget of bytes. */
+class PageSender {
+  private readonly budget = fullBucket(pageBytes, performance.now())
+
+  send(res: AppResponse, req: AppRequest, made: Promise<ServedDocument>): void {
+    const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
+    let gone = false
+    res.onAborted(() => {
+      gone = true
+    })
+    made.then(
+      page => {
+        if (!gone) res.cork(() => this.write(res, page, zip))
+      },
+      () => {
+        if (!gone) res.cork(() => tell(res, internalError))
+      },
+    )
+  }
+
+  private write(res: AppResponse, { type, bytes, zipped }: ServedDocument, zip: boolean): void {
+    const body = zip ? zipped : bytes
+    refill(this.budget, performance.now())
+    if (!hasToken(this.budget))
+      return tell(res, new ServiceError('rate_limited', undefined, { retryAfterSeconds: 1 }))
+    // a page that is longer than the rest of the budget is the last for a while
+    takeMany(this.budget, body.length)
+    res.writeHeader('Content-Type', headersOf(type))
+    res.writeHeader('Content-Security-Policy', policy)
+    res.writeHeader('Referrer-Policy', 'no-referrer')
+    res.writeHeader('Vary', 'Accept-Encoding')
+    if (zip) res.writeHeader('Content-Encoding', 'gzip')
+    // as fast as the reader takes it: nothing is copied for one that does not read
+    sendLarge(res, body, () => {})
+  }
 }
 
-function write(res: AppResponse, { type, bytes, zipped }: ServedDocument, zip: boolean): void {
-  res.writeHeader('Content-Type', type)
-  res.writeHeader('Content-Security-Policy', policy)
-  res.writeHeader('X-Content-Type-Options', 'nosniff')
-  res.writeHeader('Referrer-Policy', 'no-referrer')
-  // short, because an upgrade changes the files under the same names
-  res.writeHeader('Cache-Control', 'public, max-age=300')
-  res.writeHeader('Vary', 'Accept-Encoding')
-  if (zip) res.writeHeader('Content-Encoding', 'gzip')
-  res.end(zip ? zipped : bytes)
+function tell(res: AppResponse, error: ServiceError): void {
+  const { status, headers, body } = failure(error, '')
+  res.writeStatus(headOf(status, headers)).end(body)
 }
 
 function kept(type: string, make: () => string | Buffer): () => Promise<ServedDocument> {

@@ -107,7 +107,7 @@ const texts: Readonly<Record<string, string>> = {
   with_prices_only: 'Only products with an active price.',
   with_published_version: 'Only plans with a published version in the environment.',
   all_metrics:
-    'Show `metrics` of all event names. By default a list of several companies shows the 100 used most recently.',
+    'Show `metrics` of all event names, at most 1,000 of a company. By default the 100 used most recently are shown.',
   with_subscription: 'Whether the company has an active subscription.',
   with_zero_price: 'Only products with an active price of zero.',
   without_company_override_for: 'Only features without an override of the company with this id.',

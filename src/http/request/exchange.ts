@@ -19,8 +19,9 @@ import { ServiceError } from '../../errors.js'
 import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
 import { toFailure } from '../../storage/failure.js'
-import type { Admission, Judgement } from '../admission/admit.js'
+import { type Admission, groupOf, type Judgement } from '../admission/admit.js'
 import { Noting } from '../admission/audit-notes.js'
+import { charge, tokensOfBody } from '../admission/charges.js'
 import { exposedLine } from '../admission/cors.js'
 import { whyNoKey } from '../admission/key-faults.js'
 import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
@@ -36,7 +37,7 @@ import { longBytes } from './long-bodies.js'
 import { once } from './once.js'
 import { largeLength, Outflow, sendLarge } from './outflow.js'
 import { Precondition, tagOf } from './precondition.js'
-import { emptyInput, nobody, noParameters, nothing, Request } from './request.js'
+import { emptyInput, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
   attachment,
@@ -303,13 +304,14 @@ export class Exchange extends Asked implements Listener, Caller {
       return
     }
     if (this.reserved === 0) this.reserve(bytes.length)
-    this.resume(decompress(bytes, this.compiled.route, this.groupOf()), plain => this.take(plain))
+    this.resume(decompress(bytes, this.compiled.route, groupOf(this.admission)), plain => this.take(plain))
   }
 
   // Long bodies wait for their turn, so that other requests need not wait for them.
   private take(bytes: Buffer): void {
     if (bytes.length < longBytes) return this.read(bytes)
-    if (this.reserved === 0) this.reserve(bytes.length)
+    if (bytes.length > this.reserved) this.reserve(bytes.length - this.reserved)
+    this.charge(tokensOfBody(this.compiled.route, this.admission!.key, bytes.length))
     this.shared.longBodies.add(bytes.length, () => {
       if (this.isFinished) return
       try {
@@ -345,6 +347,10 @@ export class Exchange extends Asked implements Listener, Caller {
     )
   }
 
+  charge(tokens: number): void {
+    charge(this.shared.options, this.compiled.route, this.admission!, tokens)
+  }
+
   taken(): void {
     mustDocumentTaken(this.compiled.route)
     this.isTaken = true
@@ -357,15 +363,9 @@ export class Exchange extends Asked implements Listener, Caller {
 
   // Bodies in pieces or compressed share one bound, so that many slow ones cannot fill the memory.
   private reserve(bytes: number): void {
-    if (this.reserved === 0) this.group = this.groupOf()
+    if (this.reserved === 0) this.group = groupOf(this.admission)
     if (!this.shared.buffered.take(this.group, bytes)) throw new ServiceError('overloaded')
     this.reserved += bytes
-  }
-
-  /** The group of the request for fair sharing: its environment, else its account; '' while unknown. */
-  private groupOf(): string {
-    const { key, environment } = this.admission ?? nobody
-    return environment?.id ?? key?.environmentId ?? key?.accountId ?? ''
   }
 
   protected handle(body: unknown, text = ''): void {
@@ -442,7 +442,7 @@ export class Exchange extends Asked implements Listener, Caller {
     const { services } = this.shared
     const { turns } = services!
     if (this.compiled.isHot || turns === undefined) return services!
-    return turns.services(services!, this.groupOf())
+    return turns.services(services!, groupOf(this.admission))
   }
 
   private wait(answer: Deferred): void {

@@ -169,7 +169,7 @@ export class Head {
    * Refuse what two readers of this head could take differently (security 11).
    *
    * errors  Misframed: a second Content-Length, Host or Transfer-Encoding, a length that is no number, a coding that is
-   *         not exactly `chunked` (400); a head beyond its bound (431).
+   *         not exactly `chunked`, a length beside a coding (400); a head beyond its bound (431).
    */
   assertFramed(): void {
     if (this.bytes > headerBytesMax || this.headers > headersMax) throw new Misframed('head_too_large')
@@ -178,6 +178,8 @@ export class Head {
     if (this.hosts > 1) throw new Misframed('framing_invalid', 'Host must be given once')
     if (this.codings > 1 || (this.codings === 1 && this.transferEncoding !== 'chunked'))
       throw new Misframed('framing_invalid', 'Transfer-Encoding: only chunked is accepted, given once')
+    if (this.codings > 0 && this.lengths > 0)
+      throw new Misframed('framing_invalid', 'Content-Length and Transfer-Encoding exclude each other')
   }
 }
 

@@ -15,6 +15,7 @@ export class Request implements Call<unknown, unknown> {
       readonly keeps: boolean
       record(tx: Sql): Promise<void>
       taken(): void
+      charge(tokens: number): void
       named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
     },
     readonly services: Services,
@@ -99,6 +100,10 @@ export class Request implements Call<unknown, unknown> {
     this.exchange.taken()
   }
 
+  charge(tokens: number): void {
+    this.exchange.charge(tokens)
+  }
+
   get ifNoneMatch(): string {
     return this.exchange.ifNoneMatch
   }
@@ -120,5 +125,4 @@ export const none: readonly string[] = []
 export const nothing: Readonly<Record<string, never>> = Object.freeze({})
 export const noParameters: Readonly<Record<string, string>> = Object.freeze({})
 export const emptyInput = { query: nothing, echo: nothing }
-export const nobody = { key: null, environment: null }
 export const askNobody = { mayAsk: () => false }

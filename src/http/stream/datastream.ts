@@ -12,6 +12,8 @@ import { ServiceError } from '../../errors.js'
 import { toFailure } from '../../storage/failure.js'
 import { admit } from '../admission/admit.js'
 import type { AppRequest, AppResponse, AppSocket, SocketListener, SocketRoute } from '../apps/app.js'
+import { upgradeFault } from '../request/door.js'
+import { cutOff, Misframed } from '../request/framing.js'
 import { failure, internalError } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
 import { forwardedAddress } from '../routing/headers.js'
@@ -67,7 +69,6 @@ export class Datastream implements SocketRoute {
     const { shared } = this
     const startedMs = performance.now()
     let gone = false
-    let corked = true
     res.onAborted(() => {
       gone = true
     })
@@ -76,13 +77,16 @@ export class Datastream implements SocketRoute {
       const known = toFailure(error)
       if (!(known instanceof ServiceError)) shared.log.error({ err: error }, 'the data stream was not opened')
       const reply = failure(known instanceof ServiceError ? known : internalError, '')
-      if (corked) shared.write(res, reply, false, true)
-      else res.cork(() => shared.write(res, reply, false, true))
+      if (known instanceof Misframed) return cutOff(res, shared.writeHead, reply, () => gone)
+      // in a later turn: what came behind the handshake is then pipelining, and the connection is closed
+      setImmediate(() => {
+        if (!gone) res.cork(() => shared.write(res, reply, false, true))
+      })
     }
     try {
       const offered = offeredIn(req)
-      shared.head.read(req)
-      shared.head.assertFramed()
+      const fault = upgradeFault(shared, req)
+      if (fault !== null) throw fault
       const secret = this.secretOf(req, offered.key)
       const environmentId = shared.head.environmentId || offered.environment
       const { services } = shared
@@ -134,8 +138,6 @@ export class Datastream implements SocketRoute {
       else found.then(inTurn).catch(refuse)
     } catch (error) {
       refuse(error)
-    } finally {
-      corked = false
     }
   }
 

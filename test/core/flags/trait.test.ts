@@ -200,3 +200,12 @@ t.test('section 4: an unknown type or operator never holds', async t => {
   for (const type of ['string', 'int', 'bool', 'date'] as const)
     t.equal(compareTexts(type, 'like' as ComparableOperator, '1', '1'), false, type)
 })
+
+t.test('security H5 texts of a million digits are read in one pass', async t => {
+  const digits = '1'.repeat(1_000_000)
+  t.equal(readNumber(digits), 0, 'no finite number')
+  t.equal(readNumber(`${digits}x`), 0)
+  t.equal(readNumber(`1.${digits}x`), 0)
+  t.equal(strictInteger(digits), null)
+  t.equal(strictInteger(`${'0'.repeat(1_000_000)}7`), 7)
+})
