@@ -123,8 +123,8 @@ export class Server {
     }
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
     registerDocuments(pages, options.routes)
-    registerConsole(this.app)
-    registerSignIn(this.app, shared, options.signOn ?? null)
+    registerConsole(pages)
+    registerSignIn(pages, shared, options.signOn ?? null)
     this.registerPreflights()
     const notUpgraded = failure(new ServiceError('upgrade_required'), '\r\nUpgrade: websocket')
     // A client that cannot see why its upgrade was refused asks without one, and hears the same refusals.

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { App, AppRequest, AppResponse } from '../apps/app.js'
+import type { AppRequest, AppResponse } from '../apps/app.js'
+import type { Pages } from '../request/door.js'
 import { statusLine } from '../request/respond.js'
 
 const compress = promisify(gzip)
@@ -38,7 +39,7 @@ interface Served {
 }
 
 /** Register the page and its assets. Each file is read and compressed at its first request, then kept. */
-export function registerConsole(app: App): void {
+export function registerConsole(pages: Pages): void {
   const kept = new Map<string, Promise<Served>>()
   const names = builtFiles()
   const read = (name: string): Promise<Served> => {
@@ -50,13 +51,13 @@ export function registerConsole(app: App): void {
     return file
   }
   // relative, so that it works behind a proxy with a path prefix
-  app.on('get', '/console', res => {
+  pages.on('get', '/console', res => {
     res.writeStatus('302 Found').writeHeader('Location', 'console/').end()
   })
-  app.on('get', '/console/', (res, req) =>
+  pages.on('get', '/console/', (res, req) =>
     send(res, req, names.has('index.html') ? read('index.html') : null, 'no-cache'),
   )
-  app.on('get', '/console/assets/:name', (res, req) => {
+  pages.on('get', '/console/assets/:name', (res, req) => {
     const name = `assets/${req.getParameter(0)}`
     // only names that the build made are looked up: no path leads out of the folder
     send(res, req, names.has(name) ? read(name) : null, 'public, max-age=31536000, immutable')

@@ -6,7 +6,8 @@ import { useLink } from '../../engine/account/member-records.js'
 import type { SignedIn } from '../../engine/account/sessions.js'
 import { ServiceError } from '../../errors.js'
 import { toFailure } from '../../storage/failure.js'
-import type { App, AppRequest, AppResponse } from '../apps/app.js'
+import type { AppResponse } from '../apps/app.js'
+import type { Pages } from '../request/door.js'
 import { failure, internalError, type Reply } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
 import { forwardedAddress } from '../routing/headers.js'
@@ -30,12 +31,12 @@ const parseSignIn = typia.json.createValidateParse<SignInBody>()
  *
  * signOn  null: not configured.
  */
-export function registerSignIn(app: App, shared: Shared, signOn: SignOn | null): void {
+export function registerSignIn(pages: Pages, shared: Shared, signOn: SignOn | null): void {
   const { config } = shared.options
-  app.on('get', path, (res, req) => {
+  pages.on('get', path, (res, req) => {
     const work = answering(shared, res)
     const value = cookieOf(req)
-    const fault = framing(shared, req) ?? crossSiteFault(req, false, config)
+    const fault = crossSiteFault(req, false, config)
     work(async () => {
       if (fault) throw fault
       const { sessions } = servicesOf(shared)
@@ -43,10 +44,10 @@ export function registerSignIn(app: App, shared: Shared, signOn: SignOn | null):
       return plain({ signed_in: signedIn === null ? null : shownOf(signedIn), sign_on: signOn !== null })
     })
   })
-  app.on('del', path, (res, req) => {
+  pages.on('del', path, (res, req) => {
     const work = answering(shared, res)
     const value = cookieOf(req)
-    const fault = framing(shared, req) ?? crossSiteFault(req, true, config)
+    const fault = crossSiteFault(req, true, config)
     work(async () => {
       if (fault) throw fault
       if (value !== '') await servicesOf(shared).sessions.end(value)
@@ -56,9 +57,9 @@ export function registerSignIn(app: App, shared: Shared, signOn: SignOn | null):
       )
     })
   })
-  app.on('post', path, (res, req) => {
+  pages.on('post', path, (res, req) => {
     const work = answering(shared, res)
-    const fault = framing(shared, req) ?? crossSiteFault(req, true, config)
+    const fault = crossSiteFault(req, true, config)
     const secure = req.getHeader('origin').startsWith('https:')
     const address = addressOf(shared, res)
     const pieces: Buffer[] = []
@@ -78,30 +79,26 @@ export function registerSignIn(app: App, shared: Shared, signOn: SignOn | null):
       })
     })
   })
-  if (signOn !== null) registerSignOn(app, shared, signOn)
+  if (signOn !== null) registerSignOn(pages, shared, signOn)
 }
 
-function registerSignOn(app: App, shared: Shared, signOn: SignOn): void {
-  app.on('get', '/console/sign-on', (res, req) => {
+function registerSignOn(pages: Pages, shared: Shared, signOn: SignOn): void {
+  pages.on('get', '/console/sign-on', res => {
     const work = answering(shared, res)
-    const fault = framing(shared, req)
     work(async () => {
-      if (fault) throw fault
       servicesOf(shared)
       const { url, cookie } = await signOn.begin()
       return redirect(url, `\r\nSet-Cookie: ${cookie}`)
     })
   })
-  app.on('get', '/console/sign-on-done', (res, req) => {
+  pages.on('get', '/console/sign-on-done', (res, req) => {
     const work = answering(shared, res)
     const query = req.getQuery() ?? ''
     const kept = cookieOf(req, signOn.cookieName)
-    const fault = framing(shared, req)
     const address = addressOf(shared, res)
     work(async () => {
       const services = servicesOf(shared)
       try {
-        if (fault) throw fault
         shared.strangers.take(address, performance.now())
         const who = await signOn.end(query, kept, services)
         shared.strangers.giveBack(address, performance.now())
@@ -175,16 +172,6 @@ function servicesOf(shared: Shared) {
   const { services, draining } = shared
   if (services === null || draining || !shared.mayAnswer()) throw new ServiceError('starting')
   return services
-}
-
-function framing(shared: Shared, req: AppRequest): ServiceError | null {
-  shared.head.read(req)
-  try {
-    shared.head.assertFramed()
-    return null
-  } catch (error) {
-    return error as ServiceError
-  }
 }
 
 function addressOf(shared: Shared, res: AppResponse): string {
