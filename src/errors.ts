@@ -20,6 +20,7 @@ const rows = {
   method_unknown: [405, 'The path has other methods'],
   idempotency_reused: [409, 'The idempotency key was used with other inputs'],
   length_required: [411, 'A body needs a Content-Length here'],
+  precondition_failed: [412, 'If-Match: it was changed since it was read; read it again'],
   rate_limited: [429, 'Too many requests'],
   quota_full: [429, 'The environment has as many as it may'],
   head_too_large: [431, 'The headers are too large, or too many'],

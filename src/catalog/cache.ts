@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.js'
 import { FairGate } from '../fairness/fair-gate.js'
 import { toFailure } from '../storage/failure.js'
 import { type Announce, logFailure, retryDelayMs } from './announce.js'
-import { type Loaders, loadCatalog } from './load.js'
+import { type Loaders, loadCatalog, loadWithin } from './load.js'
 import type { TraitRegistry } from './traits.js'
 
 /** Changes of one environment that may wait for their turn. */
@@ -32,6 +32,11 @@ export interface DefinitionChanges {
    * own write on any connection. Rejections of `work` roll back and pass through.
    */
   change<T>(scope: ChangeScope, work: (sql: Sql) => Promise<T>): Promise<T>
+  /**
+   * The definitions as the transaction of a change sees them, before the shards have them. Absent: `get` shows them. null:
+   * the environment is deleted.
+   */
+  within?(tx: Sql, environmentId: string): Promise<CatalogData | null>
 }
 
 interface Waiter {
@@ -146,6 +151,11 @@ export class CatalogCache implements DefinitionChanges {
     const course = this.#courses.get(environmentId)
     this.#courses.delete(environmentId)
     for (const waiter of course?.waiters ?? []) waiter.resolve()
+  }
+
+  async within(tx: Sql, environmentId: string): Promise<CatalogData | null> {
+    const loaded = await loadWithin(tx, environmentId, this.#loaders)
+    return loaded && { ...loaded.data, traits: this.#traits.list(environmentId) }
   }
 
   async #inTurn<T>(scope: ChangeScope, run: () => Promise<T>): Promise<T> {

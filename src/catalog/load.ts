@@ -65,27 +65,30 @@ const noCredits: LoadedCredits = { credits: [], spendPolicies: [] }
  * errors   those of the database.
  */
 export async function loadCatalog(sql: Sql, environmentId: string, loaders: Loaders): Promise<Loaded | null> {
-  const loaded = await sql.begin('isolation level repeatable read read only', async transaction => {
-    const tx = transaction as unknown as Sql
-    const [row] = await tx<EnvironmentVersionRow[]>`
+  return sql.begin('isolation level repeatable read read only', transaction =>
+    loadWithin(transaction as unknown as Sql, environmentId, loaders),
+  )
+}
+
+/** loadCatalog in a transaction that is open, where nobody else changes these definitions meanwhile. */
+export async function loadWithin(tx: Sql, environmentId: string, loaders: Loaders): Promise<Loaded | null> {
+  const [row] = await tx<EnvironmentVersionRow[]>`
       select account_id, environment_type, catalog_version from environments where id = ${environmentId}`
-    if (!row) return null
-    const environment = { id: environmentId, accountId: row.account_id }
-    const traits = await loadTraits(tx, environment)
-    const data = {
-      environmentId,
-      accountId: row.account_id,
-      environmentType: row.environment_type,
-      version: Number(row.catalog_version),
-      features: await loadFeatures(tx, environment),
-      flags: await loadFlags(tx, environment),
-      ...((await loaders.plans?.(tx, environment)) ?? noPlans),
-      ...((await loaders.credits?.(tx, environment)) ?? noCredits),
-      watches: await loadWatches(tx, environment),
-    }
-    return { data, traits }
-  })
-  return loaded
+  if (!row) return null
+  const environment = { id: environmentId, accountId: row.account_id }
+  const traits = await loadTraits(tx, environment)
+  const data = {
+    environmentId,
+    accountId: row.account_id,
+    environmentType: row.environment_type,
+    version: Number(row.catalog_version),
+    features: await loadFeatures(tx, environment),
+    flags: await loadFlags(tx, environment),
+    ...((await loaders.plans?.(tx, environment)) ?? noPlans),
+    ...((await loaders.credits?.(tx, environment)) ?? noCredits),
+    watches: await loadWatches(tx, environment),
+  }
+  return { data, traits }
 }
 
 interface WebhookRow {

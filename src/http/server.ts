@@ -17,7 +17,7 @@ import { cutOff, Misframed } from './request/framing.js'
 import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
 import { PathMethods, wrongMethod } from './routing/path-methods.js'
-import type { Route } from './routing/route.js'
+import { type Route, taggedRead } from './routing/route.js'
 import { Datastream, datastreamPath } from './stream/datastream.js'
 
 // How long sent responses may take to leave the machine when stopping.
@@ -94,7 +94,7 @@ export class Server {
   }
 
   private register(route: Route): void {
-    const compiled = new Compiled(route, this.options.metrics)
+    const compiled = new Compiled(route, this.options.metrics, taggedRead(route, this.options.routes))
     const Kind = this.options.exchange ?? Exchange
     const serve = (res: AppResponse, req: AppRequest) =>
       new Kind(this.shared, compiled, res).begin(req, false)

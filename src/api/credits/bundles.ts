@@ -232,6 +232,11 @@ export const createBundle: Handler<Exact<CreditBundleCreate>> = async call => {
   return { status: 201, data }
 }
 
+/** Bundles change in turn with the definitions of their environment. */
+function scopeOf({ environment }: Call<unknown, unknown>) {
+  return { accountId: environment.accountId, environmentId: environment.id }
+}
+
 /**
  * PUT /billing/credits/bundles/{bundle_id}. Applies to later purchases; existing grants are unchanged (CR-13).
  *
@@ -241,9 +246,7 @@ export const createBundle: Handler<Exact<CreditBundleCreate>> = async call => {
 export const changeBundle: Handler<Exact<CreditBundleUpdate>> = async call => {
   const { body, services, environment } = call
   await services.projections.barrier('postgres')
-  const data = await services.sql.begin(async transaction => {
-    const tx = transaction as unknown as Sql
-    await call.record?.(tx)
+  const data = await services.catalogs.change(scopeOf(call), async tx => {
     const former = await requireBundle(tx, environment.id, call.params.bundle_id!)
     const quantity = countOf(whole(body, statedBundle(former)))
     if (former.has_grants && quantity !== numberOrNull(former.quantity))
@@ -264,10 +267,12 @@ export const changeBundle: Handler<Exact<CreditBundleUpdate>> = async call => {
 export const deleteBundle: Handler = async call => {
   const { services, environment } = call
   await services.projections.barrier('postgres')
-  const bundle = await requireBundle(services.sql, environment.id, call.params.bundle_id!)
-  const now = new Date(services.clock.wall())
-  if (bundle.has_grants)
-    await services.sql`update credit_bundles set status = 'inactive', updated_at = ${now} where id = ${bundle.id}`
-  else await services.sql`update credit_bundles set deleted_at = ${now} where id = ${bundle.id}`
+  await services.catalogs.change(scopeOf(call), async tx => {
+    const bundle = await requireBundle(tx, environment.id, call.params.bundle_id!)
+    const now = new Date(services.clock.wall())
+    if (bundle.has_grants)
+      await tx`update credit_bundles set status = 'inactive', updated_at = ${now} where id = ${bundle.id}`
+    else await tx`update credit_bundles set deleted_at = ${now} where id = ${bundle.id}`
+  })
   return { data: { deleted: true } }
 }

@@ -4,7 +4,7 @@ import { type KeyScope, type RateLimitBucket, rateLimitBuckets } from '../../../
 import { operationSchemas } from '../../../schemas/operations.js'
 import type { QueryParameter } from '../../api/kit/query.js'
 import { type ErrorCode, errorRows } from '../../errors.js'
-import type { LimitKind, Route, Scope } from '../routing/route.js'
+import { type LimitKind, type Route, type Scope, taggedRead } from '../routing/route.js'
 import { exampleOf } from './examples.js'
 import { parameterText } from './parameters.js'
 import { examples, groups, introduction, otherBodies, tagTexts } from './texts.js'
@@ -81,7 +81,7 @@ export function openApi(routes: readonly Route[]): Document {
   for (const route of routes) {
     const path = templateOf(route.path)
     paths[path] ??= {}
-    paths[path][verbs[route.method]] = operationOf(route)
+    paths[path][verbs[route.method]] = operationOf(route, taggedRead(route, routes) !== null)
   }
   const order = Object.keys(tagTexts)
   const tags = [...new Set(routes.map(tagOf))].sort(
@@ -107,7 +107,8 @@ export function openApi(routes: readonly Route[]): Document {
   }
 }
 
-function operationOf(route: Route): Json {
+/** guarded  whether it honours If-Match. */
+function operationOf(route: Route, guarded: boolean): Json {
   const title = titleOf(route)
   const told = operations()[title]
   const { id, body, data, file } = told?.properties ?? {}
@@ -124,12 +125,14 @@ function operationOf(route: Route): Json {
       ...(route.query?.parameters ?? []).map(parameterOf),
       environmentParameter,
       ...(route.keyed === null ? [] : [keyParameter]),
+      ...(guarded ? [matchParameter] : []),
     ],
     ...(route.body === 'none' ? {} : { requestBody: bodyOf(route, body, title) }),
     responses: {
       [route.status]: file ? fileOf(file) : answerOf(route, data, title),
       ...takenOf(route),
       ...errorsOf(route),
+      ...(guarded ? { 412: { $ref: '#/components/responses/412' } } : {}),
     },
     'x-scope': route.scope,
     'x-rate-limit-buckets': bucketsOf[route.limit],
@@ -182,7 +185,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
     description: route.status === 201 ? 'Created' : 'Success',
     headers: headerReferences([
       ...rateLimitHeaders,
-      ...(route.ofrep ? ['ETag'] : []),
+      ...(route.ofrep || route.tagged ? ['ETag'] : []),
       ...(route.keyed === null ? [] : ['Idempotency-Replayed']),
     ]),
     content: { 'application/json': { schema: route.ofrep ? data : enveloped(data), ...shown } },
@@ -358,7 +361,10 @@ const headers = {
     description: 'The first answer to the idempotency key, given again.',
     schema: { type: 'string', const: 'true' },
   },
-  ETag: { description: 'Identifies this response; send it as If-None-Match.', schema: { type: 'string' } },
+  ETag: {
+    description: 'Identifies this response: of a check, for If-None-Match; of a definition, for If-Match.',
+    schema: { type: 'string' },
+  },
 }
 
 function headerReferences(names: readonly string[]): Json {
@@ -366,6 +372,14 @@ function headerReferences(names: readonly string[]): Json {
 }
 
 const parameters = {
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The `ETag` of the read that the change is based on, or several, or `*`. A definition that was changed since: 412, and nothing is done.',
+    schema: { type: 'string' },
+  },
   Environment: {
     name: 'X-Service-Environment-Id',
     in: 'header',
@@ -383,6 +397,7 @@ const parameters = {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 }
+const matchParameter = { $ref: '#/components/parameters/IfMatch' }
 const keyParameter = { $ref: '#/components/parameters/IdempotencyKey' }
 const environmentParameter = { $ref: '#/components/parameters/Environment' }
 

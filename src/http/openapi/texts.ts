@@ -23,7 +23,7 @@ export const introduction = `Tollgate evaluates entitlements and feature flags, 
 
 **Responses** are \`{"data": …, "params": …}\`; \`params\` echoes the path and query parameters. Times are RFC 3339 in UTC with milliseconds. Lists take \`limit\` (default 100, at most 250) and \`offset\`.
 
-**Errors** are \`{"error": "…"}\` with one of the statuses 400, 401, 402, 403, 404, 409, 411, 429, 431, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is down: retry after \`Retry-After\` seconds. A write that hears 503 was not made; one that was made while its store went away answers 202 with \`{"taken": true}\` and need not be sent again. An event sent again with its \`idempotency_key\` is counted once.
+**Errors** are \`{"error": "…"}\` with one of the statuses 400, 401, 402, 403, 404, 409, 411, 412, 429, 431, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is down: retry after \`Retry-After\` seconds. A write that hears 503 was not made; one that was made while its store went away answers 202 with \`{"taken": true}\` and need not be sent again. An event sent again with its \`idempotency_key\` is counted once.
 
 **Rate limits** of an account, by default. Production environments have their own \`global\` and \`mutation\` buckets:
 

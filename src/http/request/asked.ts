@@ -10,6 +10,7 @@ import { type Encoding, encodingOf } from './body.js'
 import type { Compiled } from './compiled-route.js'
 import type { Head } from './head.js'
 import { idempotencyHeader } from './once.js'
+import { matchHeader } from './precondition.js'
 import { askNobody, none } from './request.js'
 import type { Shared } from './shared.js'
 
@@ -31,6 +32,7 @@ export class Asked {
   protected idempotencyKey = ''
   protected forwardedFor = ''
   ifNoneMatch = ''
+  protected ifMatch = ''
   protected encoding: Encoding | ServiceError = 'identity'
   /** Content-Type of a body that its handler parses. */
   protected contentType = ''
@@ -79,6 +81,7 @@ export class Asked {
     // checks do not record the user agent
     if (route.limit !== 'check') this.userAgent = head.userAgent
     if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
+    if (this.compiled.tagged !== null) this.ifMatch = req.getHeader(matchHeader)
     if (route.keyed !== null) this.idempotencyKey = req.getHeader(idempotencyHeader)
     // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext

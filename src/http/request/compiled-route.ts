@@ -22,6 +22,8 @@ export class Compiled {
   constructor(
     readonly route: Route,
     private readonly metrics: Metrics,
+    /** The read whose tag a write honours (decision 38). */
+    readonly tagged: Route | null = null,
   ) {
     this.bodyBytesMax = boundOf(route)
     this.isOpen = route.scope === 'check' || route.scope === 'capture' || route.scope === 'portal'

@@ -27,14 +27,15 @@ import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-b
 import { admitNamed, type Caller } from '../admission/named-keys.js'
 import type { AppRequest } from '../apps/app.js'
 import { decodeParameters } from '../routing/headers.js'
+import type { Route } from '../routing/route.js'
 import { Asked } from './asked.js'
 import { decompress, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
-import type { Compiled } from './compiled-route.js'
 import { cutOff, Misframed } from './framing.js'
 import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
 import { once } from './once.js'
 import { largeLength, Outflow, sendLarge } from './outflow.js'
+import { Precondition, tagOf } from './precondition.js'
 import { emptyInput, nobody, noParameters, nothing, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -380,11 +381,13 @@ export class Exchange extends Asked implements Listener, Caller {
     this.params = params
     this.echo =
       params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
-    const shared = this.services()
+    const guard = this.precondition()
+    const stores = this.services()
+    const shared = guard === null ? stores : guard.services(stores, () => call)
     const noting = route.noted ? this.noting() : null
     const services = route.mutates && noting !== null ? noting.services(shared) : shared
     const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
-    const call = new Request(
+    const call: Request = new Request(
       this,
       services,
       key,
@@ -398,13 +401,19 @@ export class Exchange extends Asked implements Listener, Caller {
       this.admission!.signed,
     )
     const proven = route.waitsForPostgres ? (services.postgres?.proven() ?? null) : null
-    if (proven !== null) return this.resume(proven, () => this.give(call, body), true)
-    this.give(call, body)
+    if (proven !== null) return this.resume(proven, () => this.give(call, body, guard), true)
+    this.give(call, body, guard)
+  }
+
+  /** The If-Match of the request; null: it has none, or the route honours none. */
+  private precondition(): Precondition | null {
+    const { ifMatch, compiled, shared } = this
+    if (compiled.tagged === null || ifMatch === '') return null
+    return new Precondition(compiled.tagged, ifMatch, shared.services!.catalogs)
   }
 
   /** The handler's answer; a list answers in pages. */
-  private answerOf(call: Request): ReturnType<Compiled['route']['handle']> {
-    const { route } = this.compiled
+  private answerOf(route: Route, call: Request): ReturnType<Route['handle']> {
     if (!isPaged(route.path, call.query)) return route.handle(call)
     const name = `${route.path} ${JSON.stringify(call.params)}`
     return pagedAnswer(
@@ -414,11 +423,11 @@ export class Exchange extends Asked implements Listener, Caller {
     )
   }
 
-  private give(call: Request, body: unknown): void {
-    const { route } = this.compiled
+  private give(call: Request, body: unknown, guard: Precondition | null): void {
+    const route = guard === null ? this.compiled.route : guard.route(this.compiled.route)
     const { idempotencyKey: header, url: path, rawQuery: query } = this
     const under = route.keyed && once(route, call, { header, path, query, text: call.text }, this.echo)
-    const answer = under || this.answerOf(call)
+    const answer = under || this.answerOf(route, call)
     if (answer instanceof Deferred) this.wait(answer)
     else if (answer instanceof Promise) {
       // a handler with a promise may read its body later
@@ -472,8 +481,9 @@ export class Exchange extends Asked implements Listener, Caller {
   private conclude(answer: Answer): void {
     if (answer.stream !== undefined) return this.pour(answer.stream)
     const echo = echoed(this.echo, this.params)
-    const { status, noted } = this.compiled.route
-    const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
+    const { status, noted, tagged } = this.compiled.route
+    let headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
+    if (tagged && this.rawQuery === '') headers += `\r\nETag: ${tagOf(answer)}`
     const reply = success(answer, status, echo, headers)
     if (this.asked !== null && answer.cache !== undefined)
       this.shared.services!.answers.keep(this.asked, answer.cache, reply.body)

@@ -197,6 +197,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: '405 Method Not Allowed',
   409: '409 Conflict',
   411: '411 Length Required',
+  412: '412 Precondition Failed',
   429: '429 Too Many Requests',
   431: '431 Request Header Fields Too Large',
   500: '500 Internal Server Error',

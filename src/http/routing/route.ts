@@ -46,6 +46,10 @@ interface Common<Body, Query> {
   readonly keeps?: boolean
   /** Never refused by rate limits, so that limits set too low can be undone. */
   readonly neverLimited?: boolean
+  /** A read of a definition: it answers an ETag, which PUT and DELETE of the same path honour as If-Match (decision 38). */
+  readonly tagged?: boolean
+  /** The path of the tagged read whose ETag a write of another path honours. */
+  readonly of?: string
   /** A route of another protocol: accepts a bearer key, reads If-None-Match, has no envelope. */
   readonly protocol?: 'ofrep'
   /** Without a key in a header, the first known key in the body is used (decision 8: the collector). */
@@ -99,6 +103,10 @@ export interface Route {
   readonly parse: Parser<unknown> | null
   readonly query: QueryShape<unknown> | null
   readonly ofrep: boolean
+  /** Its answer has an ETag (decision 38). */
+  readonly tagged: boolean
+  /** The path of the read whose ETag it honours as If-Match, if that read is tagged. */
+  readonly of: string
   readonly keeps: boolean
   readonly neverLimited: boolean
   readonly keysInBody: boolean
@@ -148,6 +156,8 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,
     query: spec.query ?? null,
+    tagged: spec.tagged === true,
+    of: spec.of ?? (method === 'post' ? '' : path),
     ofrep: spec.protocol === 'ofrep',
     keeps: spec.keeps === true,
     neverLimited: spec.neverLimited === true,
@@ -155,6 +165,12 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     // the row's type has checked that parser, query and handler fit; the table mixes rows of all types
     handle: spec.handle as unknown as Route['handle'],
   }
+}
+
+/** The tagged read of what a write changes, or null: such a write ignores If-Match. */
+export function taggedRead(route: Route, routes: readonly Route[]): Route | null {
+  if (!route.mutates) return null
+  return routes.find(({ method, path, tagged }) => tagged && method === 'get' && path === route.of) ?? null
 }
 
 function parametersOf(path: string): readonly string[] {
