@@ -4966,6 +4966,18 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
+    412: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
     429: {
       headers: {
         "Retry-After": components["headers"]["Retry-After"];
@@ -5020,6 +5032,7 @@ export interface components {
   parameters: {
     Environment: string;
     IdempotencyKey: string;
+    IfMatch: string;
   };
   requestBodies: never;
   headers: {
@@ -5991,6 +6004,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6017,6 +6031,7 @@ export interface operations {
   updateBillingCredit: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6049,6 +6064,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6057,6 +6073,7 @@ export interface operations {
   softDeleteBillingCredit: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6084,6 +6101,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6214,6 +6232,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6240,6 +6259,7 @@ export interface operations {
   updateCreditBundleDetails: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6272,6 +6292,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -6280,6 +6301,7 @@ export interface operations {
   deleteCreditBundle: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -6307,6 +6329,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -7018,6 +7041,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7045,6 +7069,7 @@ export interface operations {
     parameters: {
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -7080,6 +7105,7 @@ export interface operations {
       403: components["responses"]["403"];
       404: components["responses"]["404"];
       409: components["responses"]["409"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -7092,6 +7118,7 @@ export interface operations {
       };
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -7122,6 +7149,7 @@ export interface operations {
       403: components["responses"]["403"];
       404: components["responses"]["404"];
       409: components["responses"]["409"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -7460,6 +7488,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7486,6 +7515,7 @@ export interface operations {
   updateCreditSpendPolicy: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -7518,6 +7548,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -7526,6 +7557,7 @@ export interface operations {
   deleteCreditSpendPolicy: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -7553,6 +7585,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -10070,6 +10103,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10096,6 +10130,7 @@ export interface operations {
   updateEntityTraitDefinition: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -10128,6 +10163,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -10136,6 +10172,7 @@ export interface operations {
   deleteEntityTraitDefinition: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -10163,6 +10200,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11470,6 +11508,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11496,6 +11535,7 @@ export interface operations {
   updateFeature: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11528,6 +11568,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11536,6 +11577,7 @@ export interface operations {
   deleteFeature: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11563,6 +11605,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11741,6 +11784,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11767,6 +11811,7 @@ export interface operations {
   updateFlag: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11799,6 +11844,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11807,6 +11853,7 @@ export interface operations {
   deleteFlag: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11834,6 +11881,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -11842,6 +11890,7 @@ export interface operations {
   updateFlagRules: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -11874,6 +11923,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12711,6 +12761,7 @@ export interface operations {
     parameters: {
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12746,6 +12797,7 @@ export interface operations {
       403: components["responses"]["403"];
       404: components["responses"]["404"];
       409: components["responses"]["409"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12922,6 +12974,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12948,6 +13001,7 @@ export interface operations {
   updatePlanEntitlement: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -12980,6 +13034,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -12988,6 +13043,7 @@ export interface operations {
   deletePlanEntitlement: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13015,6 +13071,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13152,6 +13209,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13215,6 +13273,7 @@ export interface operations {
   updatePlanGroup: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13247,6 +13306,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13799,6 +13859,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13825,6 +13886,7 @@ export interface operations {
   updatePlan: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13857,6 +13919,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13865,6 +13928,7 @@ export interface operations {
   deletePlan: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13892,6 +13956,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13900,6 +13965,7 @@ export interface operations {
   upsertBillingProductPlan: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -13932,6 +13998,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -14545,6 +14612,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -15364,6 +15432,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15390,6 +15459,7 @@ export interface operations {
   updateWebhook: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -15422,6 +15492,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -15430,6 +15501,7 @@ export interface operations {
   deleteWebhook: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -15457,6 +15529,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
