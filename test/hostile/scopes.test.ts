@@ -16,7 +16,7 @@ const opens: Readonly<Record<string, readonly Scope[]>> = {
 
 /** Resources of the account as a whole, by their paths. */
 const ofTheAccount =
-  /^(get \/account-members.*|post \/environments|get \/limits|put \/limits|put \/model-prices|get \/audit-log\/(head|chain))$/
+  /^(\w+ \/account-members.*|post \/environments|get \/limits|put \/limits|put \/model-prices|get \/audit-log\/(head|chain))$/
 
 /** Not asked, as it would change what the others are asked of. */
 const leftOut = /^\/batch$/
