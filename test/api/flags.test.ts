@@ -56,6 +56,10 @@ t.test('flags, rules and traits', async t => {
     image_url: null,
     role: 'admin',
     permissions: { account: ['flags_edit'] },
+    console_roles: { '*': 'admin' },
+    disabled: false,
+    source: 'file',
+    signed_in_at: null,
     created_at: '1970-01-01T00:00:00.000Z',
     updated_at: '1970-01-01T00:00:00.000Z',
   }

@@ -164,10 +164,15 @@ t.test('keys and environments', async t => {
       account_id: accountId,
       account_name: 'Default account',
       actor_type: 'api_key',
+      account_member: null,
       api_key_id: 'apik_admin',
       environment_id: development.id,
       environments: [environmentOf(development), environmentOf(production)],
+      expires_at: null,
+      name: 'admin',
       onboarding_complete: true,
+      readonly: false,
+      scopes: ['admin', 'capture', 'read', 'write'],
     })
   })
 

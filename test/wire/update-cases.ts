@@ -30,6 +30,8 @@ export interface UpdateCase {
 
 /** Operations that update nothing that is there, and what they do. */
 export const notUpdates: Readonly<Record<string, string>> = {
+  'POST /account-members': 'makes',
+  'POST /account-members/{account_member_id}/sign-in-link': 'makes',
   'POST /api-keys': 'makes',
   'POST /api-keys/{api_key_id}/roll': 'replaces the value',
   'POST /billing/credits': 'makes',
@@ -43,6 +45,7 @@ export const notUpdates: Readonly<Record<string, string>> = {
   'POST /companies/delete': 'deletes',
   'POST /company-memberships': 'makes, or finds',
   'POST /company-overrides': 'makes',
+  'POST /console-links': 'makes',
   'POST /custom-plan-bundles': 'makes',
   'POST /custom-plans': 'makes',
   'POST /entity-trait-definitions': 'makes, or finds',
@@ -57,6 +60,7 @@ export const notUpdates: Readonly<Record<string, string>> = {
   'POST /plan-version-migrations': 'makes',
   'POST /plans': 'makes',
   'POST /signed-contexts': 'makes',
+  'POST /temporary-access-tokens': 'makes',
   'POST /users/create': 'makes',
   'POST /users/delete': 'deletes',
   'POST /webhooks': 'makes',
@@ -119,6 +123,11 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
     linkedFeature,
     linkedEntitlement,
   } = await updateWorld(client)
+  const member = await ok('POST', '/account-members', {
+    name: 'Ada',
+    email: 'ada@example.com',
+    console_roles: { '*': 'viewer' },
+  })
   const get = (path: string) => () => ok('GET', path)
   const entitlementCase = (id: string, path: string, naming?: UpdateCase['naming']): UpdateCase => ({
     path,
@@ -384,6 +393,13 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
         naming: { ...linked, name: 'Linked feature', description: 'd', feature_type: 'event' },
         read: get(`/features/${linkedFeature.id}`),
         said: saidOfFeature,
+      },
+    ],
+    'PUT /account-members/{account_member_id}': [
+      {
+        path: `/account-members/${member.id}`,
+        read: get(`/account-members/${member.id}`),
+        said: read => same(read, 'name', 'email', 'console_roles', 'disabled'),
       },
     ],
     'PUT /features/{feature_id}': [metered, seats, licence, inference, dark].map(({ id }) => ({
