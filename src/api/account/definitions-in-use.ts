@@ -106,6 +106,8 @@ async function flagUses(sql: Sql, { services, key }: Asking, flag: UsedFlag): Pr
     .environments(key.accountId)
     .filter(isProduction)
     .flatMap(({ id }): Use[] => {
+      // a server that reads the stream checks flags itself, for ten minutes after it left too (security M7)
+      if (services.streams.isRead(id)) return [{ environment_id: id, what: 'stream', count: 1, names: null }]
       const atMs = Math.max(writtenMs.get(id) ?? 0, services.checkedFlags.of(id, flag.key) ?? 0)
       return atMs < sinceMs ? [] : [{ environment_id: id, what: 'check', count: 1, names: null }]
     })
@@ -154,6 +156,7 @@ function refuse({ services, key }: Asking, kind: string, uses: readonly Use[]): 
 
 function textOf({ what, count, names }: Use): string {
   if (what === 'check') return 'checked lately'
+  if (what === 'stream') return 'read by the data stream'
   const some = `${count} ${count === 1 ? what : plurals[what]}`
   return names === null ? some : `${some}: ${names.slice(0, namesMax).join(', ')}`
 }

@@ -19,9 +19,11 @@ export class StreamFlags {
   /** Send all flags. */
   tellAll(subscriber: Subscriber): void {
     const { environment } = subscriber
-    this.read(environment)
-    subscriber.flagsVersion = environment.version
-    subscriber.tell(this.frameOf(environment))
+    subscriber.answer('flags', () => {
+      this.read(environment)
+      subscriber.flagsVersion = environment.version
+      return this.frameOf(environment)
+    })
   }
 
   /** All flags as a frame, rebuilt when its time is a tick old. */
@@ -41,9 +43,11 @@ export class StreamFlags {
     this.read(environment)
     const { flags } = this.services.catalogs.get(environment.id)
     const id = flags.find(flag => flag.key === key)?.id
-    const text = id === undefined ? undefined : environment.flags.get(id)
-    if (text === undefined) return false
-    subscriber.tell(flagFrame(id!, text))
+    if (id === undefined || !environment.flags.has(id)) return false
+    subscriber.answer(`flag ${id}`, () => {
+      const text = environment.flags.get(id)
+      return text === undefined ? null : flagFrame(id, text)
+    })
     return true
   }
 
@@ -64,6 +68,7 @@ export class StreamFlags {
     if (frames.length === 0) return
     this.turns.forEach(environment.subscribers, toldTogether, subscriber => {
       if (subscriber.flagsVersion >= version) return
+      if (subscriber.isBehind) return this.tellAll(subscriber)
       for (const frame of frames) subscriber.tell(frame)
     })
   }

@@ -35,14 +35,19 @@ const allTicks = 10
 const rememberedMs = 600_000
 /** Every so many ticks the keys with connections are noted in Postgres: once a minute. */
 const seenTicks = 6_000
-/** Approximate size of a kept subscription, bytes. */
-const rowBytes = 256
+/**
+ * Bytes that wait for all connections together; of these an environment may have three times what is free, so that the next
+ * finds room (security H1).
+ */
+const waitingBytesMax = 134_217_728
+const timesFree = 3
 
 export class Streams implements Hub {
   readonly frameOf = frameOf
   readonly figures: StreamFigures
   private connections = 0
   private held = 0
+  private waitingBytes = 0
   private readonly environments = new Map<string, Environment>()
   private readonly questions: Questions
   private timer: NodeJS.Timeout | null = null
@@ -125,7 +130,7 @@ export class Streams implements Hub {
     kept.read(environment.id, memory.keyId).then(
       rows => {
         if (!environment.subscribers.has(subscriber)) return
-        for (const { kind, id } of rows) this.turns.run(() => this.resume(subscriber, kind, id), rowBytes)
+        for (const { kind, id } of rows) this.turns.run(() => this.resume(subscriber, kind, id))
         kept.seen(environment.id, memory.keyId)
       },
       // Another try follows within a second (`lookOver`).
@@ -149,6 +154,21 @@ export class Streams implements Hub {
     const { wire } = entityTypes[kind]
     const problem = this.start(subscriber, kind, wire, { id })
     if (problem !== null) subscriber.fail(problem, { id }, wire)
+  }
+
+  waits(environment: Environment, bytes: number): void {
+    environment.waitingBytes += bytes
+    this.waitingBytes += bytes
+  }
+
+  isCrowded({ waitingBytes }: Environment): boolean {
+    return waitingBytes > timesFree * (waitingBytesMax - this.waitingBytes)
+  }
+
+  /** Whether a server reads the environment's flags here, or did within ten minutes: each of them is in use. */
+  isRead(environmentId: string): boolean {
+    const environment = this.environments.get(environmentId)
+    return environment !== undefined && environment.subscribers.size + environment.memories.size > 0
   }
 
   /** Number of connections of an environment, and of one key among them. */
@@ -272,7 +292,9 @@ export class Streams implements Hub {
     else {
       // The answer in flight is enough when nothing has changed since its request.
       const from = held.asking && !isDue ? held.questions : held.questions + 1
-      held.waiting.push({ subscriber, keys, entityType, wants, from })
+      const isSame = (one: Waiting) =>
+        one.subscriber === subscriber && one.wants === wants && one.from === from
+      if (!held.waiting.some(isSame)) held.waiting.push({ subscriber, keys, entityType, wants, from })
       if (!held.asking) this.questions.want(held)
       this.questions.askWanted()
     }
@@ -394,6 +416,7 @@ export class Streams implements Hub {
         lookAll: false,
         version: -1,
         flags: new Map(),
+        waitingBytes: 0,
         flagsTold: null,
       }
       this.environments.set(id, environment)

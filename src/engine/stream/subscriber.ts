@@ -85,6 +85,8 @@ export interface Environment {
   version: number
   /** JSON text of every flag by its id. */
   flags: ReadonlyMap<string, string>
+  /** Bytes that wait for its connections. */
+  waitingBytes: number
   /** All flags as a frame, and when it was made, ms of the process's clock; null: not needed yet. */
   flagsTold: { readonly version: number; readonly madeMs: number; readonly frame: Uint8Array } | null
 }
@@ -100,6 +102,10 @@ export interface Hub {
   left(subscriber: Subscriber): void
   /** An entity whole, as a frame; null: its state is not known yet. */
   frameOf(held: Held): Uint8Array | null
+  /** Bytes more, or fewer, wait for a connection of the environment. */
+  waits(environment: Environment, bytes: number): void
+  /** Whether connections of the environment together may have no more bytes waiting. */
+  isCrowded(environment: Environment): boolean
 }
 
 /** The connection as the stream sees it. */
@@ -112,13 +118,21 @@ export interface StreamSink {
 
 /** A peer that does not read its waiting frames for this long is closed as a slow reader, ms. */
 const stalledMs = 10_000
+/** A peer with so many times the bytes waiting that gather its changes is closed at once. */
+const hardTimes = 8
+/** Bytes that may wait for a connection whatever waits for others. */
+const ownBytes = 16_384
+/** Answers of different questions that may wait for one connection. */
+const owedMax = 1_000
+/** Longest keys that an error gives back, characters: enough for a client to know its question by. */
+const echoMax = 1_024
 /** The code of that close. */
 export const slowReader = 4008
 
 /**
  * A connection. Frames for a slow connection are not queued. The changed entities are noted, and each is sent
- * whole, in its latest state, when there is room again. So the backlog is bounded by the buffer, one message,
- * and the entities held.
+ * whole, in its latest state, when there is room again. Answers wait in the same way, one for each question, however often
+ * it was asked. So the backlog is bounded by the buffer, one message, and the entities held (security H1).
  */
 export class Subscriber {
   /** Its subscriptions, each with the sequence of the last change sent; -1: not sent whole yet. */
@@ -127,6 +141,10 @@ export class Subscriber {
   flagsVersion = -1
   /** Entities to be sent whole. */
   private readonly late = new Set<Held>()
+  /** Answers to be made and sent when there is room, by their question. */
+  private readonly owed = new Map<string, () => Uint8Array | null>()
+  /** Bytes that waited when they were last counted. */
+  private counted = 0
   /** Late entities to be confirmed once they are sent. */
   private readonly unconfirmed = new Set<Held>()
   /** Since when frames wait, ms of the process's clock; 0: none wait. */
@@ -190,25 +208,53 @@ export class Subscriber {
   /** Send the confirmation, after the entity when that is still to be sent. */
   confirm(held: Held): void {
     if (this.late.has(held)) this.unconfirmed.add(held)
-    else this.tell(confirmedFrame(held.kind, held.id))
+    else this.answer(`confirmed ${held.id}`, () => confirmedFrame(held.kind, held.id))
   }
 
-  /** Send a frame regardless of the buffer: it is small, or the peer requested it. */
+  /**
+   * Answer a question, now or when there is room: once, if it is asked again meanwhile.
+   *
+   * make  the answer as it is when it is sent; null: none any more.
+   */
+  answer(question: string, make: () => Uint8Array | null): void {
+    if (this.ended) return
+    if (this.owed.size >= owedMax && !this.owed.has(question)) {
+      this.endSlow()
+      return
+    }
+    this.owed.set(question, make)
+    this.catchUp()
+  }
+
+  /** Send a change that is not noted: a small one, or a deletion. A peer that reads nothing is closed at a hard bound. */
   tell(frame: Uint8Array): void {
     if (this.ended) return
+    if (this.buffered() > hardTimes * this.streams.options.streamBufferBytes) {
+      this.endSlow()
+      return
+    }
     this.streams.figures.messages.count++
     this.sink.send(frame)
     if (this.stalledSinceMs === 0 && this.isFull()) this.stalledSinceMs = performance.now()
   }
 
-  /** watched  the entity is sent whole when it comes to be. */
+  /**
+   * Answer that a question has no other answer. Keys are given back while the peer reads, and never long ones.
+   *
+   * watched  the entity is sent whole when it comes to be.
+   */
   fail(
     error: string,
     keys: Readonly<Record<string, string>> | null,
     entityType: string | null,
     watched = false,
   ): void {
-    this.tell(errorFrame(error, keys, entityType, watched))
+    if (this.isFull()) {
+      this.answer(`error ${entityType} ${error} ${watched}`, () => errorFrame(error, null, entityType, watched))
+      return
+    }
+    const isShort = keys !== null && JSON.stringify(keys).length <= echoMax
+    this.tell(errorFrame(error, isShort ? keys : null, entityType, watched))
   }
 
   /** The peer has read some frames. */
@@ -217,11 +263,20 @@ export class Subscriber {
     this.catchUp()
   }
 
+  /** Whether changes are to be gathered instead of sent. */
+  get isBehind(): boolean {
+    return this.isFull()
+  }
+
+  private endSlow(): void {
+    this.streams.figures.slow.count++
+    this.end(slowReader, 'The connection reads too slowly')
+  }
+
   lookOver(nowMs: number): void {
     if (!this.isFull()) this.drained()
     else if (this.stalledSinceMs > 0 && nowMs - this.stalledSinceMs > stalledMs) {
-      this.streams.figures.slow.count++
-      this.end(slowReader, 'The connection reads too slowly')
+      this.endSlow()
     }
   }
 
@@ -234,16 +289,35 @@ export class Subscriber {
   /** The connection ended. */
   left(): void {
     this.ended = true
+    this.streams.waits(this.environment, -this.counted)
+    this.counted = 0
+    this.owed.clear()
     this.late.clear()
     this.unconfirmed.clear()
     this.streams.left(this)
   }
 
   private isFull(): boolean {
-    return !this.ended && this.sink.buffered() > this.streams.options.streamBufferBytes
+    if (this.ended) return false
+    const bytes = this.buffered()
+    if (bytes > this.streams.options.streamBufferBytes) return true
+    return bytes > ownBytes && this.streams.isCrowded(this.environment)
+  }
+
+  private buffered(): number {
+    const bytes = this.sink.buffered()
+    if (bytes !== this.counted) this.streams.waits(this.environment, bytes - this.counted)
+    this.counted = bytes
+    return bytes
   }
 
   private catchUp(): void {
+    for (const [question, make] of this.owed) {
+      if (this.isFull()) return
+      this.owed.delete(question)
+      const frame = make()
+      if (frame !== null) this.tell(frame)
+    }
     for (const held of this.late) {
       if (this.isFull()) return
       this.late.delete(held)

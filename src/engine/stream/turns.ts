@@ -3,24 +3,17 @@
 
 /** Longest work in one turn, ms. */
 const turnMs = 1
-/** Bytes that waiting work may hold. Beyond this the work runs at once, whatever the turn's time. */
-const waitingBytesMax = 64 << 20
 
 /** Subscribers that receive a change in one turn. */
 export const toldTogether = 32
 
-interface Waiting {
-  readonly work: () => void
-  readonly bytes: number
-}
-
 export class Turns {
-  private waiting: Waiting[] = []
+  private waiting: (() => void)[] = []
   /** Index of the next task that waits. */
   private at = 0
-  private bytes = 0
   private spentMs = 0
   private scheduled = false
+  private isWorking = false
 
   /** Number of tasks that wait. */
   get size(): number {
@@ -28,16 +21,13 @@ export class Turns {
   }
 
   /**
-   * Runs the work now if the turn has time left and no other work waits, else in order in a later turn.
-   *
-   * bytes  that the work holds while it waits
+   * Runs the work now if the turn has time left and no other work waits, else in order in a later turn. How much may wait is
+   * bounded by who adds it.
    */
-  run(work: () => void, bytes = 0): void {
-    if (this.size > 0 || this.spentMs >= turnMs) {
-      this.waiting.push({ work, bytes })
-      this.bytes += bytes
-      while (this.bytes > waitingBytesMax) this.next()
-    } else this.work(work)
+  run(work: () => void): void {
+    // work that adds work is not nested, or a turn would not end
+    if (this.isWorking || this.size > 0 || this.spentMs >= turnMs) this.waiting.push(work)
+    else this.work(work)
     if (this.scheduled) return
     this.scheduled = true
     setImmediate(() => this.turn())
@@ -68,16 +58,16 @@ export class Turns {
   }
 
   private next(): void {
-    const { work, bytes } = this.waiting[this.at++]!
-    this.bytes -= bytes
-    this.work(work)
+    this.work(this.waiting[this.at++]!)
   }
 
   private work(work: () => void): void {
     const begunMs = performance.now()
+    this.isWorking = true
     try {
       work()
     } finally {
+      this.isWorking = false
       this.spentMs += performance.now() - begunMs
     }
   }

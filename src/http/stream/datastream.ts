@@ -4,10 +4,10 @@ import { keyFault } from '../../api/keys/conditions.js'
 import type { KeyRecord } from '../../api/kit/call.js'
 import type { KeyAsker } from '../../api/kit/services.js'
 import type { Config } from '../../config.js'
-import { type Bucket, fullBucket, hasToken, refill, take } from '../../core/bucket.js'
+import { type Bucket, fullBucket, hasToken, refill, take, takeMany } from '../../core/bucket.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { changedFrame, type EntityKind, errorFrame, pongFrame } from '../../engine/stream/frames.js'
-import type { StreamSink, Subscriber } from '../../engine/stream/subscriber.js'
+import { type StreamSink, type Subscriber, slowReader } from '../../engine/stream/subscriber.js'
 import { ServiceError } from '../../errors.js'
 import { toFailure } from '../../storage/failure.js'
 import { admit } from '../admission/admit.js'
@@ -29,8 +29,21 @@ const pageRoute = get(datastreamPath, { scope: 'check', handle: () => ({}) })
 const frameBytesMax = 262_144
 /** Lists of keys in one frame. */
 const listsMax = 1_000
-/** Approximate size of one list of keys, bytes. */
-const keysBytes = 256
+/** Characters of messages that wait to be worked on, of one connection and of all; beyond, the connection is closed. */
+const waitingMax = 8 << 20
+const waitingOfAllMax = 64 << 20
+/** Lists of keys worked on in one go, before other connections have their turn. */
+const together = 16
+/** Entities that connections of a key may name a second, for each message that one may send a second; ten times at once. */
+const namedPerMessage = 20
+/** Characters of a message that cost as much as naming an entity: reading them. */
+const charactersPerName = 256
+/** How long a connection waits whose key has named too many, ms. */
+const pauseMs = 50
+/** Most keys with a budget. */
+const keysMax = 10_000
+/** Bytes that may wait for a page: its notices and answers are small. */
+const pageBytesMax = 65_536
 /** Messages beyond the rate that a new connection may send at once. */
 const burstSeconds = 10
 /** Interval of the check that a connection's key is still valid, ms. */
@@ -54,6 +67,10 @@ export class Datastream implements SocketRoute {
   readonly frameBytesMax = frameBytesMax
   private readonly open = new Set<Connection>()
   private readonly pages = new PageCounts()
+  /** Budgets of keys with connections, for the entities that they name. */
+  private readonly names = new Map<string, Bucket>()
+  /** Characters of messages that wait, of all connections. */
+  waiting = 0
   private readonly looks = setInterval(() => this.look(), lookEveryMs).unref()
 
   constructor(
@@ -188,6 +205,18 @@ export class Datastream implements SocketRoute {
     if (this.open.delete(connection) && connection.page !== null) this.pages.remove(connection.page)
   }
 
+  /** The budget of a key for the entities that all its connections name. */
+  namesOf(keyId: string): Bucket {
+    const known = this.names.get(keyId)
+    if (known !== undefined) return known
+    // budgets of keys that rest are full again
+    if (this.names.size >= keysMax) this.names.clear()
+    const ratePerSecond = this.settings.streamMessagesPerSecond * namedPerMessage
+    const made = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, performance.now())
+    this.names.set(keyId, made)
+    return made
+  }
+
   /** The service stops: every connection is closed with a reason. */
   close(): void {
     clearInterval(this.looks)
@@ -271,6 +300,12 @@ class Connection implements SocketListener, StreamSink {
   private socket: AppSocket | null = null
   private subscriber: Subscriber | null = null
   private readonly budget: Bucket
+  private readonly names: Bucket
+  private messages: string[] = []
+  /** Characters of messages that wait. */
+  private waiting = 0
+  private isWorking = false
+  private steps = this.obeyed()
 
   constructor(
     private readonly stream: Datastream,
@@ -283,6 +318,7 @@ class Connection implements SocketListener, StreamSink {
     private readonly secret: string,
   ) {
     const ratePerSecond = stream.settings.streamMessagesPerSecond
+    this.names = stream.namesOf(key.id)
     this.budget = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, performance.now())
   }
 
@@ -299,13 +335,15 @@ class Connection implements SocketListener, StreamSink {
 
   /** Subscribe a page to its own company and user. */
   private begin({ entities }: Page): void {
-    for (const { kind, type, keys } of entities)
-      this.inTurn(() => this.ask(kind, type, keys, 'start'), keysBytes)
+    this.stream.shared.services!.streams.turns.run(() => {
+      if (this.socket === null || this.stream.shared.services === null) return
+      for (const { kind, type, keys } of entities) this.ask(kind, type, keys, 'start')
+    })
   }
 
   received(text: string): void {
     const { subscriber, budget } = this
-    if (subscriber === null) return
+    if (subscriber === null || this.socket === null) return
     refill(budget, performance.now())
     if (!hasToken(budget)) {
       const { streamMessagesPerSecond: rate } = this.stream.settings
@@ -313,21 +351,61 @@ class Connection implements SocketListener, StreamSink {
       return
     }
     take(budget)
-    this.inTurn(() => {
-      try {
-        this.obey(readMessage(text))
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        this.socket?.send(errorFrame(error.message, null, null))
-      }
-    }, 2 * text.length)
+    this.waiting += text.length
+    this.stream.waiting += text.length
+    if (this.waiting > waitingMax || this.stream.waiting > waitingOfAllMax) {
+      this.end(policy, 'More messages than can be worked on; wait for their answers')
+      return
+    }
+    this.messages.push(text)
+    if (this.isWorking) return
+    this.isWorking = true
+    this.inTurn()
   }
 
-  /** Run work in a turn, unless the connection has ended by then. */
-  private inTurn(work: () => void, bytes = 0): void {
-    this.stream.shared.services?.streams.turns.run(() => {
-      if (this.socket !== null && this.stream.shared.services !== null) work()
-    }, bytes)
+  /** Work in a turn of the event loop, then let other connections have theirs. */
+  private inTurn(): void {
+    this.stream.shared.services?.streams.turns.run(() => this.work())
+  }
+
+  private work(): void {
+    if (this.socket === null || this.stream.shared.services === null) return
+    for (let n = 0; n < together; n++) {
+      refill(this.names, performance.now())
+      if (!hasToken(this.names)) {
+        setTimeout(() => this.inTurn(), pauseMs).unref()
+        return
+      }
+      const { done, value } = this.steps.next()
+      if (done === true) {
+        this.isWorking = false
+        this.steps = this.obeyed()
+        return
+      }
+      takeMany(this.names, value)
+      if (this.socket === null) return
+    }
+    this.inTurn()
+  }
+
+  /** Obeys messages in order, an entity at a time; yields what each step costs. */
+  private *obeyed(): Generator<number, void> {
+    for (let at = 0; at < this.messages.length; at++) {
+      const text = this.messages[at]!
+      this.messages[at] = ''
+      this.waiting -= text.length
+      this.stream.waiting -= text.length
+      try {
+        const message = readMessage(text)
+        yield 1 + text.length / charactersPerName
+        yield* this.obey(message)
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        this.reply(`error ${error.message}`, errorFrame(error.message, null, null))
+        yield 1 + text.length / charactersPerName
+      }
+    }
+    this.messages = []
   }
 
   drained(): void {
@@ -337,8 +415,22 @@ class Connection implements SocketListener, StreamSink {
   closed(): void {
     this.socket = null
     this.page?.end()
+    this.dropMessages()
     this.stream.remove(this)
     this.subscriber?.left()
+  }
+
+  private dropMessages(): void {
+    this.messages = []
+    this.stream.waiting -= this.waiting
+    this.waiting = 0
+  }
+
+  /** Answer a message about no entity. A page is told of nothing else that it asks. */
+  private reply(question: string, frame: Uint8Array): void {
+    if (this.page === null) this.subscriber!.answer(question, () => frame)
+    else if (this.buffered() <= pageBytesMax) this.socket?.send(frame)
+    else this.end(slowReader, 'The connection reads too slowly')
   }
 
   /** A page is told that something changed, whatever it is. */
@@ -355,6 +447,7 @@ class Connection implements SocketListener, StreamSink {
     const { socket } = this
     this.socket = null
     this.page?.end()
+    this.dropMessages()
     this.stream.remove(this)
     this.subscriber?.left()
     socket?.end(code, reason)
@@ -368,11 +461,11 @@ class Connection implements SocketListener, StreamSink {
     return this.page === null || this.page.isSigned(environment.contextSecrets, services.clock.wall())
   }
 
-  private obey({ type, lists, action }: Message): void {
+  private *obey({ type, lists, action }: Message): Generator<number, void> {
     const subscriber = this.subscriber!
     const { streams } = this.stream.shared.services!
     if (action === 'ping') {
-      this.socket?.send(pongFrame)
+      this.reply('ping', pongFrame)
       return
     }
     if (this.page !== null)
@@ -391,7 +484,10 @@ class Connection implements SocketListener, StreamSink {
     }
     const kind = kinds.get(type)
     if (kind === undefined) throw new ServiceError('body_invalid', 'entity_type is none that is streamed')
-    for (const keys of lists) this.inTurn(() => this.ask(kind, type, keys, action), keysBytes)
+    for (const keys of lists) {
+      this.ask(kind, type, keys, action)
+      yield 1 + Object.keys(keys).length
+    }
   }
 
   private ask(kind: EntityKind, type: string, keys: Message['lists'][number], action: EntityAction): void {
