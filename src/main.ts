@@ -43,6 +43,11 @@ function tellFirstKey(log: Logger, path: string, value: string): void {
   else log.info({ file: path }, `The first key is in ${path}`)
 }
 
+/** Whether the log is to have every detail, before the settings are read. */
+function isDetailed({ TOLLGATE_LOG_LEVEL: level = '' }: NodeJS.ProcessEnv): boolean {
+  return /^(debug|trace)$/.test(level)
+}
+
 /** A link to the console, shown on a terminal only, as it signs in whoever opens it first. */
 async function consoleLink({ publicUrl, host }: Config, { port, signInToken }: Tollgate): Promise<string> {
   const base = publicUrl?.replace(/\/+$/, '') ?? `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`
@@ -53,7 +58,7 @@ main().catch(error => {
   // told to stop while it waited for a store
   if ((error as Error)?.name === 'AbortError') process.exit(0)
   // for those who look into the code: the stack, too
-  const deep = /^(debug|trace)$/.test(process.env.TOLLGATE_LOG_LEVEL ?? '') && error instanceof Error
-  process.stderr.write(`Tollgate did not start: ${deep ? error.stack : inOneLine(error)}\n`)
+  const told = error instanceof Error && isDetailed(process.env) ? error.stack : inOneLine(error)
+  process.stderr.write(`Tollgate did not start: ${told}\n`)
   process.exit(1)
 })

@@ -415,8 +415,12 @@ t.test('questions to real stores', async t => {
       subtype: '',
       flag_id: '',
       idempotency_key: '',
+      status: '',
       types: ['track'],
       since_ms: 0,
+      until_ms: nowMs,
+      least: -1_000,
+      most: 1_000,
       ...page,
     }
     t.match(keys(await plan('events_list', list))[0], ['environment_id', 'company_id'])

@@ -26,7 +26,7 @@ t.test('users', async t => {
       name: 'Ada',
       traits: { level: 3, address: { city: 'X' } },
       company_id: home.id,
-      last_seen_at: '2026-01-02',
+      last_seen_at: '2026-01-02T00:00:00Z',
     })
     const user = body.data
     t.equal(status, 200)

@@ -54,16 +54,21 @@ async function world(seed: number, keysMax = 10_000) {
   const publishable = {
     createCompanies: random.chance(0.5),
     addCompanyKeys: random.chance(0.5),
+    addUserKeys: random.chance(0.5),
+    createUsers: 10_000,
     nameEvents: true,
     nameTraits: random.chance(0.5),
     quantityMax: random.pick([2, 10_000]),
     isOwn: true,
   }
   const traits = new TraitRegistry()
+  const catalog = { flags: [], features: [] }
   const services = {
     shards,
     directory,
     keys: { environment: () => ({ publishable }) },
+    catalogs: { get: () => catalog },
+    quotas: { takePublicName: () => true, takePublicUser: () => true },
     dedupe: new Dedupe(keysMax),
     traits,
     entities: new Entities(directory, shards, traits),

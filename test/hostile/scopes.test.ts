@@ -16,10 +16,10 @@ const opens: Readonly<Record<string, readonly Scope[]>> = {
 
 /** Resources of the account as a whole, by their paths. */
 const ofTheAccount =
-  /^(\w+ \/account-members.*|post \/environments|get \/limits|put \/limits|put \/model-prices|get \/audit-log\/(head|chain))$/
+  /^(\w+ \/account-members.*|post \/console-links|get \/system|post \/environments|get \/limits|put \/limits|put \/model-prices|get \/audit-log\/(head|chain))$/
 
-/** Not asked, as it would change what the others are asked of. */
-const leftOut = /^\/batch$/
+/** Not asked: the collector changes what the others are asked of, and the portal is for access tokens alone. */
+const leftOut = /^\/(batch|portal)$/
 
 t.test('security 18 the matrix of scopes is exact', async t => {
   const { client } = await startHere(t)

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Client, startHere } from '../harness.js'
+import { StreamClient } from '../stream-client.js'
 
 const { client: first } = await startHere(t)
 const { environments } = await first.ok('GET', '/whoami')
@@ -297,4 +298,15 @@ t.test('D5: the version of a billing-linked plan’s resource', async t => {
   const next = { ...body, external_resource_version: '2' }
   await guarded(t, /1 draft version/, 'Production', key => key.post('/plans/billing-linked', next))
   t.equal((await keys.Production.post('/plans/billing-linked', next)).status, 201)
+})
+
+t.test('M7 flags that a server reads over the data stream of production are in use there', async t => {
+  const one = await feature()
+  const rule = () => keys.Development.put(`/flags/${one.flagId}`, { description: fresh('text') })
+  t.equal((await rule()).status, 200, 'nobody reads')
+  const stream = await StreamClient.open(first.url, { key: keys.Production.key })
+  t.teardown(() => stream.ws.close())
+  stream.ask('rulesengine.Flags')
+  await stream.next()
+  t.match(await rule(), { status: 403, body: { error: /in use in Production \(.*read by the data stream/ } })
 })

@@ -250,7 +250,9 @@ export class Subscriber {
     watched = false,
   ): void {
     if (this.isFull()) {
-      this.answer(`error ${entityType} ${error} ${watched}`, () => errorFrame(error, null, entityType, watched))
+      this.answer(`error ${entityType} ${error} ${watched}`, () =>
+        errorFrame(error, null, entityType, watched),
+      )
       return
     }
     const isShort = keys !== null && JSON.stringify(keys).length <= echoMax

@@ -208,10 +208,17 @@ t.test('security 21 limits that were set too low can be undone by who may set th
   t.equal(judge(set, key({ id: 'r', environmentId: null, scopes: ['read'] }), '', limits), 429, 'nobody else')
 })
 
-t.test('security 5 an event of one environment takes nothing from the ingest budget of another', async t => {
-  const limits = new Limits({ ...defaultLimits, events_ingest: { ratePerSecond: 1, burst: 1 } })
-  const asking = key({ id: 'k', environmentId: null, scopes: ['capture'] })
-  t.equal(judge(rows.events, asking, 'env_dev', limits), 'env_dev')
-  t.equal(judge(rows.events, asking, 'env_dev', limits), 429)
-  t.equal(judge(rows.events, asking, 'env_prod', limits), 'env_prod')
-})
+t.test(
+  "decision 35 the ingest budget is the account's, or the environment's where the setting says so",
+  async t => {
+    const tight = { ...defaultLimits, events_ingest: { ratePerSecond: 1, burst: 1 } }
+    const limits = new Limits(tight, 'environment')
+    const asking = key({ id: 'k', environmentId: null, scopes: ['capture'] })
+    t.equal(judge(rows.events, asking, 'env_dev', limits), 'env_dev')
+    t.equal(judge(rows.events, asking, 'env_dev', limits), 429)
+    t.equal(judge(rows.events, asking, 'env_prod', limits), 'env_prod')
+    const shared = new Limits(tight)
+    t.equal(judge(rows.events, asking, 'env_dev', shared), 'env_dev')
+    t.equal(judge(rows.events, asking, 'env_prod', shared), 429)
+  },
+)
