@@ -43,7 +43,7 @@ export function TollgateProvider(props: TollgateProviderProps): ReactElement {
   const { client, context, initial = null, pollMs, children } = props
   // Callers write contexts in place: equal ones are the same.
   const named = JSON.stringify([context?.company ?? null, context?.user ?? null])
-  // `named` stands for the context, and `initial` is that of the first render.
+  // `named` stands for the context, and `initial` is the value of the first render.
   const provided = useMemo<Provided>(() => {
     const options = { initial, ...(pollMs !== undefined && { pollMs }) }
     return { client, watch: new Watch(client, context ?? {}, options) }

@@ -340,7 +340,7 @@ interface Acknowledgement {
   readonly error?: string | null
 }
 
-/** The acknowledgements of an answer; null: it is not that of Tollgate, and acknowledges nothing. */
+/** The acknowledgements of an answer; null: the answer is not Tollgate's, and acknowledges nothing. */
 function readAnswer(text: string): {
   readonly acknowledged: readonly Acknowledgement[] | null
   readonly message: string

@@ -111,7 +111,7 @@ export class Tollgate {
       hasSocket(options)
     this.stream = isLocal || isPage ? this.openStream(isPage) : null
     this.readiness = new Readiness(this.stream === null, this.http.url)
-    // A page's stream is opened by whoever listens: modules of pages are loaded on servers, too, to render them.
+    // A page's stream opens with the first listener: modules of pages are loaded on servers, too, to render them.
     if (isLocal) this.stream?.start()
     const page = globalThis as {
       addEventListener?: (type: string, listener: () => void) => void
@@ -259,7 +259,7 @@ export class Tollgate {
   /**
    * All checks of a context, its plan and its credits, from one moment.
    *
-   * errors  those of `checkAll`.
+   * errors  the same as `checkAll`.
    */
   async standing(context: Context = {}): Promise<Standing> {
     const standing = (await this.standingHeld(context)) ?? (await this.askAll(context))
@@ -656,7 +656,7 @@ const runtime = globalThis as {
 const hasSocket = ({ webSocket }: ClientOptions): boolean =>
   webSocket !== undefined || runtime.WebSocket !== undefined || runtime.process?.versions?.node !== undefined
 
-/** The runtime's WebSocket, or in Node before 22 that of the package `ws`. */
+/** The runtime's WebSocket, or in Node before 22 the one of the package `ws`. */
 const openSocket: OpenSocket = async (url, protocols) => {
   if (runtime.WebSocket !== undefined) return new runtime.WebSocket(url, protocols)
   if (runtime.process?.versions?.node === undefined)

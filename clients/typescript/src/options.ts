@@ -83,7 +83,7 @@ export interface ClientOptions {
   readonly events?: EventOptions
   /** Default the global one. */
   readonly fetch?: typeof fetch
-  /** Default the global `WebSocket`; in Node before 22, which has none, that of the package `ws`. */
+  /** Default the global `WebSocket`; in Node before 22, which has none, the one of the package `ws`. */
   readonly webSocket?: OpenSocket
 }
 

@@ -1,4 +1,4 @@
-// Whether the client is ready, and whoever waits for it.
+// The client's readiness, and the callers that wait for it.
 import { TollgateError } from './errors.js'
 
 interface Waiter {

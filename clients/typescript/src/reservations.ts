@@ -17,7 +17,7 @@ export interface ReservationView {
 }
 
 export interface ReserveOptions {
-  /** Units to hold; by default those of the preflight, else 1. */
+  /** Units to hold; by default the units of the preflight, else 1. */
   readonly quantity?: number
   /** End of the hold; default in one minute, at most in one hour. */
   readonly expiresAt?: Date | string

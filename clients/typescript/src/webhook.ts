@@ -64,7 +64,7 @@ function bodyOf<Body>(bytes: Uint8Array): Body {
   }
 }
 
-/** The comparison is that of the runtime, in a time that does not depend on the bytes. */
+/** The runtime compares, in a time that does not depend on the bytes. */
 async function isSignedBy(
   secret: string,
   signed: Uint8Array<ArrayBuffer>,
