@@ -46,19 +46,39 @@ export const manyValues = (): ServiceError =>
     `The request body holds too many values: at most ${valuesFree}, and one more for every ${valueLength} characters`,
   )
 
-/** Whether JSON text holds more values than its length allows. Commas and brackets are counted, those in strings not. */
+/**
+ * Whether JSON text holds more values than its length allows. Commas and brackets are counted, except in strings and
+ * below the depth that is parsed.
+ */
 export function tooManyValues(text: string): boolean {
   // a value has a comma or a bracket of its own
   if (text.length < valuesFree) return false
   const max = valuesMax(text)
+  return hasMore(text, max, [',', '{', '[']) && countValues(text) > max
+}
+
+/** `tooManyValues` of a body with one JSON text on each line: a line that never closes hides no other. */
+export function tooManyInLines(text: string): boolean {
+  if (text.length < valuesFree) return false
+  const max = valuesMax(text)
   if (!hasMore(text, max, [',', '{', '['])) return false
+  return text.split('\n').reduce((count, line) => count + countValues(line), 0) > max
+}
+
+/** Commas and brackets of JSON text outside strings, down to the depth that is parsed. */
+function countValues(text: string): number {
   let count = 0
+  let depth = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === quote) i = endOfString(text, i)
-    else if ((code === comma || (code | 0x20) === 0x7b) && ++count > max) return true
+    else if (code === comma) {
+      if (depth <= parsedDepthMax) count++
+    } else if ((code | 0x20) === 0x7b) {
+      if (++depth <= parsedDepthMax) count++
+    } else if ((code | 0x20) === 0x7d) depth--
   }
-  return false
+  return count
 }
 
 /** Whether JSON text nests deeper than `max`. Text with few brackets needs only a count of them. */
@@ -89,7 +109,7 @@ export interface Outline {
   readonly text: string
   /** Length of the longest list at the first two levels; 0 if it is short. */
   readonly entries: number
-  /** It holds more values than its length allows, as `tooManyValues` says. */
+  /** The text that is left holds more values than its length allows, as `tooManyValues` says. */
   readonly isCrowded: boolean
 }
 
@@ -115,12 +135,12 @@ export function outline(text: string): Outline {
     const code = text.charCodeAt(i)
     if (code === quote) i = endOfString(text, i)
     else if (code === comma) {
-      values++
+      if (depth <= parsedDepthMax) values++
       if (depth === 2) inner++
       else if (depth === 1) outer++
     } else if ((code | 0x20) === 0x7b) {
       depth++
-      values++
+      if (depth <= parsedDepthMax) values++
       if (depth === 2) inner = 1
       else if (depth === parsedDepthMax + 1) cutFrom = i
     } else if ((code | 0x20) === 0x7d) {

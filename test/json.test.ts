@@ -13,6 +13,7 @@ import {
   outline,
   parseExactly,
   tooDeep,
+  tooManyInLines,
   tooManyValues,
 } from '../src/json.js'
 import { seed } from './random.js'
@@ -129,4 +130,9 @@ t.test('security H5 values are counted, commas in texts are not', async t => {
   t.notOk(tooManyValues(list(20_000, '"a text of sixteen or more"')), 'long values may be many')
   t.notOk(tooManyValues(JSON.stringify([','.repeat(500_000), '{'.repeat(500_000)])))
   t.ok(outline(`{"events":${list(40_000, '1')}}`).isCrowded)
+  const nested = '['.repeat(20_000) + ']'.repeat(20_000)
+  t.notOk(tooManyValues(nested), 'values below the depth that is parsed cost nothing')
+  t.notOk(outline(`{"events":[${nested}]}`).isCrowded)
+  for (const open of ['"', '['.repeat(200)])
+    t.ok(tooManyInLines(`${open}\n${list(12_000, '1')}`), 'a line that never closes hides no other')
 })

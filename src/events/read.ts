@@ -1,6 +1,6 @@
 // Reads lists of events from bodies: a body is read completely or refused. Single events are validated elsewhere.
 import { ServiceError } from '../errors.js'
-import { manyValues, outline, tooManyValues } from '../json.js'
+import { manyValues, outline, tooManyInLines } from '../json.js'
 import { fromCloudEvent } from './cloud-event.js'
 import { readLines } from './formats.js'
 import { withExactQuantities } from './quantities.js'
@@ -32,7 +32,7 @@ export function readBatch(
 ): readonly unknown[] {
   if (format === 'events') return readEvents(text)
   if (format === 'lines') {
-    if (tooManyValues(text)) throw manyValues()
+    if (tooManyInLines(text)) throw manyValues()
     return bounded(readLines(text, batchEventsMax))
   }
   const list = parseList(text)
