@@ -1,58 +1,8 @@
 // Payment follows the plans held: dates of migrations are those of the subscription now, and a subscription of the
 // service ends with the last plan held through it.
-import t, { type Test } from 'tap'
-import { publishDraftOf, publishedPlan } from '../api/planned.js'
-import { startHere } from '../harness.js'
-import { linkedPlan, offerPlans, subscriptionBody } from './billing-world.js'
-
-async function world(t: Test) {
-  const { client, tollgate } = await startHere(t)
-  const { environment_id: environment } = await client.ok('GET', '/whoami')
-  const clock = (now: string) => client.ok('PUT', `/environments/${environment}/clock`, { now, frozen: true })
-  await clock('2031-01-10T00:00:00.000Z')
-  const free = await publishedPlan(client, 'Free', [])
-  await offerPlans(client, tollgate, { fallback: free.id })
-  const priced = async (name: string, monthly_price: number, yearly_price: number | null, type = 'plan') => {
-    const plan = await client.ok('POST', '/plans', { name, plan_type: type })
-    await bill(plan.id, monthly_price, yearly_price)
-    return publishDraftOf(client, plan.id)
-  }
-  const bill = (planId: string, monthly_price: number, yearly_price: number | null) =>
-    client.ok('PUT', `/plans/${planId}/billing_products`, {
-      charge_type: 'recurring',
-      is_trialable: false,
-      monthly_price,
-      ...(yearly_price !== null && { yearly_price }),
-    })
-  /** The next version, at these prices, for the end of each company's period. */
-  const publish = async (planId: string, monthly: number, yearly: number | null) => {
-    await bill(planId, monthly, yearly)
-    const { draft_version: draft } = await client.ok('GET', `/plans/${planId}`)
-    await client.ok('PUT', `/plans/version/${draft.id}/publish`, {
-      excluded_company_ids: [],
-      migration_strategy: 'end_of_billing_period',
-    })
-    return draft.id as string
-  }
-  const body = (id: string, planId: string, priceId: string, more: object = {}) => ({
-    credit_bundles: [],
-    custom_field_values: [],
-    pay_in_advance_entitlements: [],
-    add_on_selections: [],
-    company_id: id,
-    base_plan_id: planId,
-    base_plan_price_id: priceId,
-    ...more,
-  })
-  const manage = (id: string, planId: string, priceId: string, more: object = {}) =>
-    client.ok('POST', '/manage-plan', body(id, planId, priceId, more))
-  let made = 0
-  const company = async () =>
-    (await client.ok('POST', '/companies', { keys: { slug: `p${++made}` } })).id as string
-  const show = (id: string) => client.ok('GET', `/companies/${id}`)
-  const due = async (id: string) => (await show(id)).pending_migration?.effective_at
-  return { client, clock, free, priced, publish, body, manage, company, show, due }
-}
+import t from 'tap'
+import { linkedPlan, subscriptionBody } from './billing-world.js'
+import { paymentWorld as world } from './payment-world.js'
 
 t.test('PB-21 (N1) the date of a migration follows from the subscription as it is now', async t => {
   const { client, clock, priced, publish, manage, company, show, due } = await world(t)

@@ -8,7 +8,9 @@ import type { SubscribedItem } from '../../core/company/company-state.js'
 import type { CompanySnapshot } from '../../core/company/descriptions.js'
 import { derivedId } from '../../core/id.js'
 import type { Migrated } from '../../core/plans/messages.js'
+import { lacksPrice } from '../../core/plans/plan.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
+import { noPrice } from '../../engine/migrations/migrations.js'
 import { commitmentsOf, pricesOf, termsOf } from '../../engine/migrations/terms.js'
 import { ServiceError } from '../../errors.js'
 import { storeDetails } from '../billing/details.js'
@@ -74,6 +76,11 @@ async function prepare(
     await couponOf(services.sql, call.environment.id, body)
   }
   if (!onPlan && own !== null) requireOneSubscription(draft, state, own)
+  if (onPlan) {
+    const terms = await termsOf(services.sql, plan.id, draft.id)
+    const move = { ...terms, planId: plan.id, versionId: draft.id }
+    if (lacksPrice(state, move)) throw conflict(`${noPrice}: ${own?.currency}, ${own?.own?.months} months`)
+  }
   const currency =
     own === null && !(onPlan && state.plan?.priceId) ? await usualCurrency(call, companyId) : null
   if (

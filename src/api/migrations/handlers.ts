@@ -14,6 +14,7 @@ import type {
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import type { MigrationTerms } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
+import { lacksPrice } from '../../core/plans/plan.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
 import { newId } from '../../engine/ids.js'
 import {
@@ -21,6 +22,7 @@ import {
   callOffPending,
   insertMigration,
   type NewMigration,
+  noPrice,
 } from '../../engine/migrations/migrations.js'
 import { termsOf } from '../../engine/migrations/terms.js'
 import { ServiceError } from '../../errors.js'
@@ -196,7 +198,6 @@ export const previewMigration: Handler<MigrationPreviewRequest> = async call => 
           company_id: row.company_id,
           plan_version_id_from: row.version_id,
           has_custom_pricing: plan.company_id !== null,
-          would_fail: false,
           ...(await billingChanges(call, row.company_id, { ...terms, planId: plan.id, versionId: to.id })),
         })),
       )),
@@ -214,7 +215,10 @@ async function billingChanges(
   companyId: string,
   terms: MigrationTerms & { readonly planId: string },
 ): Promise<
-  Pick<PlanVersionMigrationPreviewCompany, 'has_billing_changes' | 'will_update_subscription' | 'note'>
+  Pick<
+    PlanVersionMigrationPreviewCompany,
+    'has_billing_changes' | 'note' | 'will_update_subscription' | 'would_fail'
+  >
 > {
   const { services, environment, nowMs } = call
   const { reply } = await services.shards.ask<CompanyDescription | null>(
@@ -224,8 +228,10 @@ async function billingChanges(
     { type: 'describe' },
     nowMs,
   )
-  if (!reply) return { has_billing_changes: false, will_update_subscription: false, note: null }
+  const unchanged = { has_billing_changes: false, will_update_subscription: false }
+  if (!reply) return { ...unchanged, would_fail: false, note: null }
   const { state } = reply
+  if (lacksPrice(state, terms)) return { ...unchanged, would_fail: true, note: noPrice }
   const next = migratedPlans(state, terms)
   const of = ({ plan, addOns }: Pick<typeof state, 'plan' | 'addOns'>) =>
     [plan, ...addOns].find(held => held?.planId === terms.planId)
@@ -236,6 +242,7 @@ async function billingChanges(
   return {
     has_billing_changes: updates || held?.priceId !== of(next)?.priceId,
     will_update_subscription: updates,
+    would_fail: false,
     note: elsewhere ? 'A provider bills the subscription; its price is changed there' : null,
   }
 }

@@ -150,6 +150,8 @@ export interface ScheduledMigration {
   readonly productIds?: Readonly<Record<string, string>>
   /** Prices of the plan that end, for the version does not sell what they were paid for. */
   readonly ended?: readonly string[]
+  /** Prices for which the version has none of the same currency and interval: who pays one cannot move (N6). */
+  readonly unsold?: readonly string[]
   readonly commitments?: readonly Commitment[]
 }
 
@@ -157,14 +159,14 @@ export interface ScheduledMigration {
 export interface Commitment {
   readonly trait: string
   readonly atLeast: number
-  /** The prices at which the version sells a unit, one for each interval. */
+  /** The prices at which the version sells a unit, one for each interval; absent: units cost nothing. */
   readonly sold?: readonly { readonly priceId: string; readonly productId: string; readonly months: number }[]
 }
 
 /** Billing terms of a move to another version. */
 export type MigrationTerms = Pick<
   ScheduledMigration,
-  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'commitments'
+  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'commitments'
 >
 
 /** A company's state as far as its plans go. */

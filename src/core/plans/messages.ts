@@ -98,6 +98,7 @@ export interface MigrationWanted {
   readonly priceIds: Readonly<Record<string, string>>
   readonly productIds?: Readonly<Record<string, string>>
   readonly ended?: readonly string[]
+  readonly unsold?: readonly string[]
   readonly commitments: readonly Commitment[]
   readonly cause: PlanChangeCause
 }
@@ -119,7 +120,8 @@ export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | S
 
 /** Result of a migration of one company. */
 export interface MigrationReply {
-  readonly outcome: 'completed' | 'scheduled' | 'skipped'
+  /** Failed: the version has no price of the currency and interval that the company pays in. */
+  readonly outcome: 'completed' | 'failed' | 'scheduled' | 'skipped'
   readonly fromVersionId: string | null
   /** For a scheduled one; null while no date is known. */
   readonly effectiveAtMs: number | null

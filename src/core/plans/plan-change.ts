@@ -28,7 +28,14 @@ import type {
   PlansHeld,
   PlansWanted,
 } from './messages.js'
-import { lostWithSubscription, migrated, migratedSubscription, migrationDue, trialIsOver } from './plan.js'
+import {
+  lacksPrice,
+  lostWithSubscription,
+  migrated,
+  migratedSubscription,
+  migrationDue,
+  trialIsOver,
+} from './plan.js'
 
 /** The plan's latest published version as a holding of this company, or null (EN-84). */
 export function holdingOf(
@@ -187,16 +194,17 @@ export function decidePlans(
     case 'settle':
       return { reply: null, effects: [] }
     case 'cancel_migration': {
-      const kept = company.schedule?.migrations.filter(one => one.migrationId !== message.migrationId)
-      if (!company.schedule || kept?.length === company.schedule.migrations.length)
-        return { reply: null, effects: [] }
-      const schedule = keptSchedule(company, {
-        ...company,
-        schedule: { ...company.schedule, migrations: kept! },
-      })
-      return { reply: null, effects: [{ t: 'schedule', schedule }] }
+      return { reply: null, effects: withoutMigration(company, message.migrationId) }
     }
   }
+}
+
+/** The end of an agreement to migrate; none where there is none. */
+function withoutMigration(company: Readonly<Company>, migrationId: string): Effect[] {
+  const kept = company.schedule?.migrations.filter(one => one.migrationId !== migrationId)
+  if (!company.schedule || kept?.length === company.schedule.migrations.length) return []
+  const schedule = { ...company.schedule, migrations: kept! }
+  return [{ t: 'schedule', schedule: keptSchedule(company, { ...company, schedule }) }]
 }
 
 function decideChange(
@@ -299,12 +307,14 @@ function decideMigration(
   const waits = company.schedule?.migrations.some(one => one.migrationId === migrationId) === true
   if (message.agreed === true && !waits) return { reply: reply('skipped'), effects: [] }
   if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
+  if (lacksPrice(company, message))
+    return { reply: reply('failed'), effects: withoutMigration(company, migrationId) }
 
   const agreed = company.schedule?.migrations.find(one => one.migrationId === migrationId)
   const agreedAtMs = agreed ? (agreed.agreedAtMs ?? 0) : nowMs
   const dueMs = dueOf(company, message, agreedAtMs, nowMs)
   if (dueMs === null || dueMs > nowMs) {
-    const { when, proration = null, priceIds, productIds, ended, commitments } = message
+    const { when, proration = null, priceIds, productIds, ended, unsold, commitments } = message
     const schedule = scheduleWith(company, {
       migrationId,
       planId,
@@ -315,6 +325,7 @@ function decideMigration(
       ...(when === 'scheduled' && { strategy: when, proration }),
       ...(productIds && { productIds }),
       ...(ended && ended.length > 0 && { ended }),
+      ...(unsold && unsold.length > 0 && { unsold }),
       ...(commitments.length > 0 && { commitments }),
     })
     const known = sameSchedule(company.schedule, schedule)

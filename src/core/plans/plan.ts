@@ -16,17 +16,43 @@ import type {
 import { anchoredAfter, anchorOf, type Cycle, runningCycle } from '../usage/period.js'
 
 /**
+ * Whether the service bills a company for a plan, now or after a downgrade that waits, in a currency or at an interval
+ * for which the version has no price. Such a company cannot move.
+ *
+ * source  EN-97, PB-43, N6: the price charged belongs to the version held.
+ */
+export function lacksPrice(
+  { plan, addOns, subscriptions, schedule }: PlannedCompany,
+  { planId, unsold = [], commitments = [] }: MigrationTerms & { readonly planId: string },
+): boolean {
+  const downgrade = schedule?.downgrade
+  const isUnsold = (holds: readonly (PlanHolding | null)[], paid: SubscriptionState | null | undefined) => {
+    const held = holds.find(one => one?.planId === planId)
+    if (held == null || paid?.anchorMs == null || held.subscriptionId !== paid.id) return false
+    if (held.priceId !== null && unsold.includes(held.priceId)) return true
+    if (paid.items?.some(({ priceId }) => unsold.includes(priceId))) return true
+    return commitments.some(({ sold }) => sold?.every(({ months }) => months !== paid.intervalMonths))
+  }
+  return (
+    subscriptions.some(one => isUnsold([plan, ...addOns], one)) ||
+    (downgrade != null && isUnsold([downgrade.plan, ...downgrade.addOns], downgrade.subscription))
+  )
+}
+
+/**
  * When a migration agreed for later is to happen, epoch ms; null while no date can be named.
  *
  * The date follows from the subscription as it is now: another interval moves it, a cancellation or an overdue
- * payment takes it away, and it comes back with either's end.
- * source  PB-21, EN-96.
+ * payment takes it away, and it comes back with either's end. So does an interval without a price.
+ * source  PB-21, EN-96, N6.
  */
 export function migrationDue(
   company: PlannedCompany,
-  { strategy, effectiveAtMs, agreedAtMs = 0 }: ScheduledMigration,
+  migration: ScheduledMigration,
   nowMs: number,
 ): number | null {
+  const { strategy, effectiveAtMs, agreedAtMs = 0 } = migration
+  if (lacksPrice(company, migration)) return null
   if (strategy === 'scheduled') return effectiveAtMs
   const subscription = billingSubscription(company, nowMs)
   if (subscription === null) return agreedAtMs

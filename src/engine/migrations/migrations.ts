@@ -82,6 +82,9 @@ const lookEveryMs = 5_000
 const elsewhereMs = 500
 const askUndatedEveryMs = 60_000
 
+/** Why a company cannot move to a version that is not sold as the company pays (EN-97, N6). */
+export const noPrice = 'The version has no price in the currency and at the interval that the company pays in'
+
 /** Result for one company, as stored in its row. */
 interface Outcome {
   readonly id: string
@@ -321,6 +324,8 @@ export class Migrations {
         message,
         nowMs,
       )
+      if (reply.outcome === 'failed')
+        return [told('failed', { error: noPrice, errorCode: 'no_price_for_interval' })]
       if (reply.outcome !== 'scheduled') return [told(reply.outcome)]
       return [told('pending', { dueAtMs: reply.effectiveAtMs, agreed: true })]
     } catch (error) {

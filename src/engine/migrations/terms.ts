@@ -1,15 +1,19 @@
 // Billing terms of a move to another version of a plan: which price replaces which (EN-97).
 import type { Sql } from 'postgres'
-import { cadenceMonths, cadences, type StoredPrice } from '../../catalog/prices.js'
+import { cadenceMonths, cadences, nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import type { Commitment, MigrationTerms } from '../../core/company/company-state.js'
 
 /** For every company alike. */
-export type SoldTerms = Required<Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'commitments'>>
+export type SoldTerms = Required<
+  Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'commitments'>
+>
 
 interface VersionPrices {
   readonly id: string
+  readonly environment_id: string
   readonly prices: readonly StoredPrice[]
   readonly billing_product_id: string | null
+  readonly charge_type: string
   readonly currency: string
   /** Company of a custom plan. */
   readonly company_id: string | null
@@ -27,16 +31,16 @@ interface SoldInAdvance {
 /**
  * The terms of a move to a version of a plan, from any other.
  *
- * A price's successor has the same currency and cadence. A price without successor stays in force while the version
- * is sold at all, as a grandfathered price; if the version, or the feature, is no longer sold, it ends.
- * source  EN-35, EN-97; prices without successor: decision.
+ * A price's successor has the same currency and cadence. If the version, or the feature, is no longer sold, the price
+ * ends. If it is sold in other currencies or cadences only, the move fails where the price is paid (`unsold`).
+ * source  EN-35, EN-97, PB-43, N6.
  */
 export async function termsOf(sql: Sql, planId: string, versionId: string): Promise<SoldTerms> {
   const versions = await sql<VersionPrices[]>`
-    select v.id, v.prices, v.billing_product_id, v.currency, p.company_id
+    select v.id, v.environment_id, v.prices, v.billing_product_id, v.charge_type, v.currency, p.company_id
     from plan_versions v join plans p on p.id = v.plan_id where v.plan_id = ${planId}`
   const to = versions.find(version => version.id === versionId)
-  if (!to) return { priceIds: {}, productIds: {}, ended: [], commitments: [] }
+  if (!to) return { priceIds: {}, productIds: {}, ended: [], unsold: [], commitments: [] }
   const sold = await sql<SoldInAdvance[]>`
     select e.plan_version_id, e.feature_id, e.prices, t.name as trait, e.usage_quantity as quantity
     from plan_entitlements e left join trait_definitions t on t.id = e.value_trait_id
@@ -44,22 +48,32 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
     order by t.name`
   const ofTo = sold.filter(one => one.plan_version_id === to.id)
   const sales = [...to.prices, ...ofTo.flatMap(({ prices }) => prices)]
-  const productIds = await productsOf(sql, sales)
-  const priceIds = successors(
-    versions.flatMap(({ prices }) => prices),
-    to.prices,
-  )
-  const isSold = to.billing_product_id !== null || to.prices.length > 0
-  const ended = isSold ? [] : versions.flatMap(({ prices }) => prices)
+  const productOf = (featureId: string | null) => nativeProductId(to.environment_id, planId, featureId)
+  const productIds = {
+    // those that a publish will give to the prices of a draft
+    ...Object.fromEntries(to.prices.map(({ id }) => [id, productOf(null)])),
+    ...Object.fromEntries(ofTo.flatMap(one => one.prices.map(({ id }) => [id, productOf(one.feature_id)]))),
+    ...(await productsOf(sql, sales)),
+  }
+  const planPrices = versions.flatMap(({ prices }) => prices)
+  const priceIds = successors(planPrices, to.prices)
+  const isFree = to.charge_type === 'free' || to.charge_type === 'none'
+  const isSold = !isFree && (to.billing_product_id !== null || to.prices.length > 0)
+  const ended = isSold ? [] : [...planPrices]
+  const unsold = isSold ? withoutPlace(planPrices, to.prices) : []
   for (const { feature_id: featureId, prices } of sold) {
     const next = ofTo.find(one => one.feature_id === featureId)
-    if (next) Object.assign(priceIds, successors(prices, next.prices))
-    else ended.push(...prices)
+    if (!next) ended.push(...prices)
+    else {
+      Object.assign(priceIds, successors(prices, next.prices))
+      unsold.push(...withoutPlace(prices, next.prices))
+    }
   }
   return {
     priceIds,
     productIds,
-    ended: [...new Set(ended.map(({ id }) => id))],
+    ended: idsOf(ended),
+    unsold: idsOf(unsold),
     commitments:
       to.company_id === null
         ? []
@@ -96,9 +110,18 @@ async function productsOf(sql: Sql, prices: readonly StoredPrice[]): Promise<Rec
   return found
 }
 
+const idsOf = (prices: readonly StoredPrice[]): string[] => [...new Set(prices.map(({ id }) => id))]
+
+const place = (price: StoredPrice): string => `${price.currency} ${cadences.indexOf(price.cadence)}`
+
+/** Prices whose currency and cadence none of the others has. */
+function withoutPlace(prices: readonly StoredPrice[], others: readonly StoredPrice[]): StoredPrice[] {
+  const places = new Set(others.map(place))
+  return prices.filter(price => !places.has(place(price)))
+}
+
 /** For each price, the one of the same currency and cadence that takes its place. */
 function successors(from: readonly StoredPrice[], to: readonly StoredPrice[]): Record<string, string> {
-  const place = (price: StoredPrice) => `${price.currency} ${cadences.indexOf(price.cadence)}`
   const next = new Map(to.map(price => [place(price), price.id]))
   const found: Record<string, string> = {}
   for (const price of from) {
@@ -121,7 +144,7 @@ function commitments(
       if (price.currency !== currency || months === null || productId === undefined) return []
       return [{ priceId: price.id, productId, months }]
     })
-    return [{ trait, atLeast: Number(quantity), ...(offers.length > 0 && { sold: offers }) }]
+    return [{ trait, atLeast: Number(quantity), ...(prices.length > 0 && { sold: offers }) }]
   })
 }
 
