@@ -158,7 +158,7 @@ function tell(name: string, { nodes, samples = [], timeDeltas = [] }: Profiler.P
     allMs += ms
   })
   const urls = nodes.map(node => node.callFrame.url).join('\n')
-  const role = ['workers/company', 'workers/project', 'src/http/server', 'src/'].find(one =>
+  const role = ['workers/company', 'workers/project', 'src/front/http/server', 'src/'].find(one =>
     urls.includes(one),
   )
   console.log(`\n${name} (${role ?? 'another'}): ${Math.round(allMs)} ms of CPU`)

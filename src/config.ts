@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
-import type { Limit } from './core/bucket.js'
 import { type ConsoleRole, isConsoleRole } from './core/console-role.js'
+import type { Limit } from './core/values/bucket.js'
 import { mayFailOver, namesSentinels, sentinelForm } from './redis-url.js'
 
 export type Env = Readonly<Record<string, string | undefined>>

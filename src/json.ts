@@ -3,7 +3,7 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ascii } from './bytes/ascii.js'
-import { allFinite, endOfString, escaped, mayBeRounded, parseMarked } from './core/usage/exact-json.js'
+import { allFinite, endOfString, escaped, mayBeRounded, parseMarked } from './core/values/exact-json.js'
 import { ServiceError } from './errors.js'
 
 /**

@@ -1,6 +1,6 @@
 // The result of a start, and the stack of what to close.
 import type { Logger } from 'pino'
-import type { Services } from './api/kit/services.js'
+import type { Services } from './kit/services.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import type { PostgresAddress } from './storage/postgres.js'
 

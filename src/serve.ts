@@ -1,6 +1,6 @@
 // Serves over running stores: opens everything in order, and closes it in the opposite order.
 
-import { operatorLink } from './engine/account/member-records.js'
+import { operatorLink } from './account/member-records.js'
 import { createMetrics } from './metrics.js'
 import type { Tollgate } from './opened.js'
 import { openMemory } from './serve/memory.js'

@@ -3,11 +3,11 @@ import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Config, ConfigError, plainStores, rootAdvice } from './config.js'
-import { clockFloor } from './engine/recovery/clock-mark.js'
-import { Phases } from './engine/recovery/start-phases.js'
+import { WaitingServer } from './front/http/waiting.js'
 import { afterRequests } from './host/thread-priority.js'
-import { WaitingServer } from './http/waiting.js'
 import { type Addresses, Opened, type Tollgate } from './opened.js'
+import { clockFloor } from './recovery/clock-mark.js'
+import { Phases } from './recovery/start-phases.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { mustHaveStores } from './storage/embedded/installed.js'
@@ -89,7 +89,7 @@ async function untilThere(
 }
 
 async function load({ shards }: Config, opened: Opened): Promise<typeof import('./serve.js')> {
-  const { prepareThreads, shardFile } = await import('./engine/shards/thread.js')
+  const { prepareThreads, shardFile } = await import('./entities/shards/thread.js')
   opened.add(prepareThreads(shardFile, shards))
   return import('./serve.js')
 }

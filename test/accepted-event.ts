@@ -1,5 +1,5 @@
 // An event as the HTTP thread hands it to a shard.
-import type { AcceptedEvent } from '../src/core/company/requests.js'
+import type { AcceptedEvent } from '../src/core/model/requests.js'
 
 /** One use of `call` that names nobody and has no idempotency key, but for what `some` says. */
 export const acceptedEvent = (some: Partial<AcceptedEvent>): AcceptedEvent => ({

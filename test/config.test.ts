@@ -1,7 +1,7 @@
 // Settings: defaults, ranges, and what a wrong one is told.
 import t from 'tap'
+import { newKeyValue } from '../src/account/key-value.js'
 import { type Env, parseLimits, readConfig } from '../src/config.js'
-import { newKeyValue } from '../src/engine/account/key-value.js'
 
 const refuses = (env: Env, message: RegExp) => t.throws(() => readConfig(env), message, JSON.stringify(env))
 

@@ -2,7 +2,7 @@
 // every value of the kind it names. `test/fixtures/interface.json` says for each operation what it answers.
 import { readFileSync } from 'node:fs'
 import { currencyCodes } from '../schemas/enums.js'
-import { routes } from '../src/http/routes.js'
+import { routes } from '../src/serve/routes.js'
 
 /** One operation of the specification. */
 export interface Endpoint {

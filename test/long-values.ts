@@ -1,6 +1,6 @@
 // Money and quantities beyond 2^53 − 1 as a test makes them on one service, and finds every digit of them on another.
 import type { Test } from 'tap'
-import { eventFeature, publishDraftOf } from './api/planned.js'
+import { eventFeature, publishDraftOf } from './control/planned.js'
 import type { Client } from './harness.js'
 
 export const one = '9007199254740993'

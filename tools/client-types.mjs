@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import openapiTs, { astToString } from 'openapi-typescript'
 
 const target = fileURLToPath(new URL('../clients/typescript/src/api-types.ts', import.meta.url))
-const { openApi } = await import('../dist/src/http/openapi/openapi.js')
-const { routes } = await import('../dist/src/http/routes.js')
+const { openApi } = await import('../dist/src/serve/openapi/openapi.js')
+const { routes } = await import('../dist/src/serve/routes.js')
 
 /** @returns {Promise<string>} */
 export async function apiTypes() {

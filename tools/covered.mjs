@@ -3,8 +3,8 @@
 // specification, so the members of these are unchecked.
 //   TOLLGATE_COVERED_FILE=$PWD/data/covered npm test && node tools/covered.mjs data/covered
 import { readFileSync } from 'node:fs'
-import { titleOf } from '../dist/src/http/openapi/openapi.js'
-import { routes } from '../dist/src/http/routes.js'
+import { titleOf } from '../dist/src/serve/openapi/openapi.js'
+import { routes } from '../dist/src/serve/routes.js'
 
 const { endpoints } = JSON.parse(
   readFileSync(new URL('../test/fixtures/interface.json', import.meta.url), 'utf8'),

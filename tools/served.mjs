@@ -12,11 +12,11 @@ const groups = [
   ['src/main', 'src/cli', 'src/index'],
   ['src/cli/mcp'],
   ['src/storage/embedded/bridge'],
-  ['workers/company'],
-  ['workers/node'],
-  ['workers/parse'],
-  ['workers/project'],
-  ['workers/seal'],
+  ['workers/shard/shard'],
+  ['workers/shard/node-shards'],
+  ['workers/parser/parser'],
+  ['workers/projector/projector'],
+  ['workers/sealer/sealer'],
 ]
 /**
  * Entries whose packages are inside: they are for development alone, and installations without this command carry a file in

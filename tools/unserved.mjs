@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Prints the operations of the specification that are not served, and its mark on them: seed or ext.
 import { readFileSync } from 'node:fs'
-import { titleOf } from '../dist/src/http/openapi/openapi.js'
-import { routes } from '../dist/src/http/routes.js'
+import { titleOf } from '../dist/src/serve/openapi/openapi.js'
+import { routes } from '../dist/src/serve/routes.js'
 
 const endpoints = JSON.parse(
   readFileSync(new URL('../test/fixtures/endpoints.json', import.meta.url), 'utf8'),

@@ -1,7 +1,7 @@
 // Which representation of credits: bigint, a number while it is safe and a string beyond, or two limbs?
 // Each takes from 64 grants as a draw over all of them does, sums them as figures do, and is written as JSON.
 import { cpuUsage } from 'node:process'
-import { costOf, encodeAmount } from '../../src/core/credits/amount.js'
+import { costOf, encodeAmount } from '../../src/core/values/amount.js'
 
 const grants = 64
 let sink = 0

@@ -1,10 +1,10 @@
 // Cost of a use of credits as a company's grants pile up: deciding, deciding and applying, reading the figures.
 import { cpuUsage } from 'node:process'
-import { type CreditAccount, type CreditConfig, emptyAccount } from '../../src/core/credits/account-state.js'
 import { due, figures } from '../../src/core/credits/balance.js'
 import { drawForEvent } from '../../src/core/credits/draw.js'
 import { acquireLease } from '../../src/core/credits/hold.js'
 import { applyCredit, copyAccount, ledgerEntries } from '../../src/core/credits/ledger.js'
+import { type CreditAccount, type CreditConfig, emptyAccount } from '../../src/core/model/account-state.js'
 import { configOf } from '../../test/core/credit-world.js'
 
 const nowMs = Date.UTC(2026, 2, 15, 10)

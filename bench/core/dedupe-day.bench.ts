@@ -3,9 +3,9 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { encodeId } from '../../src/core/id.js'
-import { Dedupe, windowMs } from '../../src/engine/idempotency/dedupe.js'
-import { KeyArchive } from '../../src/engine/idempotency/key-archive.js'
+import { encodeId } from '../../src/core/values/id.js'
+import { Dedupe, windowMs } from '../../src/entities/idempotency/dedupe.js'
+import { KeyArchive } from '../../src/entities/idempotency/key-archive.js'
 import { root } from '../record.js'
 
 const keys = Number(process.env.BENCH_KEYS ?? 10_000_000)

@@ -1,7 +1,7 @@
 // Cost of the idempotency window with ten million keys: bytes per key, time per claim, longest pause.
 import { performance } from 'node:perf_hooks'
-import { encodeId } from '../../src/core/id.js'
-import { Dedupe, segmentsPerTurn, windowMs } from '../../src/engine/idempotency/dedupe.js'
+import { encodeId } from '../../src/core/values/id.js'
+import { Dedupe, segmentsPerTurn, windowMs } from '../../src/entities/idempotency/dedupe.js'
 
 const sizes = [100_000, 1_000_000, 10_000_000]
 const start = Date.UTC(2026, 0, 1)

@@ -3,12 +3,12 @@
 import { performance } from 'node:perf_hooks'
 import { FlagdCore } from '@openfeature/flagd-core'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { tellAll } from '../../src/core/flags/all-flags.js'
-import { checkFlag } from '../../src/core/flags/check.js'
+import { tellAll } from '../../src/core/checks/all-flags.js'
+import { checkFlag } from '../../src/core/checks/check.js'
 import { writeCheck } from '../../src/core/flags/flag.js'
-import type { Outcome } from '../../src/core/flags/rule.js'
+import { Counters } from '../../src/core/model/counters.js'
+import type { Outcome } from '../../src/core/rules/rule.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
-import { Counters } from '../../src/core/usage/counters.js'
 import {
   catalogData,
   company,

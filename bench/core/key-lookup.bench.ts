@@ -1,7 +1,7 @@
 // Whether the key-lookup cache pays on the population: finding the company of an event with the cache and without, by Zipf
 // and alike, over 10,000 and 100,000 companies with two keys each.
-import { encodeId } from '../../src/core/id.js'
-import { Directory } from '../../src/engine/directory/directory.js'
+import { encodeId } from '../../src/core/values/id.js'
+import { Directory } from '../../src/entities/directory/directory.js'
 import { Random, uniform, zipf } from '../population/random.js'
 
 const environmentId = 'env_23456789ABC'

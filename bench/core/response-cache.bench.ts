@@ -1,7 +1,7 @@
 // Costs and savings of the response cache on the population: its hit ratio, by a model of its places and times, and
 // the HTTP thread's time for lookups, inserts and counts.
-import { hashOfRequest, ResponseCache } from '../../src/engine/cache/response-cache.js'
-import { Changes } from '../../src/protocol/version-counters.js'
+import { hashOfRequest, ResponseCache } from '../../src/kept/response-cache.js'
+import { Changes } from '../../src/wire/version-counters.js'
 import { sizes } from '../population/data.js'
 import { Random, uniform, zipf } from '../population/random.js'
 

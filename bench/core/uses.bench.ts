@@ -2,14 +2,14 @@
 // written and framed, against the same batches of a feature without credits. CPU caches are swept between batches, as
 // the other threads of a service do.
 import { compileCatalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company-state.js'
-import { emptyAccount } from '../../src/core/credits/account-state.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
-import { encodeId } from '../../src/core/id.js'
+import { emptyAccount } from '../../src/core/model/account-state.js'
+import type { Company } from '../../src/core/model/company-state.js'
 import { UsageBatchWriter } from '../../src/core/usage/batch.js'
+import { encodeId } from '../../src/core/values/id.js'
 import { Group } from '../../src/journal/frame.js'
-import { Encoder, unpack } from '../../src/protocol/message-codec.js'
-import { Changes } from '../../src/protocol/version-counters.js'
+import { Encoder, unpack } from '../../src/wire/message-codec.js'
+import { Changes } from '../../src/wire/version-counters.js'
 import {
   catalogData,
   company,
@@ -20,8 +20,8 @@ import {
   plan,
   planVersion,
 } from '../../test/core/make.js'
-import { Actors } from '../../workers/company/actors.js'
-import { PlainUses } from '../../workers/company/uses.js'
+import { Actors } from '../../workers/shard/actors.js'
+import { PlainUses } from '../../workers/shard/events/uses.js'
 import { median } from '../median.js'
 
 const env = 'env_23456789ABC'

@@ -2,9 +2,9 @@
 // dist/bench/http/heads.js`. Each request does it twenty times over; the CPU time of one that does nothing is taken off.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AppRequest } from '../../src/http/apps/app.js'
-import { UwsApp } from '../../src/http/apps/uws-app.js'
-import { Head } from '../../src/http/request/head.js'
+import type { AppRequest } from '../../src/front/http/apps/app.js'
+import { UwsApp } from '../../src/front/http/apps/uws-app.js'
+import { Head } from '../../src/front/http/request/head.js'
 import { median } from '../median.js'
 import { root } from '../record.js'
 import { assertWrk, putLoad } from './wrk.js'

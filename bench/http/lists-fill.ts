@@ -2,7 +2,7 @@
 // checkpoints would have left them, by the store itself, which takes minutes where requests would take hours.
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { derivedId } from '../../src/core/id.js'
+import { derivedId } from '../../src/core/values/id.js'
 import { startEmbeddedPostgres } from '../../src/storage/embedded/postgres.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 

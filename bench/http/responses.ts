@@ -4,8 +4,8 @@
 // BEFORE runs twice: a response that differs between these two says nothing about AFTER and is not compared.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { routes } from '../../src/http/routes.js'
-import type { Route } from '../../src/http/routing/route.js'
+import type { Route } from '../../src/front/http/routing/route.js'
+import { routes } from '../../src/serve/routes.js'
 import { Client, type Response } from '../../test/harness.js'
 import { readTakes } from '../../test/hostile/grammar.js'
 import { Maker } from '../../test/hostile/make.js'

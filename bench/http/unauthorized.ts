@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { routes } from '../../src/http/routes.js'
+import { routes } from '../../src/serve/routes.js'
 import { startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 

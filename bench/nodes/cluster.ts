@@ -2,7 +2,7 @@
 // same population.
 import { join } from 'node:path'
 import { clusterShards, Members } from '../../src/cluster/members.js'
-import { shardOf } from '../../src/core/id.js'
+import { shardOf } from '../../src/core/values/id.js'
 import { RedisClient } from '../../src/redis/redis.js'
 import { openClickHouse } from '../../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'

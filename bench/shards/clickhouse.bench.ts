@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import { derivedId } from '../../src/core/id.js'
+import { derivedId } from '../../src/core/values/id.js'
 import { eventRow } from '../../src/journal/records/event-row.js'
 import { drawRows, fullDrawColumns } from '../../src/journal/records/ledger-rows.js'
 import { type InsertOptions, openClickHouse } from '../../src/storage/clickhouse.js'
 import { startEmbeddedClickHouse } from '../../src/storage/embedded/clickhouse.js'
 import { splitStatements, sqlDirectory } from '../../src/storage/migrate.js'
-import { insertSettings } from '../../workers/project/clickhouse.js'
-import { drawReading, eventReading } from '../../workers/project/reading.js'
+import { insertSettings } from '../../workers/projector/clickhouse.js'
+import { drawReading, eventReading } from '../../workers/projector/reading.js'
 
 const count = Number(process.env.BENCH_EVENTS ?? 600_000)
 /** Rows of one insert, and how often there is one: as from a projector at 100,000 events a second. */

@@ -2,8 +2,8 @@
 // per tick and against one message per request, in one run. Rounds alternate; medians.
 import { performance } from 'node:perf_hooks'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import type { AcceptedEvent } from '../../src/core/company/requests.js'
-import { Encoder, type Outgoing, type Packet, unpack } from '../../src/protocol/message-codec.js'
+import type { AcceptedEvent } from '../../src/core/model/requests.js'
+import { Encoder, type Outgoing, type Packet, unpack } from '../../src/wire/message-codec.js'
 
 const perPost = 28 // as 64 connections give
 const rounds = 9

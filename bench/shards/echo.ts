@@ -1,7 +1,7 @@
 // The far side of crossing.bench.ts: answers every check of a post, the way a shard does, without deciding anything.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
-import { type Packet, Replies, unpack } from '../../src/protocol/message-codec.js'
+import { type Packet, Replies, unpack } from '../../src/wire/message-codec.js'
 
 const { reply, packed } = workerData as { readonly reply: string; readonly packed: boolean }
 const port = parentPort as unknown as MessagePort

@@ -2,12 +2,12 @@
 // alone. Their snapshots as text are the baseline: nothing in memory could be much smaller. Run with --expose-gc.
 
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
-import { emptyAccount } from '../../src/core/credits/account-state.js'
-import { derivedId } from '../../src/core/id.js'
+import { emptyAccount } from '../../src/core/model/account-state.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
-import { Directory } from '../../src/engine/directory/directory.js'
+import { derivedId } from '../../src/core/values/id.js'
+import { Directory } from '../../src/entities/directory/directory.js'
 import { company } from '../../test/core/make.js'
-import { Actors, companyActor } from '../../workers/company/actors.js'
+import { Actors, companyActor } from '../../workers/shard/actors.js'
 
 const count = Number(process.env.BENCH_COMPANIES ?? 100_000)
 const nowMs = Date.UTC(2026, 2, 15, 10)

@@ -3,9 +3,9 @@
 // function rejects with store_away while ClickHouse is down.
 import { readFileSync } from 'node:fs'
 import type { EventStatus, EventType } from '../../schemas/enums.js'
-import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
-import { packedClaimBytes, unpackClaim } from '../protocol/packed-claim.js'
+import { type Quantity, quantityFromText } from '../core/values/quantity.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
+import { packedClaimBytes, unpackClaim } from '../wire/packed-claim.js'
 
 export type HistoryStore = Pick<ClickHouse, 'select'>
 

@@ -1,6 +1,6 @@
 // Reads over all companies of an environment from ClickHouse, for overviews: usage by day, denied checks, and companies near
 // a limit. Each reads sums, never events, and is bounded by its window. The statements are in sql/clickhouse/queries.
-import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
+import { type Quantity, quantityFromText } from '../core/values/quantity.js'
 import { ask, type HistoryStore } from './history.js'
 
 const hourMs = 3_600_000

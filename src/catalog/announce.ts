@@ -1,6 +1,6 @@
 // Hands new catalog versions to the shards, with retries.
 import type { Logger } from 'pino'
-import type { CatalogData } from '../core/definitions.js'
+import type { CatalogData } from '../core/model/definitions.js'
 
 /**
  * Hand a catalog to every shard; resolves once all have it. It posts before it first awaits, so that later messages

@@ -1,10 +1,10 @@
 // The current definitions of every environment on the HTTP thread, and the only way to change them.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import type { CatalogData } from '../core/definitions.js'
+import type { CatalogData } from '../core/model/definitions.js'
 import { ServiceError } from '../errors.js'
-import { FairGate } from '../fairness/fair-gate.js'
 import { toFailure } from '../storage/failure.js'
+import { FairGate } from '../turns/fair-gate.js'
 import { type Announce, logFailure, retryDelayMs } from './announce.js'
 import { type Loaders, loadCatalog, loadWithin } from './load.js'
 import type { TraitRegistry } from './traits.js'

@@ -18,9 +18,9 @@ import type {
   BillingTiersMode,
   PlanCreditGrantScaling,
 } from '../../schemas/enums.js'
-import type { CreditDef, PlanCreditGrantDef } from '../core/definitions.js'
-import { derivedId } from '../core/id.js'
-import { quantityOrNull, readQuantity, type StoredQuantity, storedQuantity } from '../core/usage/quantity.js'
+import type { CreditDef, PlanCreditGrantDef } from '../core/model/definitions.js'
+import { derivedId } from '../core/values/id.js'
+import { quantityOrNull, readQuantity, type StoredQuantity, storedQuantity } from '../core/values/quantity.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'
 import { grouped, numberOrNull } from './plans.js'
 import type { StoredPrice } from './prices.js'

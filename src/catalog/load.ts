@@ -18,8 +18,8 @@ import type {
   RuleDef,
   SpendPolicyDef,
   Watches,
-} from '../core/definitions.js'
-import { quantityOrNull, readQuantity } from '../core/usage/quantity.js'
+} from '../core/model/definitions.js'
+import { quantityOrNull, readQuantity } from '../core/values/quantity.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
 import { type TraitRow, traitId, traitRows } from './traits.js'
 

@@ -15,8 +15,13 @@ import type {
   PlanType,
   PlanVersionStatus,
 } from '../../schemas/enums.js'
-import type { EntitlementDef, PlanCreditGrantDef, PlanDef, PlanVersionDef } from '../core/definitions.js'
-import { type Quantity, quantityOrNull } from '../core/usage/quantity.js'
+import type {
+  EntitlementDef,
+  PlanCreditGrantDef,
+  PlanDef,
+  PlanVersionDef,
+} from '../core/model/definitions.js'
+import { type Quantity, quantityOrNull } from '../core/values/quantity.js'
 import type { LoadedEnvironment, LoadedPlans } from './load.js'
 import { leadingPrice, priceTiers, type StoredPrice, unitPriceDecimal } from './prices.js'
 

@@ -5,9 +5,9 @@ import type {
   BillingProviderType,
   BillingTiersMode,
 } from '../../schemas/enums.js'
-import type { PriceTier } from '../core/definitions.js'
-import { derivedId } from '../core/id.js'
-import { quantityOrNull, readQuantity, type StoredQuantity } from '../core/usage/quantity.js'
+import type { PriceTier } from '../core/model/definitions.js'
+import { derivedId } from '../core/values/id.js'
+import { quantityOrNull, readQuantity, type StoredQuantity } from '../core/values/quantity.js'
 
 export const cadences = ['monthly', 'quarterly', 'yearly', 'one_time'] as const
 export type Cadence = (typeof cadences)[number]

@@ -1,6 +1,6 @@
 // Rules as stored: conditions and groups with wire names, each with its id and times.
 import type { ComparableOperator, ConditionType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
-import type { StoredQuantity } from '../core/usage/quantity.js'
+import type { StoredQuantity } from '../core/values/quantity.js'
 
 /** A condition of a stored rule; members that do not belong to its type are null, `trait_value` is ''. */
 export interface StoredCondition {

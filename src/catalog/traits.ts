@@ -1,8 +1,8 @@
 // Trait definitions of all environments, in memory on the HTTP thread. A new trait does not wait for a store.
 import type { Sql } from 'postgres'
 import type { EntityType, TraitType } from '../../schemas/enums.js'
-import type { TraitDef } from '../core/definitions.js'
-import { derivedId } from '../core/id.js'
+import type { TraitDef } from '../core/model/definitions.js'
+import { derivedId } from '../core/values/id.js'
 import { ServiceError } from '../errors.js'
 
 /** Bound on names per environment and entity type, because callers create names by using them. */

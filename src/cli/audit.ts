@@ -1,5 +1,5 @@
 // `tollgate audit`: reads the audit log's hash chain from a running Tollgate and verifies it here.
-import { type ChainedRow, ChainReader } from '../engine/audit/chain.js'
+import { type ChainedRow, ChainReader } from '../account/audit/chain.js'
 import type { Client } from './client.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 

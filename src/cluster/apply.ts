@@ -1,9 +1,9 @@
 // Applies facts to the memory of a node's HTTP thread: entities and their keys, members, traits seen first,
 // and keys of holds. A fact that arrives twice or late changes nothing.
 import type { TraitRegistry } from '../catalog/traits.js'
-import type { Fact } from '../core/company/message.js'
-import type { Directory } from '../engine/directory/directory.js'
-import type { HoldKeys } from '../engine/idempotency/hold-keys.js'
+import type { Fact } from '../core/model/message.js'
+import type { Directory } from '../entities/directory/directory.js'
+import type { HoldKeys } from '../entities/idempotency/hold-keys.js'
 
 export interface Remembered {
   readonly directory: Directory

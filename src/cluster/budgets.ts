@@ -1,6 +1,6 @@
 // Rate limits of accounts and keys, shared by all nodes: each node decides on its own copy of a bucket, and ten times a
 // second tells the others in one batch what it took. A node that is not reached then is not told of that batch.
-import type { Spent } from '../core/bucket.js'
+import type { Spent } from '../core/values/bucket.js'
 import type { Peer } from './link.js'
 
 const settleMs = 100

@@ -1,7 +1,7 @@
 // Version counters of all nodes, for the data stream of one. A shard raises counters in the memory of its own
 // node. Each node with subscribers polls every other node for the counters raised there, and raises the same
 // ones in its own memory.
-import { Changes } from '../protocol/version-counters.js'
+import { Changes } from '../wire/version-counters.js'
 import { clusterShards } from './members.js'
 
 /** Interval at which a node looks for raised counters, ms. */

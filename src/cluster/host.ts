@@ -1,15 +1,15 @@
 // Threads that hold the shards of this node, many to a thread. Each shard looks as if it had a thread of its
-// own (src/engine/shards/thread.ts), with its own port and its own end.
+// own (src/entities/shards/thread.ts), with its own port and its own end.
 import { EventEmitter } from 'node:events'
-import type { CheckCounts } from '../core/company/message.js'
-import { type StartThread, startThread, type Thread } from '../engine/shards/thread.js'
-import type { Port } from '../protocol/port.js'
-import type { ShardOptions } from '../protocol/shard-options.js'
+import type { CheckCounts } from '../core/model/message.js'
+import { type StartThread, startThread, type Thread } from '../entities/shards/thread.js'
 import type { HostMessage, HostReply, HostTask } from '../redis/hosting.js'
 import type { SealedSpans } from '../redis/old-keys.js'
+import type { Port } from '../wire/port.js'
+import type { ShardOptions } from '../wire/shard-options.js'
 
 /** The file that such a thread runs. */
-const hostFile = new URL('../../served/node.js', import.meta.url)
+const hostFile = new URL('../../served/node-shards.js', import.meta.url)
 
 interface Held {
   readonly port: HeldPort

@@ -1,7 +1,8 @@
 // The cluster as an operator sees it: nodes and shards from Redis, and from each node the lags of its shards.
 // The operator's process is no node. It connects as a visitor that knows the secret.
-import type { RedisAddress } from '../protocol/shard-options.js'
+
 import { RedisClient } from '../redis/redis.js'
+import type { RedisAddress } from '../wire/shard-options.js'
 import { hearsNothing, Peer } from './link.js'
 import { Members, type NodeInfo, type View } from './members.js'
 import type { OldWindowFigures } from './old-window.js'

@@ -2,9 +2,9 @@
 // pairs. Redis decides which of two writes on two nodes gets a new pair. A claim names an entity for some
 // minutes, longer than any write takes. A later write with the same pair means that entity, made or not yet.
 import { hash } from 'node:crypto'
-import type { Fact } from '../core/company/message.js'
-import type { Directory, DirectoryKind } from '../engine/directory/directory.js'
-import { PairTaken, type SharedPairs, type Target } from '../engine/directory/entities.js'
+import type { Fact } from '../core/model/message.js'
+import type { Directory, DirectoryKind } from '../entities/directory/directory.js'
+import { PairTaken, type SharedPairs, type Target } from '../entities/directory/entities.js'
 import { ServiceError } from '../errors.js'
 import type { RedisClient } from '../redis/redis.js'
 

@@ -1,9 +1,10 @@
 // Projections over all nodes. Each node projects the journals of the shards it owns, and reports its position
 // on request.
-import { Projections } from '../engine/recovery/projections.js'
+
 import { ServiceError } from '../errors.js'
 import type { Sequence } from '../journal/journal.js'
-import type { ProjectedStore } from '../protocol/projector-messages.js'
+import { Projections } from '../recovery/projections.js'
+import type { ProjectedStore } from '../wire/projector-messages.js'
 
 /** Calls to other nodes. */
 export interface Others {

@@ -1,11 +1,12 @@
 // Data of Postgres that HTTP threads cache besides definitions: which requests change it, and how it is read
 // again.
+
+import type { ServiceClock } from '../account/clock.js'
+import type { KeyRing } from '../account/keys.js'
+import type { AccountLimits } from '../account/limits.js'
+import type { ModelPrices } from '../account/model-prices.js'
 import type { CatalogCache, Version } from '../catalog/cache.js'
-import type { KeyRing } from '../engine/account/keys.js'
-import type { AccountLimits } from '../engine/account/limits.js'
-import type { ModelPrices } from '../engine/account/model-prices.js'
-import type { ServiceClock } from '../engine/clock.js'
-import type { Webhooks } from '../engine/webhooks/subscriptions.js'
+import type { Webhooks } from '../control/webhooks/subscriptions.js'
 
 /** Names, by the first part of a path. */
 const changedBy: Readonly<Record<string, string>> = {

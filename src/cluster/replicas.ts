@@ -1,7 +1,8 @@
 // Whether enough replicas of Redis take writes, known before a write is sent (`replicas:N`). A write waits for them, and
 // one whose wait ended without them is sent again for ten seconds. Later ones are refused at once.
-import type { RedisAddress } from '../protocol/shard-options.js'
+
 import { RedisClient } from '../redis/redis.js'
+import type { RedisAddress } from '../wire/shard-options.js'
 
 /** Pause between two probes while the replicas answer, and while they do not. */
 const idleMs = 1_000

@@ -1,6 +1,6 @@
 // The fill level of the nodes' Redis. Beyond a bound, events are refused on arrival: otherwise Redis would refuse the
 // journal.
-import { Backlog } from '../engine/recovery/backlog.js'
+import { Backlog } from '../recovery/backlog.js'
 import type { RedisClient } from '../redis/redis.js'
 
 /** Share of Redis' maxmemory. */

@@ -1,11 +1,11 @@
-// Steps of sealing (workers/seal.ts), each in a thread of its own.
-import { startThread, type Thread } from '../engine/shards/thread.js'
-import type { RedisAddress } from '../protocol/shard-options.js'
+// Steps of sealing (workers/sealer/sealer.ts), each in a thread of its own.
+import { startThread, type Thread } from '../entities/shards/thread.js'
 import type { SealStep } from '../redis/sealing.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
+import type { RedisAddress } from '../wire/shard-options.js'
 
-const sealFile = new URL('../../served/seal.js', import.meta.url)
+const sealFile = new URL('../../served/sealer.js', import.meta.url)
 
 export class SealThread {
   private thread: Thread | null = null

@@ -2,10 +2,10 @@
 // see no difference. A shard's thread receives the requests of all nodes unchanged. Its replies are separated
 // by node: the number of a request tells its node.
 
-import { type Fact, isQuestion } from '../core/company/message.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
-import { PendingReplies } from '../engine/shards/pending-replies.js'
-import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../engine/shards/shards.js'
+import { type Fact, isQuestion } from '../core/model/message.js'
+import { PendingReplies } from '../entities/shards/pending-replies.js'
+import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../entities/shards/shards.js'
 import { ServiceError } from '../errors.js'
 import {
   allFailed,
@@ -15,10 +15,10 @@ import {
   Replies,
   type ReplyHandler,
   unpack,
-} from '../protocol/message-codec.js'
-import type { Port } from '../protocol/port.js'
-import type { ShardOptions } from '../protocol/shard-options.js'
-import { Changes } from '../protocol/version-counters.js'
+} from '../wire/message-codec.js'
+import type { Port } from '../wire/port.js'
+import type { ShardOptions } from '../wire/shard-options.js'
+import { Changes } from '../wire/version-counters.js'
 import type { Due, Guest, Peer } from './link.js'
 import { clusterShards, nodesMax } from './members.js'
 

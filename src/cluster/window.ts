@@ -1,6 +1,6 @@
 // The idempotency window of a node in a cluster. Shards claim keys in Redis (src/redis/claims.ts). This
 // thread remembers none, not even those that it reads at its start, and every event counts as the first with its key.
-import { type Claim, Dedupe } from '../engine/idempotency/dedupe.js'
+import { type Claim, Dedupe } from '../entities/idempotency/dedupe.js'
 
 export class SharedWindow extends Dedupe {
   constructor() {

@@ -1,7 +1,13 @@
 // An environment's definitions, as plain data and compiled.
 // CatalogData is what storage gives and what crosses to the shards; Catalog is what a check runs on.
 
-import type { OverrideState, PlanHolding } from './company/company-state.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  CompiledVersion,
+} from './entitlements/entitlement.js'
+import { CompiledFlag } from './flags/flag.js'
+import type { OverrideState, PlanHolding } from './model/company-state.js'
 import type {
   CatalogData,
   CreditDef,
@@ -9,16 +15,10 @@ import type {
   PlanDef,
   StoredEntitlement,
   TraitDef,
-} from './definitions.js'
-import {
-  type CompiledEntitlement,
-  type CompiledFeature,
-  CompiledVersion,
-} from './entitlements/entitlement.js'
-import { CompiledFlag } from './flags/flag.js'
-import type { TraitResolver } from './flags/rule.js'
-import { byteOrder, comparableType, type TraitRef } from './flags/trait.js'
-import { readQuantity } from './usage/quantity.js'
+} from './model/definitions.js'
+import type { TraitResolver } from './rules/rule.js'
+import { readQuantity } from './values/quantity.js'
+import { byteOrder, comparableType, type TraitRef } from './values/trait.js'
 
 /** The entitlement of an override, ready to be compiled. */
 export function overrideEntitlement(stored: StoredEntitlement): EntitlementDef {

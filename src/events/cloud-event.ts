@@ -12,7 +12,7 @@
 //   data.lease_id, data.reservation_id
 //   other data      the event's traits
 import { type CloudEvent, isCloudEvent, validateCloudEvent } from '../../schemas/events.js'
-import { parseTime } from '../core/instant.js'
+import { parseTime } from '../core/values/instant.js'
 import { Unparsable } from './formats.js'
 import { aheadMsMax, firstError, trustedBackMsMax } from './judge.js'
 

@@ -18,10 +18,10 @@ import {
   validateTrack,
 } from '../../schemas/events.js'
 import { keysMax } from '../core/company/entity-bounds.js'
-import type { EventMode } from '../core/company/requests.js'
-import { parseTime } from '../core/instant.js'
-import { dayMs } from '../core/usage/period.js'
-import { addQuantity, isQuantity } from '../core/usage/quantity.js'
+import type { EventMode } from '../core/model/requests.js'
+import { parseTime } from '../core/values/instant.js'
+import { dayMs } from '../core/values/period.js'
+import { addQuantity, isQuantity } from '../core/values/quantity.js'
 import { faultText, type SchemaFault } from '../faults.js'
 import { allFinite, halfPair } from '../json.js'
 

@@ -4,8 +4,8 @@
 
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { EventBodyFlagCheck, EventBodyIdentify, InferenceRead } from '../../schemas/events.js'
-import type { EventMode } from '../core/company/requests.js'
-import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
+import type { EventMode } from '../core/model/requests.js'
+import { type Quantity, quantityFromText } from '../core/values/quantity.js'
 import { parseExactly } from '../json.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'

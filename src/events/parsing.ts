@@ -1,4 +1,4 @@
-// Parses and validates a large body: the job, its result, and the work. No I/O; runs in workers/parse.ts.
+// Parses and validates a large body: the job, its result, and the work. No I/O; runs in workers/parser/parser.ts.
 import { type ErrorCode, ServiceError } from '../errors.js'
 import { decodeUtf8 } from '../json.js'
 import { Unparsable } from './formats.js'

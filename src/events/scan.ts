@@ -3,7 +3,7 @@
 // event that the scan accepts is valid by judge.ts, with the same result.
 import { ascii } from '../bytes/ascii.js'
 import { dataViewOf } from '../bytes/data-view.js'
-import { parseTime } from '../core/instant.js'
+import { parseTime } from '../core/values/instant.js'
 import { allFinite, parseExactly } from '../json.js'
 import { bodyText } from './text.js'
 

@@ -1,8 +1,9 @@
 // Messages between the HTTP thread and a thread that holds shards.
-import type { Port } from '../protocol/port.js'
-import type { RedisAddress } from '../protocol/shard-options.js'
+
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
+import type { Port } from '../wire/port.js'
+import type { RedisAddress } from '../wire/shard-options.js'
 import type { SealedSpans } from './old-keys.js'
 
 /** The task of such a thread. */

@@ -6,8 +6,8 @@ import { connect as connectTcp } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
-import type { RedisAddress } from '../protocol/shard-options.js'
 import { sentinelForm } from '../redis-url.js'
+import type { RedisAddress } from '../wire/shard-options.js'
 
 /** How long a Sentinel, or a server of a Redis Cluster, may take to name the primary. */
 const namesMs = 2_000

@@ -1,7 +1,7 @@
 // The client of Redis: one connection. Its commands fail when Redis is away, and never wait for it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
-import type { RedisAddress } from '../protocol/shard-options.js'
+import type { RedisAddress } from '../wire/shard-options.js'
 import { Fenced } from './fenced.js'
 import { type Lead, leadingTo } from './place.js'
 import { type ScriptName, scriptOf, scripts } from './scripts.js'

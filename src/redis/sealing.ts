@@ -3,7 +3,7 @@
 //
 // A key leaves Redis only if its row is in ClickHouse and its filter has it. A key that reached ClickHouse later stays in
 // Redis for its 24 hours.
-import { packedClaimBytes, unpackClaim } from '../protocol/packed-claim.js'
+import { packedClaimBytes, unpackClaim } from '../wire/packed-claim.js'
 import { keyOfHash } from './claims.js'
 import { buildParts, hashBytes, holds, type SealedSpan } from './old-keys.js'
 import type { RedisClient } from './redis.js'

@@ -1,8 +1,9 @@
 // Gauges of the metrics, updated from reports of shards, projectors and the node.
-import type { Services } from '../api/kit/services.js'
+
 import type { Cluster } from '../cluster/open.js'
-import type { Yielding } from '../engine/host/clickhouse-throttle.js'
+import type { Services } from '../kit/services.js'
 import type { Metrics } from '../metrics.js'
+import type { Yielding } from '../recovery/clickhouse-throttle.js'
 
 const shardChildren = new Map<number, ReturnType<typeof newChildren>>()
 

@@ -1,13 +1,13 @@
 // The parts that every opener of this folder is given.
 import type { Logger } from 'pino'
 import type { Config } from '../config.js'
-import type { Yielding } from '../engine/host/clickhouse-throttle.js'
-import type { PostgresWatch } from '../engine/recovery/postgres-watch.js'
-import type { Projections } from '../engine/recovery/projections.js'
-import type { Phases } from '../engine/recovery/start-phases.js'
-import type { Shards } from '../engine/shards/shards.js'
-import type { Outbox } from '../engine/webhooks/outbox.js'
+import type { Outbox } from '../control/webhooks/outbox.js'
+import type { Shards } from '../entities/shards/shards.js'
 import type { Addresses, Opened } from '../opened.js'
+import type { Yielding } from '../recovery/clickhouse-throttle.js'
+import type { PostgresWatch } from '../recovery/postgres-watch.js'
+import type { Projections } from '../recovery/projections.js'
+import type { Phases } from '../recovery/start-phases.js'
 
 /** A start over running stores. */
 export interface Start {

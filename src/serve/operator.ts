@@ -1,8 +1,8 @@
 // The operator's socket: a backup while the service runs.
-import type { Services } from '../api/kit/services.js'
-import { keepPoint } from '../engine/recovery/backup.js'
-import { ControlSocket } from '../engine/recovery/control.js'
-import type { Journals } from '../engine/recovery/journals.js'
+import type { Services } from '../kit/services.js'
+import { keepPoint } from '../recovery/backup.js'
+import { ControlSocket } from '../recovery/control.js'
+import type { Journals } from '../recovery/journals.js'
 import type { Opening } from './opening.js'
 import type { Stores } from './stores.js'
 

@@ -1,15 +1,16 @@
 // Opens the HTTP server, and the one for metrics where it has its own address.
-import type { Services } from '../api/kit/services.js'
+
 import type { Cluster } from '../cluster/open.js'
-import type { Quotas } from '../engine/directory/quotas.js'
-import type { Dedupe } from '../engine/idempotency/dedupe.js'
-import type { LateClickHouse } from '../engine/recovery/late-clickhouse.js'
-import type { Limits } from '../http/admission/limits.js'
-import { openApp } from '../http/apps/open-app.js'
-import { routes } from '../http/routes.js'
-import { Server } from '../http/server.js'
-import { telling } from '../http/telling.js'
+import type { Quotas } from '../entities/directory/quotas.js'
+import type { Dedupe } from '../entities/idempotency/dedupe.js'
+import type { Limits } from '../front/http/admission/limits.js'
+import { openApp } from '../front/http/apps/open-app.js'
+import { Server } from '../front/http/server.js'
+import { telling } from '../front/http/telling.js'
+import type { Services } from '../kit/services.js'
+import type { LateClickHouse } from '../recovery/late-clickhouse.js'
 import type { Opening } from './opening.js'
+import { routes } from './routes.js'
 import type { Traced } from './tracing.js'
 
 /** Open the server; it does not listen yet. errors: a metrics address that is not available. */
@@ -33,7 +34,7 @@ export async function openServer(
     config.oidc === null || config.publicUrl === null
       ? null
       : // loaded only where it is used
-        new (await import('../http/console/sign-on.js')).SignOn(
+        new (await import('../front/http/console/sign-on.js')).SignOn(
           config.oidc,
           config.publicUrl,
           () => accountId,

@@ -4,9 +4,11 @@ import { claimsAtOnce, eventClaims } from '../analytics/history.js'
 import type { Cluster } from '../cluster/open.js'
 import type { ClusterShards } from '../cluster/shards.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
-import { windowMs } from '../engine/idempotency/dedupe.js'
-import { KeyArchive } from '../engine/idempotency/key-archive.js'
-import type { Tail } from '../engine/recovery/journal-tail.js'
+import { windowMs } from '../entities/idempotency/dedupe.js'
+import { KeyArchive } from '../entities/idempotency/key-archive.js'
+import { Shards } from '../entities/shards/shards.js'
+import { shardFile } from '../entities/shards/thread.js'
+import type { Tail } from '../recovery/journal-tail.js'
 import {
   drainJournals,
   type Journals,
@@ -14,10 +16,8 @@ import {
   openJournals,
   removeDrained,
   shardCount,
-} from '../engine/recovery/journals.js'
-import { allOf, fillMemory, isFirstGeneration, rememberAgain, storedIn } from '../engine/recovery/warm-up.js'
-import { Shards } from '../engine/shards/shards.js'
-import { shardFile } from '../engine/shards/thread.js'
+} from '../recovery/journals.js'
+import { allOf, fillMemory, isFirstGeneration, rememberAgain, storedIn } from '../recovery/warm-up.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import type { Memory } from './memory.js'
 import type { Opening } from './opening.js'

@@ -1,9 +1,9 @@
 // Opens the connections to both stores, keeps other Tollgates off them, and migrates them.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import { postgresPlaces } from '../engine/fairness/store-turns.js'
-import { LateClickHouse } from '../engine/recovery/late-clickhouse.js'
+import { postgresPlaces } from '../entities/turns/store-turns.js'
 import type { Addresses, Opened } from '../opened.js'
+import { LateClickHouse } from '../recovery/late-clickhouse.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { ClickHouseGate } from '../storage/clickhouse-gate.js'
 import { Holder, type Holding } from '../storage/holder.js'

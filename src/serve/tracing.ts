@@ -1,5 +1,5 @@
 // Parts that are replaced when tracing is on; loaded only then.
-import type { ProjectedChunk } from '../protocol/projector-messages.js'
+import type { ProjectedChunk } from '../wire/projector-messages.js'
 import type { Opening } from './opening.js'
 
 export type Traced = Awaited<ReturnType<typeof traceEverything>>
@@ -8,8 +8,8 @@ export type Traced = Awaited<ReturnType<typeof traceEverything>>
 export async function traceEverything(url: string, { log, opened }: Opening) {
   const [{ Tracing }, { tracedShards }, { tracedExchange }] = await Promise.all([
     import('../tracing.js'),
-    import('../engine/shards/traced-shards.js'),
-    import('../http/request/traced.js'),
+    import('../entities/shards/traced-shards.js'),
+    import('../front/http/request/traced.js'),
   ])
   const tracing = await Tracing.open(url, log)
   opened.add(() => tracing.close())

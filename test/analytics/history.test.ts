@@ -15,9 +15,9 @@ import {
   userCredits,
   userUsage,
 } from '../../src/analytics/history.js'
-import { derivedId } from '../../src/core/id.js'
+import { derivedId } from '../../src/core/values/id.js'
 import { eventRow, type RowEvent } from '../../src/journal/records/event-row.js'
-import { ledgerRows } from '../../workers/project/ledger.js'
+import { ledgerRows } from '../../workers/projector/ledger.js'
 import { seed } from '../random.js'
 import { startStores } from '../stores.js'
 import { randomFrom } from '../workers/history.js'

@@ -4,7 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import t, { type Test } from 'tap'
 import { bootstrapKey, startHere } from '../harness.js'
 import { root } from '../house/source.js'
-import { makeFlag } from '../wire/flags.js'
+import { makeFlag } from '../interface/flags.js'
 
 t.setTimeout(120_000)
 

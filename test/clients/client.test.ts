@@ -1,10 +1,10 @@
 // The TypeScript client against a real Tollgate: what it works out here is what the service answers; what it cannot, it
 // asks; what it is told of use reaches the service once.
 import t from 'tap'
-import { publishedPlan } from '../api/planned.js'
+import { publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
-import { CreditWorld } from '../wire/credit-world.js'
-import { makeFlag, rule } from '../wire/flags.js'
+import { CreditWorld } from '../interface/credit-world.js'
+import { makeFlag, rule } from '../interface/flags.js'
 import { clientOf, until } from './make.js'
 
 t.setTimeout(120_000)

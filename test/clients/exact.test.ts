@@ -1,7 +1,7 @@
 // Integers of 64 bits in answers, as the client's `parseExact` reads them.
 import t from 'tap'
 import { parseExact } from '../../clients/typescript/src/index.js'
-import { publishDraftOf } from '../api/planned.js'
+import { publishDraftOf } from '../control/planned.js'
 import { startHere } from '../harness.js'
 import { Random } from '../random.js'
 import { clientOf } from './make.js'

@@ -2,10 +2,10 @@
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { type OutgoingEvent, Tollgate, type TollgateError } from '../../clients/typescript/src/index.js'
-import { socketPingSeconds } from '../../src/http/apps/app.js'
+import { socketPingSeconds } from '../../src/front/http/apps/app.js'
 import { bootstrapKey, startHere } from '../harness.js'
+import { makeFlag, rule } from '../interface/flags.js'
 import { StreamClient } from '../stream-client.js'
-import { makeFlag, rule } from '../wire/flags.js'
 import { changeOf, clientOf, until } from './make.js'
 
 t.setTimeout(120_000)

@@ -3,11 +3,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import type { Preflight } from '../../clients/typescript/src/index.js'
-import { publishedPlan } from '../api/planned.js'
+import { publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
+import { rule } from '../interface/flags.js'
 import { Random, times } from '../random.js'
-import { CreditWorld } from '../wire/credit-world.js'
-import { rule } from '../wire/flags.js'
 import { changeOf, clientOf } from './make.js'
 
 t.setTimeout(600_000)

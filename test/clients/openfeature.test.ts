@@ -5,7 +5,7 @@ import t from 'tap'
 import { TollgateProvider } from '../../clients/typescript/src/openfeature-server.js'
 import { TollgateWebProvider } from '../../clients/typescript/src/openfeature-web.js'
 import { startHere } from '../harness.js'
-import { makeFlag, rule } from '../wire/flags.js'
+import { makeFlag, rule } from '../interface/flags.js'
 import { clientOf, HeldWire, publishableKey } from './make.js'
 
 t.setTimeout(120_000)

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { bootstrapKey, startHere } from '../harness.js'
 import { root } from '../house/source.js'
+import { makeFlag } from '../interface/flags.js'
 import { temporaryDirectory } from '../stores.js'
-import { makeFlag } from '../wire/flags.js'
 
 t.setTimeout(600_000)
 

@@ -11,10 +11,10 @@ import {
   useTollgate,
 } from '../../clients/react/src/index.js'
 import { type Standing, Tollgate, Watch } from '../../clients/typescript/src/index.js'
-import { publishedPlan } from '../api/planned.js'
+import { publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
-import { CreditWorld } from '../wire/credit-world.js'
-import { makeFlag } from '../wire/flags.js'
+import { CreditWorld } from '../interface/credit-world.js'
+import { makeFlag } from '../interface/flags.js'
 import { clientOf } from './make.js'
 
 t.setTimeout(120_000)

@@ -3,9 +3,9 @@ import postgres from 'postgres'
 import t from 'tap'
 import { freePort } from '../cluster/nodes.js'
 import { Process, storesOf } from '../harness.js'
+import { makeFlag, rule } from '../interface/flags.js'
 import { temporaryDirectory } from '../stores.js'
 import { StreamClient, type StreamMessage } from '../stream-client.js'
-import { makeFlag, rule } from '../wire/flags.js'
 import { changeOf, clientOf, until } from './make.js'
 
 t.setTimeout(180_000)

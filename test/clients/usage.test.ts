@@ -2,7 +2,7 @@
 // held is not taken for current until the service has told it again.
 import t from 'tap'
 import { startHere } from '../harness.js'
-import { makeFlag, rule } from '../wire/flags.js'
+import { makeFlag, rule } from '../interface/flags.js'
 import { changeOf, clientOf, HeldWire, until } from './make.js'
 
 t.setTimeout(120_000)

@@ -2,8 +2,8 @@
 // goes on when that node is killed.
 import postgres from 'postgres'
 import t from 'tap'
+import { makeFlag, rule } from '../interface/flags.js'
 import { StreamClient, type StreamMessage } from '../stream-client.js'
-import { makeFlag, rule } from '../wire/flags.js'
 import { ownAll, skipped, TestCluster, until, whole } from './nodes.js'
 
 t.setTimeout(240_000)

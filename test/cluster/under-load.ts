@@ -2,8 +2,8 @@
 import type { Test } from 'tap'
 import { Load } from '../faults/load.js'
 import type { Client } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
 import { Random } from '../random.js'
-import { CreditWorld } from '../wire/credit-world.js'
 import { ownAll, type TestCluster, type TestNode, until, whole } from './nodes.js'
 
 const clients = 8

@@ -1,8 +1,8 @@
 // Each shard of a cluster claims its idempotency keys in Redis (EV-25). The window of the HTTP thread holds none.
 import t from 'tap'
+import { newId } from '../../src/account/ids.js'
 import { SharedWindow } from '../../src/cluster/window.js'
-import { type Dedupe, packClaim } from '../../src/engine/idempotency/dedupe.js'
-import { newId } from '../../src/engine/ids.js'
+import { type Dedupe, packClaim } from '../../src/entities/idempotency/dedupe.js'
 
 t.test('keys that a node reads at its start fill no window, so it does not count as degraded', async t => {
   const window: Dedupe = new SharedWindow()

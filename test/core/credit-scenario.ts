@@ -2,18 +2,18 @@
 
 import type { BillingCreditGrantReason } from '../../schemas/enums.js'
 import { decideCredit } from '../../src/core/credits/account.js'
-import {
-  type CreditAccount,
-  type CreditConfig,
-  type CreditEffect,
-  emptyAccount,
-} from '../../src/core/credits/account-state.js'
-import { amountFromNumber, amountToNumber, costOf, encodeAmount } from '../../src/core/credits/amount.js'
 import { due, figures } from '../../src/core/credits/balance.js'
 import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/credits/draw.js'
 import { grantId } from '../../src/core/credits/grant.js'
 import { applyCredit, draftOf, type LedgerEntry, ledgerEntries } from '../../src/core/credits/ledger.js'
 import { resetPlanGrant } from '../../src/core/credits/plan-grant.js'
+import {
+  type CreditAccount,
+  type CreditConfig,
+  type CreditEffect,
+  emptyAccount,
+} from '../../src/core/model/account-state.js'
+import { amountFromNumber, amountToNumber, costOf, encodeAmount } from '../../src/core/values/amount.js'
 import { companyId, configOf, creditId, overdraftOf } from './credit-world.js'
 
 export interface Scenario {

@@ -1,16 +1,6 @@
 // One credit account under test, and beside it what the ledger alone says; every law of CR-88 can be asked at any time.
 import { isDeepStrictEqual } from 'node:util'
-import type { Refusal } from '../../src/core/company/requests.js'
 import { decideCredit } from '../../src/core/credits/account.js'
-import {
-  type CreditAccount,
-  type CreditConfig,
-  type CreditEffect,
-  type CreditFigures,
-  type CreditMessage,
-  type CreditReply,
-  emptyAccount,
-} from '../../src/core/credits/account-state.js'
 import { due, figures, nextDueMs } from '../../src/core/credits/balance.js'
 import { drawForEvent, type Use, type UseDecision } from '../../src/core/credits/draw.js'
 import { grantId, kindsOf, usable } from '../../src/core/credits/grant.js'
@@ -22,7 +12,17 @@ import {
   type LedgerEntry,
   ledgerEntries,
 } from '../../src/core/credits/ledger.js'
-import type { PlanCreditGrantDef } from '../../src/core/definitions.js'
+import {
+  type CreditAccount,
+  type CreditConfig,
+  type CreditEffect,
+  type CreditFigures,
+  type CreditMessage,
+  type CreditReply,
+  emptyAccount,
+} from '../../src/core/model/account-state.js'
+import type { PlanCreditGrantDef } from '../../src/core/model/definitions.js'
+import type { Refusal } from '../../src/core/model/requests.js'
 
 /** A prepaid account's configuration, with changes. */
 export function configOf(changes: Partial<CreditConfig> = {}): CreditConfig {

@@ -1,14 +1,13 @@
 // Small valid definitions and companies for the tests of the core; a test names only what matters to it.
 
+import type { CreditAccount } from '../../src/core/model/account-state.js'
 import type {
   Company,
   OverrideState,
   PlanHolding,
   SubscriptionState,
-} from '../../src/core/company/company-state.js'
-import { SmallMap } from '../../src/core/company/shared-names.js'
-import { type NamedText, NamedTexts } from '../../src/core/company/text-map.js'
-import type { CreditAccount } from '../../src/core/credits/account-state.js'
+} from '../../src/core/model/company-state.js'
+import { type Counter, Counters } from '../../src/core/model/counters.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -22,9 +21,10 @@ import type {
   RuleDef,
   StoredEntitlement,
   TraitDef,
-} from '../../src/core/definitions.js'
-import { type Counter, Counters } from '../../src/core/usage/counters.js'
-import { storedOrNull } from '../../src/core/usage/quantity.js'
+} from '../../src/core/model/definitions.js'
+import { storedOrNull } from '../../src/core/values/quantity.js'
+import { SmallMap } from '../../src/core/values/shared-names.js'
+import { type NamedText, NamedTexts } from '../../src/core/values/text-map.js'
 
 export const catalogData = (some: Partial<CatalogData> = {}): CatalogData => ({
   environmentId: 'env_1',

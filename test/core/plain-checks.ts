@@ -1,15 +1,12 @@
-// Checks of all flags in the plain way, an object for each result: what src/core/flags/all-flags.ts writes at once.
+// Checks of all flags in the plain way, an object for each result: what src/core/checks/all-flags.ts writes at once.
 import type { Catalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company-state.js'
-import { LiveCompany } from '../../src/core/company/facts.js'
-import type { CheckContext } from '../../src/core/company/requests.js'
 import {
   creditsOf,
   planOf,
   type ShownCredits,
   type ShownPlan,
   writeContext,
-} from '../../src/core/flags/check.js'
+} from '../../src/core/checks/check.js'
 import {
   type CheckResult,
   checkWith,
@@ -18,7 +15,10 @@ import {
   whoJson,
   writeCheck,
 } from '../../src/core/flags/flag.js'
-import type { UserFacts } from '../../src/core/flags/rule.js'
+import { LiveCompany } from '../../src/core/live/live-company.js'
+import type { Company } from '../../src/core/model/company-state.js'
+import type { CheckContext } from '../../src/core/model/requests.js'
+import type { UserFacts } from '../../src/core/rules/rule.js'
 
 /** All flags for one context, from one snapshot and one instant (FE-91). */
 interface AllChecks {

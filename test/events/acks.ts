@@ -1,5 +1,5 @@
 // The answer to a batch, in either way of writing it.
-import type { Answer } from '../../src/api/kit/call.js'
+import type { Answer } from '../../src/kit/call.js'
 
 /** The acknowledgements of an answer, each as JSON. */
 export function acksIn({ json, bytes }: Answer): readonly string[] {

@@ -5,8 +5,8 @@ import fastify from 'fastify'
 import t from 'tap'
 import { entitled as entitledByExpress } from '../../examples/gateway/express.js'
 import { entitled as entitledByFastify } from '../../examples/gateway/fastify.js'
-import { publishedPlan } from '../api/planned.js'
 import { clientOf, until } from '../clients/make.js'
+import { publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
 
 t.setTimeout(120_000)

@@ -1,10 +1,10 @@
 // The metered AI example: as many answers as there are credits, whatever happens at the same time; what failed costs nothing.
 import t from 'tap'
 import { type Completion, MeteredEndpoint, OutOfCredits } from '../../examples/metered-ai/endpoint.js'
-import { publishedPlan } from '../api/planned.js'
 import { clientOf } from '../clients/make.js'
+import { publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
-import { CreditWorld } from '../wire/credit-world.js'
+import { CreditWorld } from '../interface/credit-world.js'
 
 t.setTimeout(120_000)
 

@@ -12,8 +12,8 @@ import { type PageServer, servePage } from '../../examples/react-page/server.js'
 import { publishableKey } from '../clients/make.js'
 import { startHere } from '../harness.js'
 import { root } from '../house/source.js'
+import { makeFlag, rule } from '../interface/flags.js'
 import { temporaryDirectory } from '../stores.js'
-import { makeFlag, rule } from '../wire/flags.js'
 
 t.setTimeout(180_000)
 

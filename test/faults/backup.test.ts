@@ -3,7 +3,7 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Control } from '../../src/engine/recovery/control.js'
+import { Control } from '../../src/recovery/control.js'
 import { command } from '../command.js'
 import { type Client, embedded, Process } from '../harness.js'
 import { Random } from '../random.js'

@@ -3,11 +3,11 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { Tollgate } from '../../clients/typescript/src/index.js'
-import { publishedPlan } from '../api/planned.js'
 import { webSocket } from '../clients/make.js'
+import { publishedPlan } from '../control/planned.js'
 import { type Client, Process } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
 import { temporaryDirectory } from '../stores.js'
-import { CreditWorld } from '../wire/credit-world.js'
 
 t.setTimeout(240_000)
 

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { command } from '../command.js'
 import { type Client, Process } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
 import { temporaryDirectory } from '../stores.js'
-import { CreditWorld } from '../wire/credit-world.js'
 
 const hour = 3_600_000
 

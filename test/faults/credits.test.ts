@@ -1,8 +1,8 @@
 // kill -9 in the middle of draws and holds: what was acknowledged moved credits once, and nothing else moved any.
 import t from 'tap'
 import { Process } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
 import { temporaryDirectory } from '../stores.js'
-import { CreditWorld } from '../wire/credit-world.js'
 
 t.test('CR-95 SIGKILL among events and reservations: nothing is lost, nothing doubled', async t => {
   const dataDir = await temporaryDirectory(t)

@@ -3,7 +3,7 @@
 // shard is not.
 import { join } from 'node:path'
 import t from 'tap'
-import { shardOf } from '../../src/core/id.js'
+import { shardOf } from '../../src/core/values/id.js'
 import { Process } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { SmallDisk } from './small-disk.js'

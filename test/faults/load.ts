@@ -2,8 +2,8 @@
 // and nothing that was never asked for.
 import type { Test } from 'tap'
 import type { Client, Response } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
 import type { Random } from '../random.js'
-import { CreditWorld } from '../wire/credit-world.js'
 
 const pauseMs = 20
 const attemptsMax = 3_000

@@ -2,7 +2,7 @@
 // them; its subscription, its billing, its checkout fields and its billing-cycle counters follow (PB-30, PB-60, US-3).
 import postgres from 'postgres'
 import t from 'tap'
-import { publishDraftOf, publishedPlan } from '../api/planned.js'
+import { publishDraftOf, publishedPlan } from '../control/planned.js'
 import { type Client, Process, startHere, storesOf } from '../harness.js'
 import { startStores, temporaryDirectory } from '../stores.js'
 import { road } from './road.js'

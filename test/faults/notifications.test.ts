@@ -2,9 +2,9 @@
 // delivery is made once, with the same id at every attempt (security 12).
 import t from 'tap'
 import { Process } from '../harness.js'
+import { receiver } from '../interface/receiver.js'
 import { Random, times } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
-import { receiver } from '../wire/receiver.js'
 
 const rounds = times(3)
 const clients = 8

@@ -1,7 +1,7 @@
 // A shard thread that dies: its callers hear 503 and Retry-After, a new thread replays the journal, and what was
 // acknowledged is counted once, whatever was tried again (promises 1 to 3).
 import t from 'tap'
-import type { Shard } from '../../src/engine/shards/shards.js'
+import type { Shard } from '../../src/entities/shards/shards.js'
 import { startHere } from '../harness.js'
 
 const { client, tollgate } = await startHere(t)

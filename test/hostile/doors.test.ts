@@ -1,7 +1,7 @@
 // A law over the route table: every request of a publishable, a read-only and a low-scope key is charged to a budget of its
 // own, and what it can make the service keep is bounded. A new route is covered without being listed (security H4, M2, M4).
 import t from 'tap'
-import { routes } from '../../src/http/routes.js'
+import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { sendRaw } from './world.js'
 

@@ -57,7 +57,7 @@ for (const path of filesUnder(['schemas'], '.ts'))
 
 /** Inputs of every row, by `METHOD /path`. */
 export function readTakes(): ReadonlyMap<string, Takes> {
-  const path = 'src/http/routes.ts'
+  const path = 'src/serve/routes.ts'
   const imported = importsOf(path)
   const rows = new Map<string, Takes>()
   const visit = (node: ts.Node): void => {
@@ -85,7 +85,7 @@ function takesOf(spec: ts.ObjectLiteralExpression, imported: ReadonlyMap<string,
     }
     if (member.name.getText() === 'query') {
       const [room, name] = text.split('.') as [string, string | undefined]
-      query = parametersOf(imported.get(room) ?? 'src/http/routes.ts', name ?? room)
+      query = parametersOf(imported.get(room) ?? 'src/serve/routes.ts', name ?? room)
     }
   }
   return { body, query }

@@ -1,7 +1,7 @@
 // Ids, keys and words of one environment, given by keys of another: 403 or 404, never its data, never a change to it.
 import t from 'tap'
-import { routes } from '../../src/http/routes.js'
-import type { Route } from '../../src/http/routing/route.js'
+import type { Route } from '../../src/front/http/routing/route.js'
+import { routes } from '../../src/serve/routes.js'
 import { Process } from '../harness.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'

@@ -1,7 +1,7 @@
 // Every scope alone, and all of them, against every row of the table: what opens and what does not, over HTTP.
 import t from 'tap'
-import { routes } from '../../src/http/routes.js'
-import type { Route, Scope } from '../../src/http/routing/route.js'
+import type { Route, Scope } from '../../src/front/http/routing/route.js'
+import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { sendRaw } from './world.js'
 

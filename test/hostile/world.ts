@@ -1,9 +1,9 @@
 // Two environments with something of everything in the first, and the ids that answers tell of.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
-import { routes } from '../../src/http/routes.js'
-import type { Route } from '../../src/http/routing/route.js'
-import { publishedPlan } from '../api/planned.js'
+import type { Route } from '../../src/front/http/routing/route.js'
+import { routes } from '../../src/serve/routes.js'
+import { publishedPlan } from '../control/planned.js'
 import type { Client } from '../harness.js'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })

@@ -11,20 +11,20 @@ const lines: readonly (readonly string[])[] = [
   ['src/serve.ts'],
   ['src/serve'],
   ['src/opened.ts'],
-  ['src/http'],
-  ['src/jobs'],
-  ['src/api'],
+  ['src/front/http'],
+  ['src/control/jobs'],
+  ['src/control'],
   ['src/cluster'],
   ['src/engine', 'workers'],
   ['src/analytics'],
   ['src/catalog'],
   ['src/redis'],
-  ['src/protocol'],
+  ['src/wire'],
   ['src/journal'],
   ['src/storage'],
   ['src/tracing.ts'],
   ['src/events'],
-  ['src/fairness'],
+  ['src/turns'],
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/host'],
@@ -108,7 +108,7 @@ t.test(
   'a noun of the API is entered by its views and writes: its handlers and statements are its own',
   async t => {
     const wrong = sources
-      .filter(path => path.startsWith('src/api/'))
+      .filter(path => path.startsWith('src/control/'))
       .flatMap(path =>
         targets(path)
           .filter(
@@ -123,10 +123,10 @@ t.test(
 
 t.test('the kit of the API imports no noun', async t => {
   const wrong = sources
-    .filter(path => path.startsWith('src/api/kit/'))
+    .filter(path => path.startsWith('src/kit/'))
     .flatMap(path =>
       targets(path)
-        .filter(target => target.startsWith('src/api/') && !target.startsWith('src/api/kit/'))
+        .filter(target => target.startsWith('src/control/') && !target.startsWith('src/kit/'))
         .map(target => `${path} imports ${target}`),
     )
   t.same(wrong, [])
@@ -209,7 +209,7 @@ const e = await import('five')
 export const x = 1
 `
   t.same(imports(text), ['one', './two.js', 'three', './four.js', 'five'])
-  t.equal(place('src/api/plans/store.ts').room, 'src/api')
-  t.equal(place('workers/company.ts').room, 'workers')
+  t.equal(place('src/control/plans/store.ts').room, 'src/control')
+  t.equal(place('workers/shard/shard.ts').room, 'workers')
   t.equal(place('src/errors.ts').room, 'src/errors.ts')
 })

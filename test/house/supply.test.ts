@@ -4,7 +4,12 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { chooseServer, nativePlatform, nativePlatforms, nativeProblem } from '../../src/http/apps/native.js'
+import {
+  chooseServer,
+  nativePlatform,
+  nativePlatforms,
+  nativeProblem,
+} from '../../src/front/http/apps/native.js'
 import { temporaryDirectory } from '../stores.js'
 import { read } from './source.js'
 

@@ -1,7 +1,7 @@
 // Facts as fast-check makes them.
 import fc from 'fast-check'
-import type { Effect, Fact } from '../../src/core/company/message.js'
-import { encodeId } from '../../src/core/id.js'
+import type { Effect, Fact } from '../../src/core/model/message.js'
+import { encodeId } from '../../src/core/values/id.js'
 import type { Draw } from '../../src/journal/records/ledger-rows.js'
 
 const moved = fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }).map(String))

@@ -1,10 +1,10 @@
 // The law of kept views and figures: a company that is looked up or written is shown as it would be described now, whatever
 // happened since it was shown before. The list describes its companies anew each time.
 import t from 'tap'
-import { booleanFeature, companyOf, eventFeature, publishedPlan } from '../api/planned.js'
+import { booleanFeature, companyOf, eventFeature, publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
+import { CreditWorld } from '../interface/credit-world.js'
 import { Random, seed, times } from '../random.js'
-import { CreditWorld } from '../wire/credit-world.js'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs

@@ -1,12 +1,12 @@
 // Random histories of one credit account.
 
-import type { CreditConfig, CreditEffect } from '../../src/core/credits/account-state.js'
 import { archive, due, nextDueMs } from '../../src/core/credits/balance.js'
 import { drawForEvent } from '../../src/core/credits/draw.js'
 import { grantId } from '../../src/core/credits/grant.js'
 import { applyCredit, copyAccount } from '../../src/core/credits/ledger.js'
 import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
 import { followPlan, type HeldPlanGrant } from '../../src/core/credits/plan-grant.js'
+import type { CreditConfig, CreditEffect } from '../../src/core/model/account-state.js'
 import {
   companyId,
   configOf,

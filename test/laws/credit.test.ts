@@ -2,9 +2,9 @@
 // interleavings.
 
 import t from 'tap'
-import type { GrantState } from '../../src/core/credits/account-state.js'
-import { lesser } from '../../src/core/credits/amount.js'
 import { burn, firstToBurn, usable } from '../../src/core/credits/grant.js'
+import type { GrantState } from '../../src/core/model/account-state.js'
+import { lesser } from '../../src/core/values/amount.js'
 import { debtIn, isSame, type World } from '../core/credit-world.js'
 import { seed, times } from '../random.js'
 import { History, historyWith, type Random, randomOf } from './credit-history.js'

@@ -1,7 +1,7 @@
 // Decision 38: who follows a list by its cursors sees every row that was there all the time, once, and no row twice,
 // though rows come and go between any two reads.
 import t from 'tap'
-import { pageOf, type Rows } from '../../src/api/kit/cursor.js'
+import { pageOf, type Rows } from '../../src/kit/cursor.js'
 import { Random, times } from '../random.js'
 
 t.test('decision 38 no row is repeated or skipped while others write', async t => {

@@ -5,27 +5,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { comparableOperators, type TraitType } from '../../schemas/enums.js'
 import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
-import type {
-  Company,
-  OverrideState,
-  PlanHolding,
-  SubscriptionState,
-} from '../../src/core/company/company-state.js'
-import type { User } from '../../src/core/company/entity-state.js'
-import { LiveCompany, userOf } from '../../src/core/company/facts.js'
-import type { Preflight } from '../../src/core/company/requests.js'
-import { NamedTexts } from '../../src/core/company/text-map.js'
+import { tellAll } from '../../src/core/checks/all-flags.js'
+import { checkFlag } from '../../src/core/checks/check.js'
 import { newUser } from '../../src/core/company/user.js'
-import { type CreditAccount, emptyAccount } from '../../src/core/credits/account-state.js'
-import { amountFromDecimal } from '../../src/core/credits/amount.js'
-import type {
-  CatalogData,
-  ConditionDef,
-  EntitlementDef,
-  FlagDef,
-  RuleDef,
-} from '../../src/core/definitions.js'
-import { hasAccess } from '../../src/core/entitlements/feature.js'
 import { engineCompany, engineFlags, engineUser } from '../../src/core/evaluator/engine-shapes.js'
 import {
   evaluateWith,
@@ -33,14 +15,32 @@ import {
   PreparedFlag,
   PreparedUser,
 } from '../../src/core/evaluator/evaluate.js'
-import { tellAll } from '../../src/core/flags/all-flags.js'
-import { checkFlag } from '../../src/core/flags/check.js'
 import { type CheckResult, writeCheck } from '../../src/core/flags/flag.js'
-import type { Outcome, UserFacts } from '../../src/core/flags/rule.js'
+import { hasAccess } from '../../src/core/live/feature.js'
+import { LiveCompany, userOf } from '../../src/core/live/live-company.js'
+import { type CreditAccount, emptyAccount } from '../../src/core/model/account-state.js'
+import type {
+  Company,
+  OverrideState,
+  PlanHolding,
+  SubscriptionState,
+} from '../../src/core/model/company-state.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  EntitlementDef,
+  FlagDef,
+  RuleDef,
+} from '../../src/core/model/definitions.js'
+import type { User } from '../../src/core/model/entity-state.js'
+import type { Preflight } from '../../src/core/model/requests.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
+import type { Outcome, UserFacts } from '../../src/core/rules/rule.js'
 import { addUsage, needsRecount, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
-import { dayMs, metricWindow } from '../../src/core/usage/period.js'
-import { addQuantity, type Quantity } from '../../src/core/usage/quantity.js'
+import { amountFromDecimal } from '../../src/core/values/amount.js'
+import { dayMs, metricWindow } from '../../src/core/values/period.js'
+import { addQuantity, type Quantity } from '../../src/core/values/quantity.js'
+import { NamedTexts } from '../../src/core/values/text-map.js'
 import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
 import { checkAll, writeAllChecks } from '../core/plain-checks.js'

@@ -2,8 +2,7 @@
 // tables; counters are summed from raw events. It shares only the shapes of definitions with the core.
 import type { ComparableOperator, MetricPeriod, MonthReset, RuleType } from '../../schemas/enums.js'
 import { overrideEntitlement } from '../../src/core/catalog.js'
-import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company/company-state.js'
-import type { Preflight } from '../../src/core/company/requests.js'
+import type { Company, PlanHolding, SubscriptionState } from '../../src/core/model/company-state.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -12,8 +11,9 @@ import type {
   FlagDef,
   RuleDef,
   TraitDef,
-} from '../../src/core/definitions.js'
-import type { Quantity } from '../../src/core/usage/quantity.js'
+} from '../../src/core/model/definitions.js'
+import type { Preflight } from '../../src/core/model/requests.js'
+import type { Quantity } from '../../src/core/values/quantity.js'
 
 /** One use of an event. */
 export interface Use {

@@ -3,7 +3,7 @@
 // change and history of a simple model of the specification. The seed is printed; TOLLGATE_SEED repeats a
 // run.
 import t from 'tap'
-import { eventFeature } from '../api/planned.js'
+import { eventFeature } from '../control/planned.js'
 import type { Process } from '../harness.js'
 import { times } from '../random.js'
 import { type CompanyModel, PlanModel, type PlanName, pendingAt, type Version } from './plan-model.js'

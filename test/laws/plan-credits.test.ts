@@ -1,10 +1,10 @@
 // Decision 33 over sequences: plans, versions, seats, add-ons, draws, restarts of the period and time in any order leave
 // what is due now less what was drawn in the window, and the ledger agrees.
 import t from 'tap'
-import type { BillingPeriod } from '../../src/core/credits/account-state.js'
 import { followPlan, type HeldPlanGrant } from '../../src/core/credits/plan-grant.js'
-import type { PlanCreditGrantDef } from '../../src/core/definitions.js'
-import { addMonthsClamped } from '../../src/core/usage/period.js'
+import type { BillingPeriod } from '../../src/core/model/account-state.js'
+import type { PlanCreditGrantDef } from '../../src/core/model/definitions.js'
+import { addMonthsClamped } from '../../src/core/values/period.js'
 import { configOf, dayMs, must, planGrant, World } from '../core/credit-world.js'
 import { Random, seed, times } from '../random.js'
 

@@ -1,8 +1,8 @@
 // The world of the law of plan parts: its plans, prices and companies on a service, and the comparison of each
 // company with the model.
-import { eventFeature, publishDraftOf } from '../api/planned.js'
+import { eventFeature, publishDraftOf } from '../control/planned.js'
 import type { Process } from '../harness.js'
-import { type Linked, linkedPlan } from '../wire/billing-world.js'
+import { type Linked, linkedPlan } from '../interface/billing-world.js'
 import { trialDays } from './plan-model.js'
 import {
   type CustomCompany,

@@ -3,8 +3,8 @@
 // and cancelled, over time and kills. Every company must have the versions, limits, credits, prices,
 // subscription, pending change and history of a simple model. The seed is printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
+import { subscriptionBody } from '../interface/billing-world.js'
 import { times } from '../random.js'
-import { subscriptionBody } from '../wire/billing-world.js'
 import type { PartName } from './plan-parts-model.js'
 import { isAddOn, PartsWorld, versioned } from './plan-parts-world.js'
 import { dayMs, iso, law, none, random, type Strategy, seconds, start } from './plan-walk.js'

@@ -1,7 +1,7 @@
 // The model of the law of rating: it walks through raw events one by one and adds up what each costs.
 import type { RatedEntitlement, RatedVersion } from '../../src/core/rating/facts.js'
 import type { RatedPrice } from '../../src/core/rating/line.js'
-import { addMonthsClamped, dayMs } from '../../src/core/usage/period.js'
+import { addMonthsClamped, dayMs } from '../../src/core/values/period.js'
 import { feeOf, type Phase, seatOf, type Used, type World } from './rating-world.js'
 
 /** A line as the law compares it: text. */

@@ -1,5 +1,5 @@
 // Random billing lives for the law of rating: plans, prices, changes, events, and the facts that rating takes.
-import type { PriceTier } from '../../src/core/definitions.js'
+import type { PriceTier } from '../../src/core/model/definitions.js'
 import type {
   BillingFacts,
   ItemPrice,
@@ -8,7 +8,7 @@ import type {
   RatedVersion,
 } from '../../src/core/rating/facts.js'
 import { effective, type HistoryEntry } from '../../src/core/rating/history.js'
-import { addMonthsClamped, dayMs, hourMs } from '../../src/core/usage/period.js'
+import { addMonthsClamped, dayMs, hourMs } from '../../src/core/values/period.js'
 import type { Random } from '../random.js'
 
 /** An event as it was accepted. Times are epoch ms. */

@@ -3,10 +3,10 @@
 import t from 'tap'
 import { applyToEntity, decideWrite } from '../../src/core/company/entity.js'
 import { removedTraitsMax } from '../../src/core/company/entity-bounds.js'
-import type { User } from '../../src/core/company/entity-state.js'
-import type { EntityWrite } from '../../src/core/company/message.js'
 import { decodeUser, encodeUser } from '../../src/core/company/state.js'
 import { newUser } from '../../src/core/company/user.js'
+import type { User } from '../../src/core/model/entity-state.js'
+import type { EntityWrite } from '../../src/core/model/message.js'
 import { SnapshotReader, snapshotText } from '../../src/journal/records/snapshot-text.js'
 import { Random, times } from '../random.js'
 

@@ -1,7 +1,7 @@
 // ClickHouse as the projector uses it: exactly once by token, in the views' tables too.
 import t from 'tap'
 import { openClickHouse } from '../../src/storage/clickhouse.js'
-import { insertSettings } from '../../workers/project/clickhouse.js'
+import { insertSettings } from '../../workers/projector/clickhouse.js'
 import { startStores } from '../stores.js'
 
 t.test('ClickHouse', async t => {

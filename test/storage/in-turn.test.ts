@@ -1,10 +1,10 @@
 // Statements of requests pass a gate: with the real stores, told by the order in which they are answered (security 5).
 import t from 'tap'
 import type { DefinitionChanges } from '../../src/catalog/cache.js'
-import { StoreTurns } from '../../src/engine/fairness/store-turns.js'
-import { FairGate } from '../../src/fairness/fair-gate.js'
+import { StoreTurns } from '../../src/entities/turns/store-turns.js'
 import { clickHouseInTurn, sqlInTurn } from '../../src/storage/in-turn.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
+import { FairGate } from '../../src/turns/fair-gate.js'
 import { startStores } from '../stores.js'
 
 t.test('statements in turn', async t => {

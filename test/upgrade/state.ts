@@ -1,9 +1,9 @@
 // Something of everything, as an installation of 0.1.0 has it, and what of it every later version must show. Nothing
 // here runs out with time: the backup of it is read for years.
 import type { Test } from 'tap'
-import { eventFeature, publishedPlan } from '../api/planned.js'
+import { eventFeature, publishedPlan } from '../control/planned.js'
 import type { Client } from '../harness.js'
-import { CreditWorld } from '../wire/credit-world.js'
+import { CreditWorld } from '../interface/credit-world.js'
 
 /** Data from the maker that the check needs. */
 export interface Remembered {

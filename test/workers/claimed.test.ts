@@ -1,12 +1,12 @@
 // Idempotency keys of requests that come in one packet: a repeat is answered with its first event only after that event was
 // recorded or refused.
 import t from 'tap'
-import type { IngestItem } from '../../src/core/company/message.js'
-import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
-import { encodeId } from '../../src/core/id.js'
+import type { IngestItem } from '../../src/core/model/message.js'
+import type { AcceptedEvent } from '../../src/core/model/requests.js'
+import { encodeId } from '../../src/core/values/id.js'
 import type { Claimed, Held } from '../../src/redis/claims.js'
-import { claimAll, type EventClaims } from '../../workers/company/claimed.js'
+import { claimAll, type EventClaims } from '../../workers/shard/events/claimed.js'
 import { acceptedEvent } from '../accepted-event.js'
 
 const env = 'env_23456789ABC'

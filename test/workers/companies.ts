@@ -1,15 +1,15 @@
 // Companies on plans with credits and counters near the end of a day, a week, a month, for laws of shards.
 import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company-state.js'
-import type { Effect } from '../../src/core/company/message.js'
-import { emptyAccount } from '../../src/core/credits/account-state.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
-import type { ConditionDef } from '../../src/core/definitions.js'
-import { encodeId } from '../../src/core/id.js'
+import { emptyAccount } from '../../src/core/model/account-state.js'
+import type { Company } from '../../src/core/model/company-state.js'
+import type { ConditionDef } from '../../src/core/model/definitions.js'
+import type { Effect } from '../../src/core/model/message.js'
 import { UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
-import { minuteMs } from '../../src/core/usage/period.js'
-import { Encoder } from '../../src/protocol/message-codec.js'
+import { encodeId } from '../../src/core/values/id.js'
+import { minuteMs } from '../../src/core/values/period.js'
+import { Encoder } from '../../src/wire/message-codec.js'
 import {
   catalogData,
   company,

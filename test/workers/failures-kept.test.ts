@@ -1,8 +1,8 @@
 // Records that a store refused are kept for somebody to look at, and never without end (security 36).
 import t from 'tap'
 import type { JournalRecord } from '../../src/journal/journal.js'
-import { postgresChunks } from '../../workers/project/chunks.js'
-import { postgresRows } from '../../workers/project/rows.js'
+import { postgresChunks } from '../../workers/projector/chunks.js'
+import { postgresRows } from '../../workers/projector/rows.js'
 import { startStores } from '../stores.js'
 
 const kept = 10_000

@@ -2,10 +2,10 @@
 // show of them, worked out by core's own apply.
 
 import { applyToEntity, clearEntity } from '../../src/core/company/entity.js'
-import type { User } from '../../src/core/company/entity-state.js'
-import type { Effect, Fact } from '../../src/core/company/message.js'
 import { applyToUser, newUser } from '../../src/core/company/user.js'
-import { derivedId } from '../../src/core/id.js'
+import type { User } from '../../src/core/model/entity-state.js'
+import type { Effect, Fact } from '../../src/core/model/message.js'
+import { derivedId } from '../../src/core/values/id.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
 import { factBytes } from '../../src/journal/records/fact-bytes.js'

@@ -1,9 +1,9 @@
 // Flags of records, and effects that keep a company's next instant.
 import t from 'tap'
-import type { Company } from '../../src/core/company/company-state.js'
-import type { Effect } from '../../src/core/company/message.js'
+import type { Company } from '../../src/core/model/company-state.js'
+import type { Effect } from '../../src/core/model/message.js'
 import { RecordFlag } from '../../src/journal/journal.js'
-import { flagsOf, leavesTimeAlone } from '../../workers/company/kinds.js'
+import { flagsOf, leavesTimeAlone } from '../../workers/shard/kinds.js'
 
 const used: Effect = { t: 'used', subtype: 'x', quantity: 1, atMs: 1 }
 const draw: Effect = { t: 'credit_draw', c: 'bcrd_1', seq: 2, at: 1, s: [[1, 5, 5]] }

@@ -3,22 +3,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Effect, Fact } from '../../src/core/company/message.js'
-import { type CreditEffect, emptyAccount } from '../../src/core/credits/account-state.js'
+import { balanceOf, drawForEvent } from '../../src/core/credits/draw.js'
+import { applyCredit, ledgerEntries } from '../../src/core/credits/ledger.js'
+import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
+import { type CreditEffect, emptyAccount } from '../../src/core/model/account-state.js'
+import type { Effect, Fact } from '../../src/core/model/message.js'
 import {
   amountFromDecimal,
   amountToDecimal,
   decodeAmount,
   nanosToDecimal,
-} from '../../src/core/credits/amount.js'
-import { balanceOf, drawForEvent } from '../../src/core/credits/draw.js'
-import { applyCredit, ledgerEntries } from '../../src/core/credits/ledger.js'
-import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
+} from '../../src/core/values/amount.js'
 import { putDraws } from '../../src/journal/records/draw-decoder.js'
 import { factBytes } from '../../src/journal/records/fact-bytes.js'
 import { FactReader } from '../../src/journal/records/fact-reader.js'
 import { drawColumns, drawRows } from '../../src/journal/records/ledger-rows.js'
-import { ledgerRows } from '../../workers/project/ledger.js'
+import { ledgerRows } from '../../workers/projector/ledger.js'
 import { configOf, overdraftOf } from '../core/credit-world.js'
 import { draw, tellable } from '../journal/facts.js'
 import { seed } from '../random.js'

@@ -1,7 +1,7 @@
 // The order in which a shard takes what is posted to it, and when.
 import t from 'tap'
-import type { Packet } from '../../src/protocol/message-codec.js'
-import { Mailbox } from '../../workers/company/mailbox.js'
+import type { Packet } from '../../src/wire/message-codec.js'
+import { Mailbox } from '../../workers/shard/mailbox.js'
 
 const little = (n: number): Packet => [[n], '', []]
 const long = (n: number): Packet => [[n], '', [], 'x'.repeat(40_000), '']

@@ -1,13 +1,13 @@
 // When last-seen times reach Postgres (FE-103): within a second where few entities wait, within ten where many do, and at once
 // where somebody waits for them.
 import t, { type Test } from 'tap'
-import { encodeId } from '../../src/core/id.js'
+import { encodeId } from '../../src/core/values/id.js'
 import { type FileJournal, openFileJournal } from '../../src/journal/file-journal.js'
 import { RecordFlag } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
-import { Positions } from '../../src/protocol/positions.js'
-import { PostgresProjection } from '../../workers/project/postgres.js'
-import type { RowStore } from '../../workers/project/rows.js'
+import { Positions } from '../../src/wire/positions.js'
+import { PostgresProjection } from '../../workers/projector/postgres.js'
+import type { RowStore } from '../../workers/projector/rows.js'
 import { temporaryDirectory } from '../stores.js'
 
 const seenMs = 1_000

@@ -2,12 +2,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Effect } from '../../src/core/company/message.js'
+import type { Effect } from '../../src/core/model/message.js'
 import { eventRow } from '../../src/journal/records/event-row.js'
 import { drawColumns, drawRows, fullDrawColumns } from '../../src/journal/records/ledger-rows.js'
 import { type ClickHouse, type InsertOptions, openClickHouse } from '../../src/storage/clickhouse.js'
-import { insertSettings } from '../../workers/project/clickhouse.js'
-import { drawReading, eventReading } from '../../workers/project/reading.js'
+import { insertSettings } from '../../workers/projector/clickhouse.js'
+import { drawReading, eventReading } from '../../workers/projector/reading.js'
 import { startStores } from '../stores.js'
 
 const at = Date.UTC(2026, 2, 15, 12)

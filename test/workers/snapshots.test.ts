@@ -7,13 +7,13 @@ import { newCompany } from '../../src/core/company/company.js'
 import { encodeCompany, encodeUser } from '../../src/core/company/state.js'
 import { newUser } from '../../src/core/company/user.js'
 import { SnapshotReader, snapshotText } from '../../src/journal/records/snapshot-text.js'
-import { companyActor } from '../../workers/company/actors.js'
+import { companyActor } from '../../workers/shard/actors.js'
 import {
   postgresSnapshots,
   type SnapshotRow,
   snapshotLine,
   storeChanged,
-} from '../../workers/company/snapshots.js'
+} from '../../workers/shard/snapshots/snapshots.js'
 import { seed } from '../random.js'
 import { startStores } from '../stores.js'
 

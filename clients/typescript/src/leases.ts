@@ -1,6 +1,6 @@
 // Credit leases: the service holds credits for this process, the process draws them without a request, and
 // events settle them.
-import { amountFromNumber, amountToNumber } from '../../../src/core/credits/amount.js'
+import { amountFromNumber, amountToNumber } from '../../../src/core/values/amount.js'
 import type { Keys } from './store.js'
 
 /** A lease in the interface's shape. */

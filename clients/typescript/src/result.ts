@@ -1,7 +1,7 @@
 // The result of a check in the interface's own members, and its source.
 import type { EntitlementReport } from '../../../src/core/entitlements/entitlement.js'
 import type { CheckResult } from '../../../src/core/flags/flag.js'
-import type { Quantity } from '../../../src/core/usage/quantity.js'
+import type { Quantity } from '../../../src/core/values/quantity.js'
 
 /** The source of a result. */
 export type Source = 'local' | 'http' | 'default' | 'fixed'

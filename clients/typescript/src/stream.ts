@@ -1,6 +1,6 @@
 // The connection to the data stream. It reconnects whenever it ends, and subscribes again to the entities in
 // memory.
-import { parseMarked } from '../../../src/core/usage/exact-json.js'
+import { parseMarked } from '../../../src/core/values/exact-json.js'
 import { reasonOf, type TollgateError } from './errors.js'
 import type { Http } from './http.js'
 import type { EntityKind, Keys, StreamMessage } from './store.js'

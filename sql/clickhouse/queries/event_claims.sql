@@ -1,7 +1,7 @@
 -- Idempotency keys by first receipt, oldest first: the window as the projected part of the journals knows it
 -- (EV-25, EV-26). Takes {after_ms: Int64} {after_id: String}, the last one had, and {limit: UInt64}.
 -- Gives (hash, environment, marked, print, id, captured_at_ms, loaded_at_ms), each of one length: the claim as
--- src/engine/idempotency/dedupe.ts packs it, its name hashed as it does there. Reads event_claims along its key.
+-- src/entities/idempotency/dedupe.ts packs it, its name hashed as it does there. Reads event_claims along its key.
 SELECT
   toFixedString(substring(SHA256(concat(environment_id, '\0', idempotency_key)), 1, 10), 10) AS hash,
   toFixedString(substring(SHA256(environment_id), 1, 4), 4) AS environment,

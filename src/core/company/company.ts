@@ -1,24 +1,29 @@
 // The company: its state, how a message is decided, how an effect changes it. Start reading here.
 import type { Catalog, CompiledPlan } from '../catalog.js'
+import { checkAndReserve } from '../checks/reserve.js'
 import { decideCredit } from '../credits/account.js'
-import { type CreditEffect, emptyAccount } from '../credits/account-state.js'
 import { archive } from '../credits/balance.js'
-import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../credits/company-accounts.js'
 import { applyCredit, copyAccount } from '../credits/ledger.js'
-import type { PlanVersionDef } from '../definitions.js'
-import { checkAndReserve } from '../flags/reserve.js'
+import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../live/company-accounts.js'
+import { type CreditEffect, emptyAccount } from '../model/account-state.js'
+import type { Company, PlanHolding } from '../model/company-state.js'
+import { Counters } from '../model/counters.js'
+import type { PlanVersionDef } from '../model/definitions.js'
+import type { WriteReply } from '../model/entity-state.js'
+import type { CompanyMessage, Decision, Effect, EntityWrite } from '../model/message.js'
+import type { PlansManaged } from '../model/plan-messages.js'
+import type { AcceptedEvent, Refusal } from '../model/requests.js'
 import { decideManaged } from '../plans/manage.js'
-import type { PlansManaged } from '../plans/messages.js'
 import { cycleOf } from '../plans/plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
 import { decidedWithSeats } from '../plans/seats.js'
 import { decideSubscriptions } from '../plans/subscription.js'
 import { decidedWithPayment } from '../plans/unheld.js'
 import { addUsage, effectsOf, fitsUsage, setCycleUsage } from '../usage/counter.js'
-import { Counters } from '../usage/counters.js'
-import { minuteMs } from '../usage/period.js'
-import type { Quantity } from '../usage/quantity.js'
-import type { Company, PlanHolding } from './company-state.js'
+import { minuteMs } from '../values/period.js'
+import type { Quantity } from '../values/quantity.js'
+import { interned, SmallMap } from '../values/shared-names.js'
+import { NamedTexts } from '../values/text-map.js'
 import {
   applyToEntity,
   clearEntity,
@@ -29,11 +34,6 @@ import {
   remaps,
 } from './entity.js'
 import { eventNamesMax } from './entity-bounds.js'
-import type { WriteReply } from './entity-state.js'
-import type { CompanyMessage, Decision, Effect, EntityWrite } from './message.js'
-import type { AcceptedEvent, Refusal } from './requests.js'
-import { interned, SmallMap } from './shared-names.js'
-import { NamedTexts } from './text-map.js'
 
 /** One shared empty list: a change makes a new list. */
 const none: readonly never[] = []

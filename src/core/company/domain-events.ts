@@ -2,15 +2,13 @@
 // plans. They are computed from a record's effects and two readings, before and after, only in environments where a
 // webhook asks for them.
 import type { WebhookRequestType } from '../../../schemas/enums.js'
-import { amountToNumber, decodeAmount } from '../credits/amount.js'
 import { topupFailuresMax } from '../credits/draw.js'
 import { grantId } from '../credits/grant.js'
-import type { Watches } from '../definitions.js'
 import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from '../entitlements/entitlement.js'
-import { type Quantity, quantityOf } from '../usage/quantity.js'
-import type { Company } from './company-state.js'
-import type { LiveCompany } from './facts.js'
-import type { Effect } from './message.js'
+import type { LiveCompany } from '../live/live-company.js'
+import type { Company } from '../model/company-state.js'
+import type { Watches } from '../model/definitions.js'
+import type { Effect } from '../model/message.js'
 import type {
   CreditCrossing,
   CreditReading,
@@ -19,7 +17,9 @@ import type {
   LimitCrossing,
   LimitReading,
   Point,
-} from './notices.js'
+} from '../model/notices.js'
+import { amountToNumber, decodeAmount } from '../values/amount.js'
+import { type Quantity, quantityOf } from '../values/quantity.js'
 
 /** Types that actors decide; every other type is published by the handler that made the change. */
 export const decidedByActors: readonly WebhookRequestType[] = [

@@ -1,6 +1,6 @@
 // Bounds of one company or user, held in every way of writing: the API, events, batches and imports (security 7; the
 // numbers are decisions). Data stored before these bounds stays, and may shrink.
-import type { NamedTexts } from './text-map.js'
+import type { NamedTexts } from '../values/text-map.js'
 
 /** Keys of an entity, and of one call or event. */
 export const keysMax = 100

@@ -1,11 +1,12 @@
 // Common parts of companies and users: keys, traits, a name and times (CU rules).
-import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
-import type { Quantity } from '../usage/quantity.js'
+
+import type { Entity, KeyPair, WriteReply } from '../model/entity-state.js'
+import type { Effect, EntityWrite } from '../model/message.js'
+import type { Refusal } from '../model/requests.js'
+import { decimalToText, parseDecimal, sum } from '../values/amount.js'
+import type { Quantity } from '../values/quantity.js'
+import { NamedTexts } from '../values/text-map.js'
 import { clientTraitsLengthMax, keysMax, removedTraitsMax, traitsRefusal } from './entity-bounds.js'
-import type { Entity, KeyPair, WriteReply } from './entity-state.js'
-import type { Effect, EntityWrite } from './message.js'
-import type { Refusal } from './requests.js'
-import { NamedTexts } from './text-map.js'
 
 /**
  * The effects of a write on an entity.

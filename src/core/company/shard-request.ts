@@ -1,7 +1,6 @@
 // Requests from the HTTP thread to a shard, and notices that a shard sends by itself. Types only.
 
-import type { CatalogData } from '../definitions.js'
-import type { UsesRequest } from '../usage/batch.js'
+import type { CatalogData } from '../model/definitions.js'
 import type {
   BackupFreeze,
   CheckCounts,
@@ -11,7 +10,8 @@ import type {
   IngestItem,
   Question,
   UserMessage,
-} from './message.js'
+} from '../model/message.js'
+import type { UsesRequest } from '../usage/batch.js'
 
 /** A request to a shard. `n` numbers it for its reply. */
 export type ShardRequest =

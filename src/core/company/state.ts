@@ -1,13 +1,13 @@
 // An actor's whole state to plain JSON and back: for snapshots and for the HTTP thread.
 
-import type { TopupState } from '../credits/account-state.js'
 import { decodeAccount, encodeAccount } from '../credits/ledger-json.js'
-import { Counters } from '../usage/counters.js'
+import type { TopupState } from '../model/account-state.js'
+import type { Company } from '../model/company-state.js'
+import { Counters } from '../model/counters.js'
+import type { CompanyHead, CompanySnapshot, EntitySnapshot, UserSnapshot } from '../model/descriptions.js'
+import type { Entity, EntityBrief, User } from '../model/entity-state.js'
+import { NamedTexts, type StoredText } from '../values/text-map.js'
 import { newCompany } from './company.js'
-import type { Company } from './company-state.js'
-import type { CompanyHead, CompanySnapshot, EntitySnapshot, UserSnapshot } from './descriptions.js'
-import type { Entity, EntityBrief, User } from './entity-state.js'
-import { NamedTexts, type StoredText } from './text-map.js'
 import { newUser } from './user.js'
 
 export function encodeCompany(company: Readonly<Company>): CompanySnapshot {

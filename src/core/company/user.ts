@@ -1,6 +1,10 @@
 // The user: keys, traits and memberships. Owned by one shard thread, like a company.
 
+import type { User, WriteReply } from '../model/entity-state.js'
+import type { Decision, Effect, UserMessage } from '../model/message.js'
 import { effectsOf } from '../usage/counter.js'
+import { interned } from '../values/shared-names.js'
+import { NamedTexts } from '../values/text-map.js'
 import {
   applyToEntity,
   clearEntity,
@@ -10,10 +14,6 @@ import {
   keyPairs,
   remaps,
 } from './entity.js'
-import type { User, WriteReply } from './entity-state.js'
-import type { Decision, Effect, UserMessage } from './message.js'
-import { interned } from './shared-names.js'
-import { NamedTexts } from './text-map.js'
 
 export function newUser(id: string, environmentId: string): User {
   return {

@@ -1,6 +1,5 @@
 // A company's account in one credit: its state, what may be asked of it, what changes it, and its figures.
 import type { BillingCreditGrantReason, BillingCreditGrantZeroedOutReason } from '../../../schemas/enums.js'
-import type { Decision } from '../company/message.js'
 import {
   type Accounts,
   type CreditAccount,
@@ -13,8 +12,9 @@ import {
   type GrantState,
   type GrantView,
   type HoldDecision,
-} from './account-state.js'
-import { type Amount, decodeAmount, encodeAmount, wholeCredits } from './amount.js'
+} from '../model/account-state.js'
+import type { Decision } from '../model/message.js'
+import { type Amount, decodeAmount, encodeAmount, wholeCredits } from '../values/amount.js'
 import {
   effectiveTopup,
   giveGrant,

@@ -1,7 +1,13 @@
 // Changes of a credit account by time, and its balance at an instant: exact to the millisecond, swept or not.
 
-import { anchorIn, periodAt } from '../usage/period.js'
-import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures, GrantState } from './account-state.js'
+import type {
+  CreditAccount,
+  CreditConfig,
+  CreditEffect,
+  CreditFigures,
+  GrantState,
+} from '../model/account-state.js'
+import { anchorIn, periodAt } from '../values/period.js'
 import { payDebt, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, usable } from './grant.js'
 import { endHold } from './hold.js'

@@ -1,8 +1,8 @@
 // Configuration of a company's account in one credit, from definitions and the subscription.
 
-import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from '../definitions.js'
-import type { BillingPeriod, CreditConfig } from './account-state.js'
-import { type Amount, amountFromDecimal } from './amount.js'
+import type { BillingPeriod, CreditConfig } from '../model/account-state.js'
+import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from '../model/definitions.js'
+import { type Amount, amountFromDecimal } from '../values/amount.js'
 import { defaultExpiry } from './grant.js'
 
 /**

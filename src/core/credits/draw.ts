@@ -1,6 +1,5 @@
 // Use of credits: draws, commits, charged reservations and refunds of one event, repayment of an overdraft, automatic top-up.
 
-import { addMonthsClamped } from '../usage/period.js'
 import type {
   CreditAccount,
   CreditConfig,
@@ -10,8 +9,9 @@ import type {
   TopupConfig,
   TopupFailure,
   UseLinks,
-} from './account-state.js'
-import { type Amount, encodeAmount, lesser, wholeCredits } from './amount.js'
+} from '../model/account-state.js'
+import { type Amount, encodeAmount, lesser, wholeCredits } from '../values/amount.js'
+import { addMonthsClamped } from '../values/period.js'
 import { expiryOf, pay, usable } from './grant.js'
 import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'

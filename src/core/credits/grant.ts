@@ -4,18 +4,6 @@ import type {
   BillingPlanCreditGrantResetCadence,
   BillingPlanCreditGrantResetStart,
 } from '../../../schemas/enums.js'
-import type { CreditDef } from '../definitions.js'
-import { derivedId } from '../id.js'
-import {
-  addMonthsClamped,
-  anchorIn,
-  anchorInPhase,
-  dayMs,
-  isOn,
-  periodAt,
-  recurrenceAfter,
-  weekMs,
-} from '../usage/period.js'
 import type {
   BillingPeriod,
   Burning,
@@ -27,8 +15,20 @@ import type {
   Payment,
   Slice,
   Take,
-} from './account-state.js'
-import { type Amount, encodeAmount, lesser } from './amount.js'
+} from '../model/account-state.js'
+import type { CreditDef } from '../model/definitions.js'
+import { type Amount, encodeAmount, lesser } from '../values/amount.js'
+import { derivedId } from '../values/id.js'
+import {
+  addMonthsClamped,
+  anchorIn,
+  anchorInPhase,
+  dayMs,
+  isOn,
+  periodAt,
+  recurrenceAfter,
+  weekMs,
+} from '../values/period.js'
 
 export function grantId(companyId: string, creditId: string, seq: number): string {
   return derivedId('bcgr_', companyId, creditId, seq)

@@ -1,8 +1,5 @@
 // Holds: the lease that callers share and the reservations of single uses. Both move credits right; release moves them back.
 
-import type { Preflight, Refusal } from '../company/requests.js'
-import { hourMs, minuteMs } from '../usage/period.js'
-import type { Quantity } from '../usage/quantity.js'
 import type {
   Commit,
   CreditAccount,
@@ -15,11 +12,14 @@ import type {
   Payment,
   Slice,
   UseLinks,
-} from './account-state.js'
-import { type Amount, costOf, encodeAmount, lesser } from './amount.js'
-import type { ClosedHold, HoldKind } from './closed-holds.js'
+} from '../model/account-state.js'
+import type { ClosedHold, HoldKind } from '../model/closed-holds.js'
+import type { Preflight, Refusal } from '../model/requests.js'
+import { type Amount, costOf, encodeAmount, lesser } from '../values/amount.js'
+import { holdId } from '../values/hold-id.js'
+import { hourMs, minuteMs } from '../values/period.js'
+import type { Quantity } from '../values/quantity.js'
 import { capacityOf, pay } from './grant.js'
-import { holdId } from './hold-id.js'
 import { entryCount } from './ledger.js'
 
 const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const

@@ -1,15 +1,15 @@
 // A credit account as snapshots keep it, in JSON.
 
-import { interned } from '../company/shared-names.js'
 import {
   type CreditAccount,
   emptyAccount,
   type GrantRenewal,
   type GrantState,
   type HoldState,
-} from './account-state.js'
-import { decodeAmount, encodeAmount, type Nanos } from './amount.js'
-import { type ClosedHold, ClosedHolds } from './closed-holds.js'
+} from '../model/account-state.js'
+import { type ClosedHold, ClosedHolds } from '../model/closed-holds.js'
+import { decodeAmount, encodeAmount, type Nanos } from '../values/amount.js'
+import { interned } from '../values/shared-names.js'
 import { kindsOf } from './grant.js'
 import { sharedAmount } from './ledger.js'
 

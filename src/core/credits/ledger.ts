@@ -8,9 +8,16 @@ import type {
   CreditTransferReason,
   CreditUsageReason,
 } from '../../../schemas/enums.js'
-import { interned } from '../company/shared-names.js'
-import type { CreditAccount, CreditEffect, GrantState, HoldState, NewGrant, Slice } from './account-state.js'
-import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
+import type {
+  CreditAccount,
+  CreditEffect,
+  GrantState,
+  HoldState,
+  NewGrant,
+  Slice,
+} from '../model/account-state.js'
+import { type Amount, decodeAmount, encodeAmount, type Nanos } from '../values/amount.js'
+import { interned } from '../values/shared-names.js'
 import { burningOf, grantId, kindsOf } from './grant.js'
 
 /** Most closed holds, keys of one lease, and endless spent grants that an account remembers one by one. */

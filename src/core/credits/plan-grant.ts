@@ -1,7 +1,5 @@
 // Credits that come with a plan: issued when the plan is taken, again at every reset, taken back when it is left.
 
-import type { PlanCreditGrantDef } from '../definitions.js'
-import { anchorIn, isOn } from '../usage/period.js'
 import type {
   CreditAccount,
   CreditConfig,
@@ -10,8 +8,10 @@ import type {
   ExpiryRule,
   GrantState,
   Renewal,
-} from './account-state.js'
-import { type Amount, decodeAmount, encodeAmount, lesser } from './amount.js'
+} from '../model/account-state.js'
+import type { PlanCreditGrantDef } from '../model/definitions.js'
+import { type Amount, decodeAmount, encodeAmount, lesser } from '../values/amount.js'
+import { anchorIn, isOn } from '../values/period.js'
 import { giveGrant } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, resetAfter, resetAnchor, rollsOver } from './grant.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'

@@ -1,6 +1,6 @@
 // Plan credits in one reset window: the amount due under the plans held now, less the draws from plan grants in it.
-import type { CreditAccount, Enrolment } from './account-state.js'
-import { type Amount, decodeAmount, encodeAmount, lesser, wholeCredits } from './amount.js'
+import type { CreditAccount, Enrolment } from '../model/account-state.js'
+import { type Amount, decodeAmount, encodeAmount, lesser, wholeCredits } from '../values/amount.js'
 
 /** One grant to issue: whole credits, and the licence instance where it is a licence's. */
 export interface Share {

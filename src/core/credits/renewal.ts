@@ -1,6 +1,5 @@
 // Grants that renew by themselves, beside the rest of earlier ones: by a plan, or by hand (decision 30).
 import type { BillingPlanCreditGrantResetCadence } from '../../../schemas/enums.js'
-import { dayMs, recurrenceAfter, weekMs } from '../usage/period.js'
 import type {
   BillingPeriod,
   CreditAccount,
@@ -8,8 +7,9 @@ import type {
   ExpiryRule,
   GrantRenewal,
   RenewalPeriod,
-} from './account-state.js'
-import { encodeAmount, wholeCredits } from './amount.js'
+} from '../model/account-state.js'
+import { encodeAmount, wholeCredits } from '../values/amount.js'
+import { dayMs, recurrenceAfter, weekMs } from '../values/period.js'
 import { giveGrant, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, expiryOf, firstOfMonthAfter } from './grant.js'
 import { type Draft, put } from './ledger.js'

@@ -6,9 +6,8 @@ import type {
   MetricPeriod,
   MonthReset,
 } from '../../../schemas/enums.js'
-import type { OverrideState } from '../company/company-state.js'
-import type { CreditConfig, CreditFigures } from '../credits/account-state.js'
-import { amountToNumber, type Decimal, decimalOf } from '../credits/amount.js'
+import type { CreditConfig, CreditFigures } from '../model/account-state.js'
+import type { OverrideState } from '../model/company-state.js'
 import type {
   ConditionDef,
   EntitlementDef,
@@ -16,7 +15,8 @@ import type {
   PlanCreditGrantDef,
   PlanVersionDef,
   RuleDef,
-} from '../definitions.js'
+} from '../model/definitions.js'
+import { nextTierBoundary } from '../pricing/price.js'
 import {
   type CompanyFacts,
   type CompiledRule,
@@ -24,12 +24,12 @@ import {
   type FiguresText,
   type TraitResolver,
   traitLimit,
-} from '../flags/rule.js'
-import { strictInteger, type TraitRef } from '../flags/trait.js'
-import { derivedId } from '../id.js'
-import { nextTierBoundary } from '../pricing/price.js'
-import { quotedName } from '../quoted.js'
-import type { Quantity } from '../usage/quantity.js'
+} from '../rules/rule.js'
+import { amountToNumber, type Decimal, decimalOf } from '../values/amount.js'
+import { derivedId } from '../values/id.js'
+import type { Quantity } from '../values/quantity.js'
+import { quotedName } from '../values/quoted.js'
+import { strictInteger, type TraitRef } from '../values/trait.js'
 
 /** A feature as checks need it. */
 export interface CompiledFeature {

@@ -11,11 +11,6 @@ import type {
   RuleType,
 } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
-import type { User } from '../company/entity-state.js'
-import type { LiveCompany } from '../company/facts.js'
-import type { NamedTexts } from '../company/text-map.js'
-import { type Amount, amountFromNumber, amountToDecimal, amountToNumber } from '../credits/amount.js'
-import type { ConditionDef, RuleDef, SpendPolicyDef } from '../definitions.js'
 import {
   type EntitlementReport,
   generatedRules,
@@ -24,13 +19,18 @@ import {
   writeEntitlement,
 } from '../entitlements/entitlement.js'
 import type { CompiledFlag } from '../flags/flag.js'
-import type { TraitRef } from '../flags/trait.js'
+import type { LiveCompany } from '../live/live-company.js'
+import type { Counter } from '../model/counters.js'
+import type { ConditionDef, RuleDef, SpendPolicyDef } from '../model/definitions.js'
+import type { User } from '../model/entity-state.js'
 import { billingSubscription, isActive } from '../plans/plan.js'
-import { instantText, quotedName } from '../quoted.js'
 import { readAll } from '../usage/counter.js'
-import type { Counter } from '../usage/counters.js'
-import { anchorOf } from '../usage/period.js'
-import type { Quantity } from '../usage/quantity.js'
+import { type Amount, amountFromNumber, amountToDecimal, amountToNumber } from '../values/amount.js'
+import { anchorOf } from '../values/period.js'
+import type { Quantity } from '../values/quantity.js'
+import { instantText, quotedName } from '../values/quoted.js'
+import type { NamedTexts } from '../values/text-map.js'
+import type { TraitRef } from '../values/trait.js'
 
 export interface EngineTraitDefinition {
   readonly id: string

@@ -1,11 +1,10 @@
 // The evaluator over snapshots in the wire's shapes: one flag, at most one company, one user, one preflight.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { Preflight } from '../company/requests.js'
-import { amountFromDecimal, amountFromNumber, amountToNumber, costOf, lesser } from '../credits/amount.js'
-import type { ConditionDef } from '../definitions.js'
 import type { EntitlementReport } from '../entitlements/entitlement.js'
 import { type CheckResult, CompiledFlag, decideByRules, result } from '../flags/flag.js'
-import type { CounterTest } from '../flags/read-set.js'
+import type { ConditionDef } from '../model/definitions.js'
+import type { Preflight } from '../model/requests.js'
+import type { CounterTest } from '../rules/read-set.js'
 import {
   type CompanyFacts,
   type CompiledRule,
@@ -17,10 +16,11 @@ import {
   type RuleGroups,
   type TraitResolver,
   type UserFacts,
-} from '../flags/rule.js'
-import { readInstant, type TraitRef } from '../flags/trait.js'
-import { type Cycle, metricReset } from '../usage/period.js'
-import { addQuantity, type Quantity } from '../usage/quantity.js'
+} from '../rules/rule.js'
+import { amountFromDecimal, amountFromNumber, amountToNumber, costOf, lesser } from '../values/amount.js'
+import { type Cycle, metricReset } from '../values/period.js'
+import { addQuantity, type Quantity } from '../values/quantity.js'
+import { readInstant, type TraitRef } from '../values/trait.js'
 import type {
   EngineCompany,
   EngineCondition,

@@ -1,7 +1,5 @@
 // A flag check: which rule decides, the value, the reason, and the figures that go with it.
 import type { MetricPeriod, RuleType } from '../../../schemas/enums.js'
-import type { CheckContext, Preflight } from '../company/requests.js'
-import type { FlagDef } from '../definitions.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -11,8 +9,8 @@ import {
   resolveEntitlement,
   writeEntitlement,
 } from '../entitlements/entitlement.js'
-import { instantText, quotedName } from '../quoted.js'
-import type { Quantity } from '../usage/quantity.js'
+import type { FlagDef } from '../model/definitions.js'
+import type { CheckContext, Preflight } from '../model/requests.js'
 import {
   type Check,
   type CompanyFacts,
@@ -30,8 +28,10 @@ import {
   type TraitResolver,
   type UserFacts,
   verdictJson,
-} from './rule.js'
-import { strictInteger } from './trait.js'
+} from '../rules/rule.js'
+import type { Quantity } from '../values/quantity.js'
+import { instantText, quotedName } from '../values/quoted.js'
+import { strictInteger } from '../values/trait.js'
 
 /** A flag, ready to run. */
 export class CompiledFlag {

@@ -6,9 +6,9 @@ import type {
   PlanChangeCause,
   PlanHolding,
   PlanSchedule,
-} from '../company/company-state.js'
-import type { Decision, Effect } from '../company/message.js'
-import type { PlansManaged, SubscriptionReply } from './messages.js'
+} from '../model/company-state.js'
+import type { Decision, Effect } from '../model/message.js'
+import type { PlansManaged, SubscriptionReply } from '../model/plan-messages.js'
 import { assembled, holdingOf, planEffects } from './plan-change.js'
 import { recountOf, withSubscription } from './subscription.js'
 

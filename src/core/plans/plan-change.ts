@@ -11,11 +11,9 @@ import type {
   PlanSchedule,
   ScheduledMigration,
   TrialState,
-} from '../company/company-state.js'
-import type { Decision, Effect } from '../company/message.js'
-import type { PlanVersionDef } from '../definitions.js'
-import { derivedId } from '../id.js'
-import { dayMs } from '../usage/period.js'
+} from '../model/company-state.js'
+import type { PlanVersionDef } from '../model/definitions.js'
+import type { Decision, Effect } from '../model/message.js'
 import type {
   EndedTrial,
   HeldVersion,
@@ -27,7 +25,9 @@ import type {
   PlanMessage,
   PlansHeld,
   PlansWanted,
-} from './messages.js'
+} from '../model/plan-messages.js'
+import { derivedId } from '../values/id.js'
+import { dayMs } from '../values/period.js'
 import {
   lacksPrice,
   lostWithSubscription,

@@ -12,8 +12,8 @@ import type {
   ScheduledMigration,
   SubscriptionState,
   TrialState,
-} from '../company/company-state.js'
-import { anchoredAfter, anchorOf, type Cycle, runningCycle } from '../usage/period.js'
+} from '../model/company-state.js'
+import { anchoredAfter, anchorOf, type Cycle, runningCycle } from '../values/period.js'
 
 /**
  * Whether the service bills a company for a plan, now or after a downgrade that waits, in a currency or at an interval

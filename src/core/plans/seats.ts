@@ -1,8 +1,8 @@
 // Quantities bought in advance end with the last version held that sells them (EN-71).
 import type { Catalog } from '../catalog.js'
-import type { Company } from '../company/company-state.js'
-import type { Decision, Effect } from '../company/message.js'
-import type { PlansHeld } from './messages.js'
+import type { Company } from '../model/company-state.js'
+import type { Decision, Effect } from '../model/message.js'
+import type { PlansHeld } from '../model/plan-messages.js'
 
 /**
  * These effects, with the end of quantities that none of the plans held afterwards sells: the next version or plan that

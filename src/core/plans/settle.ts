@@ -1,7 +1,7 @@
 // Changes of a company's plans and subscriptions by time alone, recorded in the order in which they were due.
 import type { Catalog } from '../catalog.js'
-import type { Company } from '../company/company-state.js'
-import type { Effect } from '../company/message.js'
+import type { Company } from '../model/company-state.js'
+import type { Effect } from '../model/message.js'
 import { settleDowngrade } from './manage.js'
 import { endsAt, isActive, migrationDue, renewsAt } from './plan.js'
 import { settlePlans } from './plan-change.js'

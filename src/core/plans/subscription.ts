@@ -7,12 +7,17 @@ import type {
   PlanHolding,
   SubscriptionState,
   TrialState,
-} from '../company/company-state.js'
-import type { Decision, Effect } from '../company/message.js'
+} from '../model/company-state.js'
+import type { Counters } from '../model/counters.js'
+import type { Decision, Effect } from '../model/message.js'
+import type {
+  CycleRecount,
+  EndedTrial,
+  SubscriptionMessage,
+  SubscriptionReply,
+} from '../model/plan-messages.js'
 import { cycleUsageSince, needsRecount } from '../usage/counter.js'
-import type { Counters } from '../usage/counters.js'
-import { cycleStart, periodAt } from '../usage/period.js'
-import type { CycleRecount, EndedTrial, SubscriptionMessage, SubscriptionReply } from './messages.js'
+import { cycleStart, periodAt } from '../values/period.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
 import { holdingOf, planEffects } from './plan-change.js'
 

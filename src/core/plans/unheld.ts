@@ -1,7 +1,7 @@
 // Subscriptions that the service bills end with the last plan or add-on held through them (PB-51, EN-82).
-import type { Company, PlanSchedule, SubscriptionState } from '../company/company-state.js'
-import type { Decision, Effect } from '../company/message.js'
-import type { PlansHeld } from './messages.js'
+import type { Company, PlanSchedule, SubscriptionState } from '../model/company-state.js'
+import type { Decision, Effect } from '../model/message.js'
+import type { PlansHeld } from '../model/plan-messages.js'
 import { isActive } from './plan.js'
 import { withSubscription } from './subscription.js'
 

@@ -1,8 +1,8 @@
 // Price arithmetic: tiers (graduated, volume), overage, exact amounts of money.
 import type { BillingTiersMode } from '../../../schemas/enums.js'
-import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } from '../credits/amount.js'
-import type { EntitlementDef, PriceTier } from '../definitions.js'
-import { addQuantity, type Quantity, quantityOf, subtractQuantity } from '../usage/quantity.js'
+import type { EntitlementDef, PriceTier } from '../model/definitions.js'
+import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } from '../values/amount.js'
+import { addQuantity, type Quantity, quantityOf, subtractQuantity } from '../values/quantity.js'
 
 /** A number or decimal text, exactly. Throws on other text: the schema has excluded it. */
 function exact(value: Quantity | string): Decimal {

@@ -1,5 +1,5 @@
 // Charges in advance: fees of plans and add-ons, and units bought before use, with changes inside a period.
-import type { SubscribedItem, SubscriptionState } from '../company/company-state.js'
+import type { SubscribedItem, SubscriptionState } from '../model/company-state.js'
 import type { BillingFacts, ItemPrice } from './facts.js'
 import { type Fraction, minus, roundHalfUp, times, zero } from './fraction.js'
 import { type SubscriptionSince, statesOf } from './history.js'

@@ -1,5 +1,5 @@
 // Coupons: percent off each line, or an amount off the sum of a period.
-import { lesser } from '../credits/amount.js'
+import { lesser } from '../values/amount.js'
 import type { Discount } from './facts.js'
 import { type Fraction, fractionOf, roundHalfUp, times } from './fraction.js'
 import type { ChargeLine } from './line.js'

@@ -1,5 +1,5 @@
 // Exact fractions for money: shares of periods are rarely decimals. Rounded once, at the end of a line.
-import { parseDecimal } from '../credits/amount.js'
+import { parseDecimal } from '../values/amount.js'
 
 /** n ÷ d, d > 0. Not reduced: a line multiplies a few factors. */
 export interface Fraction {

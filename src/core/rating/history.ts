@@ -1,5 +1,5 @@
 // The history of a company, from when to when: plans, add-ons, subscriptions. Entries are facts of its journal, in order.
-import type { PlanHolding, SubscriptionState } from '../company/company-state.js'
+import type { PlanHolding, SubscriptionState } from '../model/company-state.js'
 import { billingSubscription, endsAt, isActive } from '../plans/plan.js'
 
 /** One change of what a company holds; `atMs` is when it took effect. */

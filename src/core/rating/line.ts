@@ -1,7 +1,7 @@
 // The shape of a charge line, and of the price it names. Types only.
 import type { BillingTiersMode } from '../../../schemas/enums.js'
-import type { PriceTier } from '../definitions.js'
-import type { Window } from '../usage/period.js'
+import type { PriceTier } from '../model/definitions.js'
+import type { Window } from '../values/period.js'
 import type { Fraction } from './fraction.js'
 
 export type ChargeKind =

@@ -1,5 +1,5 @@
 // Units used, and what they cost: pay as you go, tiers, and overage beyond what is included.
-import { monthStart, nextMonthStart, type Window } from '../usage/period.js'
+import { monthStart, nextMonthStart, type Window } from '../values/period.js'
 import type { UsageReader } from './facts.js'
 import { type Fraction, minus, roundHalfUp, zero } from './fraction.js'
 import type { ChargeKind, ChargeLine, EventSum } from './line.js'

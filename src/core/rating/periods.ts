@@ -1,6 +1,6 @@
 // Billing periods: those of a subscription, and those of its company.
-import type { SubscriptionState } from '../company/company-state.js'
-import { monthStart, nextMonthStart, periodAt, recurrenceAfter, type Window } from '../usage/period.js'
+import type { SubscriptionState } from '../model/company-state.js'
+import { monthStart, nextMonthStart, periodAt, recurrenceAfter, type Window } from '../values/period.js'
 import { type HeldSpan, type HistoryEntry, type SubscriptionSince, statesOf } from './history.js'
 
 /** A period of one subscription. */

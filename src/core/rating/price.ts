@@ -1,5 +1,5 @@
 // The cost of a quantity: tiers, flat fees, packages. Exact.
-import type { PriceTier } from '../definitions.js'
+import type { PriceTier } from '../model/definitions.js'
 import { type Fraction, fractionOf, fractionText, minus, plus, times, zero } from './fraction.js'
 import type { RatedPrice, TierPart } from './line.js'
 

@@ -1,6 +1,6 @@
 // Stretches of time in which one entitlement of one version prices a feature: what each unit of use costs.
-import type { PlanHolding, SubscriptionState } from '../company/company-state.js'
-import { metricWindow, type Window } from '../usage/period.js'
+import type { PlanHolding, SubscriptionState } from '../model/company-state.js'
+import { metricWindow, type Window } from '../values/period.js'
 import type { BillingFacts, OfferedPrice, RatedEntitlement, RatedVersion } from './facts.js'
 import type { HeldSpan } from './history.js'
 import type { RatedPrice, SoldIn } from './line.js'

@@ -2,9 +2,9 @@
 // offsets into it cross, in rows of fixed length. Texts here have one byte per character: they are copied, never
 // encoded. The receiver makes objects only for events that need more than counting.
 import { dataViewOf } from '../../bytes/data-view.js'
-import type { IngestItem } from '../company/message.js'
-import type { AcceptedEvent } from '../company/requests.js'
-import { encodeId } from '../id.js'
+import type { IngestItem } from '../model/message.js'
+import type { AcceptedEvent } from '../model/requests.js'
+import { encodeId } from '../values/id.js'
 
 /** Company and user ids, as made by `newId`. */
 export const actorIdLength = 16

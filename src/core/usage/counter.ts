@@ -1,7 +1,7 @@
 // Counters: a company's use of one event, over all time and in the current windows (US-1, US-2).
 import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { EventMode } from '../company/requests.js'
-import { type Counter, Counters, cycleLength, isAnyLarge, plainLength } from './counters.js'
+import { type Counter, Counters, cycleLength, isAnyLarge, plainLength } from '../model/counters.js'
+import type { EventMode } from '../model/requests.js'
 import {
   type Cycle,
   cycleNext,
@@ -12,8 +12,8 @@ import {
   nextMonthStart,
   weekMs,
   weekStart,
-} from './period.js'
-import { addQuantity, type Quantity, quantityMax, quantityOf, subtractQuantity } from './quantity.js'
+} from '../values/period.js'
+import { addQuantity, type Quantity, quantityMax, quantityOf, subtractQuantity } from '../values/quantity.js'
 
 /** One window of a counter as it reads at an instant. */
 export interface CounterReading {

@@ -2,8 +2,8 @@
 
 import { ascii } from '../../bytes/ascii.js'
 import { TextCache } from '../../bytes/text-cache.js'
-import type { Effect } from '../../core/company/message.js'
-import { amountFromDecimal, encodeAmount, type Nanos } from '../../core/credits/amount.js'
+import type { Effect } from '../../core/model/message.js'
+import { amountFromDecimal, encodeAmount, type Nanos } from '../../core/values/amount.js'
 import { drawColumns } from './ledger-rows.js'
 
 const texts = new TextCache(1 << 10)

@@ -3,9 +3,9 @@
 
 import { ascii } from '../../bytes/ascii.js'
 import { packed, putPackedNumber, putTextLength } from '../../bytes/packed.js'
-import { type Nanos, nanosToDecimal } from '../../core/credits/amount.js'
 import { grantId } from '../../core/credits/grant.js'
 import { actorIdLength } from '../../core/usage/batch.js'
+import { type Nanos, nanosToDecimal } from '../../core/values/amount.js'
 import { ByteTemplate, billion, putDigits, putId, putNumber, putTemplate, putText } from './byte-writer.js'
 import { packedText } from './fact-bytes.js'
 import type { Draw } from './ledger-rows.js'

@@ -2,7 +2,7 @@
 // The projector only concatenates these lines. Members that hold their column's default are left out.
 
 import type { EventStatus } from '../../../schemas/enums.js'
-import type { AcceptedEvent } from '../../core/company/requests.js'
+import type { AcceptedEvent } from '../../core/model/requests.js'
 
 /** The event, as its row needs it. */
 export type RowEvent = Omit<AcceptedEvent, 'inference'>

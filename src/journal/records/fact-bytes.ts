@@ -1,8 +1,8 @@
 // A fact as the journal keeps it: a mark, and the fact in its packed form. Earlier versions wrote JSON, which begins
 // with a brace.
 import { PackedWriter } from '../../bytes/packed.js'
-import type { Fact } from '../../core/company/message.js'
-import { readQuantity } from '../../core/usage/quantity.js'
+import type { Fact } from '../../core/model/message.js'
+import { readQuantity } from '../../core/values/quantity.js'
 import type { Draw } from './ledger-rows.js'
 import { shapes } from './shapes.js'
 

@@ -1,10 +1,10 @@
 // Facts read from the journal's bytes: the packed form of fact-bytes.ts, and the JSON of earlier versions.
 import { packed } from '../../bytes/packed.js'
 import { PackedReader } from '../../bytes/packed-reader.js'
-import type { Effect, Fact } from '../../core/company/message.js'
-import { decodeId, IdReader, idLetters } from '../../core/id.js'
+import type { Effect, Fact } from '../../core/model/message.js'
 import { actorIdLength } from '../../core/usage/batch.js'
-import { printOfText, unknownPrint } from '../../core/usage/fingerprint.js'
+import { printOfText, unknownPrint } from '../../core/values/fingerprint.js'
+import { decodeId, IdReader, idLetters } from '../../core/values/id.js'
 import { putDraws } from './draw-decoder.js'
 import { factFromJson, factMark } from './fact-bytes.js'
 import { shapeOf, shapes } from './shapes.js'

@@ -1,10 +1,10 @@
 // Draws as rows of table credit_ledger, ready-made where they are decided: the projector only puts them together, and
 // replay takes the draws from them. Tab-separated, as half the bytes and two thirds of the store's work are enough.
 
-import type { Effect } from '../../core/company/message.js'
-import type { CreditEffect } from '../../core/credits/account-state.js'
-import { nanosToDecimal } from '../../core/credits/amount.js'
 import { grantId } from '../../core/credits/grant.js'
+import type { CreditEffect } from '../../core/model/account-state.js'
+import type { Effect } from '../../core/model/message.js'
+import { nanosToDecimal } from '../../core/values/amount.js'
 
 export type Draw = Extract<CreditEffect, { readonly t: 'credit_draw' }>
 

@@ -2,7 +2,7 @@
 // the driver brings bytes as text of twice their length. Earlier versions wrote JSON, which begins with a brace.
 import { PackedWriter } from '../../bytes/packed.js'
 import { PackedReader } from '../../bytes/packed-reader.js'
-import type { CompanySnapshot, UserSnapshot } from '../../core/company/descriptions.js'
+import type { CompanySnapshot, UserSnapshot } from '../../core/model/descriptions.js'
 import { shapes } from './shapes.js'
 
 /** The first byte of a snapshot in its packed form: which version of it. */

@@ -2,7 +2,6 @@
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { apply, decideCompany } from '../../../src/core/company/company.js'
-import type { Company } from '../../../src/core/company/company-state.js'
 import {
   companyNotices,
   creditCrossings,
@@ -12,13 +11,14 @@ import {
   readLimits,
   touchedFeatures,
 } from '../../../src/core/company/domain-events.js'
-import { LiveCompany } from '../../../src/core/company/facts.js'
-import type { CompanyMessage, Effect } from '../../../src/core/company/message.js'
-import type { LimitReading } from '../../../src/core/company/notices.js'
-import type { AcceptedEvent } from '../../../src/core/company/requests.js'
-import { emptyAccount } from '../../../src/core/credits/account-state.js'
-import { encodeAmount } from '../../../src/core/credits/amount.js'
-import type { EntitlementDef } from '../../../src/core/definitions.js'
+import { LiveCompany } from '../../../src/core/live/live-company.js'
+import { emptyAccount } from '../../../src/core/model/account-state.js'
+import type { Company } from '../../../src/core/model/company-state.js'
+import type { EntitlementDef } from '../../../src/core/model/definitions.js'
+import type { CompanyMessage, Effect } from '../../../src/core/model/message.js'
+import type { LimitReading } from '../../../src/core/model/notices.js'
+import type { AcceptedEvent } from '../../../src/core/model/requests.js'
+import { encodeAmount } from '../../../src/core/values/amount.js'
 import {
   catalogData,
   company,

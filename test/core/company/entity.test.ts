@@ -9,10 +9,10 @@ import {
   keyPairs,
   remaps,
 } from '../../../src/core/company/entity.js'
-import type { Entity, User } from '../../../src/core/company/entity-state.js'
-import type { Effect, EntityWrite, UserMessage } from '../../../src/core/company/message.js'
 import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../../src/core/company/state.js'
 import { applyToUser, decideUser, newUser } from '../../../src/core/company/user.js'
+import type { Entity, User } from '../../../src/core/model/entity-state.js'
+import type { Effect, EntityWrite, UserMessage } from '../../../src/core/model/message.js'
 import { SnapshotReader, snapshotText } from '../../../src/journal/records/snapshot-text.js'
 
 const nobody = (): User => newUser('user_1', 'env_1')

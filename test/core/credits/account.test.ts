@@ -1,13 +1,6 @@
 // The credit core against the specification's cases and rules: grants, burn order, plan grants, draws, the ledger.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type {
-  CreditConfig,
-  CreditMessage,
-  NewGrant,
-  TopupConfig,
-} from '../../../src/core/credits/account-state.js'
-import { amountFromNumber, amountToNumber } from '../../../src/core/credits/amount.js'
 import { archive, arrearsCloseMs, nextDueMs } from '../../../src/core/credits/balance.js'
 import { creditConfig, spendCap } from '../../../src/core/credits/config.js'
 import { giveGrant } from '../../../src/core/credits/draw.js'
@@ -15,7 +8,14 @@ import { billingPeriodEnd, expiryOf, resetAfter } from '../../../src/core/credit
 import { draftOf } from '../../../src/core/credits/ledger.js'
 import { followPlan, issuePlanGrants, leavePlan } from '../../../src/core/credits/plan-grant.js'
 import { sharesOf } from '../../../src/core/credits/plan-window.js'
-import type { CreditDef } from '../../../src/core/definitions.js'
+import type {
+  CreditConfig,
+  CreditMessage,
+  NewGrant,
+  TopupConfig,
+} from '../../../src/core/model/account-state.js'
+import type { CreditDef } from '../../../src/core/model/definitions.js'
+import { amountFromNumber, amountToNumber } from '../../../src/core/values/amount.js'
 import { run, type Scenario } from '../credit-scenario.js'
 import { configOf, creditId, dayMs, overdraftOf, planGrant, startMs, World } from '../credit-world.js'
 

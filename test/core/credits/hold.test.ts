@@ -1,12 +1,12 @@
 // Leases and reservations against the specification's cases and rules.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { Preflight } from '../../../src/core/company/requests.js'
 import { creditOf, decideCredit } from '../../../src/core/credits/account.js'
-import { emptyAccount, type HoldView } from '../../../src/core/credits/account-state.js'
-import { amountFromNumber, amountToNumber } from '../../../src/core/credits/amount.js'
 import { nextDueMs } from '../../../src/core/credits/balance.js'
 import { holdSize } from '../../../src/core/credits/hold.js'
+import { emptyAccount, type HoldView } from '../../../src/core/model/account-state.js'
+import type { Preflight } from '../../../src/core/model/requests.js'
+import { amountFromNumber, amountToNumber } from '../../../src/core/values/amount.js'
 import { configOf, creditId, hourMs, overdraftOf, World } from '../credit-world.js'
 
 const vectors = JSON.parse(

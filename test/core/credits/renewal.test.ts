@@ -1,11 +1,11 @@
 // Grants that renew (decision 30): beside what is left, each with an end of its own, exact at every instant.
 
 import t from 'tap'
-import type { BillingPeriod, CreditConfig } from '../../../src/core/credits/account-state.js'
 import { due, figures } from '../../../src/core/credits/balance.js'
 import { decodeAccount, encodeAccount } from '../../../src/core/credits/ledger-json.js'
 import { followPlan } from '../../../src/core/credits/plan-grant.js'
-import { addMonthsClamped } from '../../../src/core/usage/period.js'
+import type { BillingPeriod, CreditConfig } from '../../../src/core/model/account-state.js'
+import { addMonthsClamped } from '../../../src/core/values/period.js'
 import { randomOf } from '../../laws/credit-history.js'
 import { seed } from '../../random.js'
 import { configOf, creditId, dayMs, planGrant, startMs, World } from '../credit-world.js'

@@ -2,10 +2,7 @@
 import t from 'tap'
 import type { MetricPeriod } from '../../../schemas/enums.js'
 import { compileCatalog, overrideEntitlement } from '../../../src/core/catalog.js'
-import { LiveCompany } from '../../../src/core/company/facts.js'
-import { type CreditAccount, emptyAccount } from '../../../src/core/credits/account-state.js'
-import { amountFromNumber } from '../../../src/core/credits/amount.js'
-import type { CatalogData, EntitlementDef } from '../../../src/core/definitions.js'
+import { checkFlag } from '../../../src/core/checks/check.js'
 import {
   correctedValueType,
   generatedRules,
@@ -14,8 +11,11 @@ import {
   resolveEntitlement,
   saleProblem,
 } from '../../../src/core/entitlements/entitlement.js'
-import { checkFlag } from '../../../src/core/flags/check.js'
+import { LiveCompany } from '../../../src/core/live/live-company.js'
+import { type CreditAccount, emptyAccount } from '../../../src/core/model/account-state.js'
+import type { CatalogData, EntitlementDef } from '../../../src/core/model/definitions.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
+import { amountFromNumber } from '../../../src/core/values/amount.js'
 import {
   catalogData,
   company,

@@ -1,10 +1,10 @@
 // Snapshots for clients that evaluate by themselves: what is in them (FE-4, FE-5, FE-14, FE-52, EN-5).
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
-import { LiveCompany } from '../../../src/core/company/facts.js'
 import { newUser } from '../../../src/core/company/user.js'
-import { emptyAccount } from '../../../src/core/credits/account-state.js'
 import { engineCompany, engineFlag, engineUser } from '../../../src/core/evaluator/engine-shapes.js'
+import { LiveCompany } from '../../../src/core/live/live-company.js'
+import { emptyAccount } from '../../../src/core/model/account-state.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import {
   catalogData,

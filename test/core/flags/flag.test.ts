@@ -1,16 +1,16 @@
 // Checks on live state: order of rules, results, contexts, all flags at once, and their text (FE, EN-5).
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
-import type { Company } from '../../../src/core/company/company-state.js'
-import { userOf } from '../../../src/core/company/facts.js'
-import { emptyAccount } from '../../../src/core/credits/account-state.js'
-import type { CatalogData } from '../../../src/core/definitions.js'
-import { checkFlag } from '../../../src/core/flags/check.js'
+import { checkFlag } from '../../../src/core/checks/check.js'
 import { type CheckResult, contextReason, inContext, writeCheck } from '../../../src/core/flags/flag.js'
-import { instantText } from '../../../src/core/quoted.js'
+import { userOf } from '../../../src/core/live/live-company.js'
+import { emptyAccount } from '../../../src/core/model/account-state.js'
+import type { Company } from '../../../src/core/model/company-state.js'
+import { Counters } from '../../../src/core/model/counters.js'
+import type { CatalogData } from '../../../src/core/model/definitions.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
-import { Counters } from '../../../src/core/usage/counters.js'
-import { dayMs } from '../../../src/core/usage/period.js'
+import { dayMs } from '../../../src/core/values/period.js'
+import { instantText } from '../../../src/core/values/quoted.js'
 import {
   catalogData,
   company,

@@ -3,17 +3,17 @@
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { apply, decideCompany } from '../../../src/core/company/company.js'
-import type { Company } from '../../../src/core/company/company-state.js'
-import type { CompanyMessage, Effect } from '../../../src/core/company/message.js'
-import { NamedTexts } from '../../../src/core/company/text-map.js'
+import type { Company } from '../../../src/core/model/company-state.js'
+import type { CompanyMessage, Effect } from '../../../src/core/model/message.js'
 import type {
   MigrationReply,
   MigrationWanted,
   PlanChangeRecord,
   PlansWanted,
-} from '../../../src/core/plans/messages.js'
+} from '../../../src/core/model/plan-messages.js'
 import { settlePlans } from '../../../src/core/plans/plan-change.js'
-import { dayMs } from '../../../src/core/usage/period.js'
+import { dayMs } from '../../../src/core/values/period.js'
+import { NamedTexts } from '../../../src/core/values/text-map.js'
 import { catalogData, company, holding, plan, planVersion, subscription } from '../make.js'
 
 const now = Date.UTC(2026, 2, 15, 10)

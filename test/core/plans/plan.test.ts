@@ -1,7 +1,7 @@
 // Which plans count at an instant, which cycle runs (EN-82, EN-91…96, PB-51…58, FE-52).
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
-import type { PlannedCompany, TrialState } from '../../../src/core/company/company-state.js'
+import type { PlannedCompany, TrialState } from '../../../src/core/model/company-state.js'
 import {
   billingSubscription,
   cycleOf,
@@ -12,7 +12,7 @@ import {
   trialEnd,
   trialStatus,
 } from '../../../src/core/plans/plan.js'
-import { dayMs } from '../../../src/core/usage/period.js'
+import { dayMs } from '../../../src/core/values/period.js'
 import { catalogData, company, holding, plan, planVersion, subscription } from '../make.js'
 
 const now = Date.UTC(2026, 2, 15, 10)

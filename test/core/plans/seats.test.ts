@@ -1,8 +1,8 @@
 // Quantities bought in advance end with the last version held that sells them (EN-71, N8).
 import t from 'tap'
 import type { Catalog } from '../../../src/core/catalog.js'
-import type { Company, PlanHolding } from '../../../src/core/company/company-state.js'
-import type { Effect } from '../../../src/core/company/message.js'
+import type { Company, PlanHolding } from '../../../src/core/model/company-state.js'
+import type { Effect } from '../../../src/core/model/message.js'
 import { withEndedSeats } from '../../../src/core/plans/seats.js'
 
 const sells = [{ featureId: 'feat_1', priceBehavior: 'pay_in_advance' }]

@@ -2,9 +2,9 @@
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { apply } from '../../../src/core/company/company.js'
-import type { Company } from '../../../src/core/company/company-state.js'
+import type { Company } from '../../../src/core/model/company-state.js'
 import { settleByTime } from '../../../src/core/plans/settle.js'
-import { dayMs } from '../../../src/core/usage/period.js'
+import { dayMs } from '../../../src/core/values/period.js'
 import { catalogData, company, holding, plan, planVersion } from '../make.js'
 
 const start = Date.UTC(2031, 0, 1)

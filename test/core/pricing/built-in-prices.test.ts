@@ -1,12 +1,8 @@
 // The built-in price table of models (N19, decision 36).
 import t from 'tap'
 import { parseModelPrices } from '../../../schemas/model-prices.js'
-import { inferenceCost, priceOf, priceTable } from '../../../src/core/pricing/model-price.js'
-import {
-  agedPrices,
-  builtInPrices,
-  builtInPricesDate,
-} from '../../../src/engine/account/model-price-table.js'
+import { agedPrices, builtInPrices, builtInPricesDate } from '../../../src/account/model-price-table.js'
+import { inferenceCost, priceOf, priceTable } from '../../../src/core/model/model-price.js'
 
 t.test('N19 real models have a price, from the day of the data on', async t => {
   const table = priceTable(builtInPrices)

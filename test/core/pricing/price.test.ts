@@ -1,7 +1,7 @@
 // Price arithmetic: tiers, overage, decimals (PB-40…42, EN-31, EN-32, US-6, CR-2).
 import t from 'tap'
 import type { BillingTiersMode } from '../../../schemas/enums.js'
-import type { PriceTier } from '../../../src/core/definitions.js'
+import type { PriceTier } from '../../../src/core/model/definitions.js'
 import {
   billedUnits,
   effectivePrice,

@@ -1,14 +1,14 @@
 // Events of the usual kind across threads and into the journal: the same as one by one.
 import t from 'tap'
-import { encodeId, writeId } from '../../../src/core/id.js'
 import { itemsOf, UsageBatch, UsageBatchWriter } from '../../../src/core/usage/batch.js'
+import { encodeId, writeId } from '../../../src/core/values/id.js'
 import { Group } from '../../../src/journal/frame.js'
 import { RecordFlag } from '../../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
 import { factBytes } from '../../../src/journal/records/fact-bytes.js'
 import { type Draw, drawRows } from '../../../src/journal/records/ledger-rows.js'
 import { UseKind, UseRecords } from '../../../src/journal/records/use-record-encoder.js'
-import { Encoder, unpack } from '../../../src/protocol/message-codec.js'
+import { Encoder, unpack } from '../../../src/wire/message-codec.js'
 import { Random } from '../../random.js'
 
 const word = (random: Random) => random.next() * 2 ** 32

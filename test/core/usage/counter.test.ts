@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import type { Counter } from '../../../src/core/model/counters.js'
 import {
   addUsage,
   effectsOf,
@@ -12,8 +13,7 @@ import {
   readCounter,
   setCycleUsage,
 } from '../../../src/core/usage/counter.js'
-import type { Counter } from '../../../src/core/usage/counters.js'
-import { type Cycle, dayMs, metricWindow, runningCycle } from '../../../src/core/usage/period.js'
+import { type Cycle, dayMs, metricWindow, runningCycle } from '../../../src/core/values/period.js'
 import { seed } from '../../random.js'
 import { at, vectors } from '../vectors.js'
 

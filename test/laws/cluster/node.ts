@@ -316,7 +316,7 @@ export class OwnedShard {
     this.died()
   }
 
-  /** As in workers/company.ts: open the journal again, however long it takes. */
+  /** As in workers/shard/shard.ts: open the journal again, however long it takes. */
   private async recover(): Promise<void> {
     if (this.broken) return
     this.broken = true

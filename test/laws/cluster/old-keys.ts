@@ -1,12 +1,12 @@
 // The window of old idempotency keys of a simulation: the product's filters, sealing and confirmation, over a simulated
 // ClickHouse and Postgres.
 import { OldWindow } from '../../../src/cluster/old-window.js'
-import { packedClaimBytes } from '../../../src/protocol/packed-claim.js'
 import type { FindFirst } from '../../../src/redis/old-claims.js'
 import { hashOf, OldKeys, type SealedSpan } from '../../../src/redis/old-keys.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
 import type { SpanRow } from '../../../src/redis/sealed-keys.js'
 import { buildSpan, forgetSpan, type SealStep } from '../../../src/redis/sealing.js'
+import { packedClaimBytes } from '../../../src/wire/packed-claim.js'
 import type { Life, World } from '../simulation/world.js'
 
 /** A first event as ClickHouse has it. */

@@ -1,27 +1,27 @@
 // The machine of a simulated Tollgate, and one life of its engine, opened in the order of start.ts from the
 // same parts.
 import type { Logger } from 'pino'
-import type { Call, KeyRecord } from '../../../src/api/kit/call.js'
-import type { Services } from '../../../src/api/kit/services.js'
+import { ServiceClock } from '../../../src/account/clock.js'
 import { TraitRegistry } from '../../../src/catalog/traits.js'
-import type { CatalogData } from '../../../src/core/definitions.js'
-import { ServiceClock } from '../../../src/engine/clock.js'
-import { Directory } from '../../../src/engine/directory/directory.js'
-import { Entities } from '../../../src/engine/directory/entities.js'
-import { UserSeen } from '../../../src/engine/directory/last-seen.js'
-import { Dedupe } from '../../../src/engine/idempotency/dedupe.js'
-import { HoldKeys } from '../../../src/engine/idempotency/hold-keys.js'
-import { Projections } from '../../../src/engine/recovery/projections.js'
-import { Phases } from '../../../src/engine/recovery/start-phases.js'
-import { allOf, fillMemory, rememberAgain, restorePositions } from '../../../src/engine/recovery/warm-up.js'
-import { Shards } from '../../../src/engine/shards/shards.js'
+import type { CatalogData } from '../../../src/core/model/definitions.js'
+import { Directory } from '../../../src/entities/directory/directory.js'
+import { Entities } from '../../../src/entities/directory/entities.js'
+import { UserSeen } from '../../../src/entities/directory/last-seen.js'
+import { Dedupe } from '../../../src/entities/idempotency/dedupe.js'
+import { HoldKeys } from '../../../src/entities/idempotency/hold-keys.js'
+import { Shards } from '../../../src/entities/shards/shards.js'
 import { JournalCorrupt } from '../../../src/journal/journal.js'
 import { shardDirectory } from '../../../src/journal/segment.js'
-import { packedClaimBytes } from '../../../src/protocol/packed-claim.js'
-import { Positions } from '../../../src/protocol/positions.js'
-import { Changes } from '../../../src/protocol/version-counters.js'
-import { runShard } from '../../../workers/company.js'
-import { runProjectors } from '../../../workers/project.js'
+import type { Call, KeyRecord } from '../../../src/kit/call.js'
+import type { Services } from '../../../src/kit/services.js'
+import { Projections } from '../../../src/recovery/projections.js'
+import { Phases } from '../../../src/recovery/start-phases.js'
+import { allOf, fillMemory, rememberAgain, restorePositions } from '../../../src/recovery/warm-up.js'
+import { packedClaimBytes } from '../../../src/wire/packed-claim.js'
+import { Positions } from '../../../src/wire/positions.js'
+import { Changes } from '../../../src/wire/version-counters.js'
+import { runProjectors } from '../../../workers/projector/projector.js'
+import { runShard } from '../../../workers/shard/shard.js'
 import { SimulatedDisk } from './disk.js'
 import { SimulatedClickHouse, SimulatedPostgres } from './stores.js'
 import { Threads } from './threads.js'
@@ -105,7 +105,7 @@ export class Service {
         actorsMax: settings.actorsMax,
         checkRowsPerSecond: 10,
       })),
-      workerFile: new URL('file:///workers/company.js'),
+      workerFile: new URL('file:///workers/shard/shard.js'),
       log,
       catalogs: () => [catalog],
       onNotice: notice => {

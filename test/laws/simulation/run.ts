@@ -1,5 +1,5 @@
 // One simulation from one seed: a machine, its faults, its clients, and the final checks.
-import { drawIdsFrom } from '../../../src/engine/ids.js'
+import { drawIdsFrom } from '../../../src/account/ids.js'
 import { catalogData, credit, entitlement, feature, plan } from '../../core/make.js'
 import { Random } from '../../random.js'
 import { Clients, creditId, drawing, limited, planId, usageLimit } from './clients.js'

@@ -2,14 +2,18 @@
 // and is away at times. A statement takes effect at one instant, even when its caller has ended.
 
 import type { StoredClaims } from '../../../src/analytics/history.js'
-import { packClaim } from '../../../src/engine/idempotency/dedupe.js'
-import type { StoredEntities, StoredPositions } from '../../../src/engine/recovery/warm-up.js'
+import { packClaim } from '../../../src/entities/idempotency/dedupe.js'
 import type { Sequence } from '../../../src/journal/journal.js'
+import type { StoredEntities, StoredPositions } from '../../../src/recovery/warm-up.js'
 import type { InsertOptions } from '../../../src/storage/clickhouse.js'
-import { type SnapshotRow, type SnapshotStore, snapshotLine } from '../../../workers/company/snapshots.js'
-import { type ChunkStore, type Place, PositionMoved } from '../../../workers/project/chunks.js'
-import type { Fold, Row } from '../../../workers/project/fold.js'
-import type { RowStore } from '../../../workers/project/rows.js'
+import { type ChunkStore, type Place, PositionMoved } from '../../../workers/projector/chunks.js'
+import type { Fold, Row } from '../../../workers/projector/fold.js'
+import type { RowStore } from '../../../workers/projector/rows.js'
+import {
+  type SnapshotRow,
+  type SnapshotStore,
+  snapshotLine,
+} from '../../../workers/shard/snapshots/snapshots.js'
 import { current, type World } from './world.js'
 
 /** The state of the connection to a store. */

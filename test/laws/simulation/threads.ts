@@ -1,6 +1,6 @@
 // Threads of a simulation: a worker's real entry in its own life, over slow ports that keep their order.
-import type { StartThread, Thread } from '../../../src/engine/shards/thread.js'
-import type { Port } from '../../../src/protocol/port.js'
+import type { StartThread, Thread } from '../../../src/entities/shards/thread.js'
+import type { Port } from '../../../src/wire/port.js'
 import type { SimulatedDisk } from './disk.js'
 import { current, Life, type World } from './world.js'
 

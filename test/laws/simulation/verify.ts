@@ -1,9 +1,9 @@
 // The final checks of a simulation: everything acknowledged is there once, nothing else is, and every store
 // shows the state.
 import { isDeepStrictEqual } from 'node:util'
-import type { CompanyDescription, UserSnapshot } from '../../../src/core/company/descriptions.js'
-import { amountFromDecimal, amountFromNumber } from '../../../src/core/credits/amount.js'
-import type { Row } from '../../../workers/project/fold.js'
+import type { CompanyDescription, UserSnapshot } from '../../../src/core/model/descriptions.js'
+import { amountFromDecimal, amountFromNumber } from '../../../src/core/values/amount.js'
+import type { Row } from '../../../workers/projector/fold.js'
 import {
   type Clients,
   countsOf,

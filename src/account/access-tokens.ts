@@ -1,0 +1,104 @@
+// Short-lived tokens that read one company, for components on a page of that company. Kept in Postgres by hash.
+import { randomBytes } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { newId } from './ids.js'
+import type { KeyRecord, Keys } from './key-types.js'
+
+/** How long a token may be good for. */
+export const tokenSeconds = { least: 60, usual: 900, most: 86_400 } as const
+const prefix = 'tat_'
+/** A token in memory is looked up again after this long. */
+const trustedMs = 5_000
+const tokensMax = 10_000
+
+/** Whether a value has the form of a token. */
+export const isAccessToken = (value: string): boolean => value.startsWith(prefix)
+
+interface TokenRow {
+  readonly id: string
+  readonly account_id: string
+  readonly environment_id: string
+  readonly company_id: string
+  readonly expires_at: Date
+}
+
+/** Tokens of companies. Functions reject with the store's error while Postgres is down. */
+export class AccessTokens {
+  private readonly known = new Map<
+    string,
+    { readonly record: KeyRecord; readonly readAtMs: number; readonly untilMs: number }
+  >()
+
+  constructor(
+    private readonly options: { readonly sql: Sql; readonly keys: Keys; readonly wallMs: () => number },
+  ) {}
+
+  /** Make a token. Its value is shown once. */
+  async make(
+    of: {
+      readonly accountId: string
+      readonly environmentId: string
+      readonly companyId: string
+      readonly keyId: string
+    },
+    seconds: number,
+  ): Promise<{
+    readonly id: string
+    readonly value: string
+    readonly createdAtMs: number
+    readonly expiresAtMs: number
+  }> {
+    const { sql, keys, wallMs } = this.options
+    const value = `${prefix}${randomBytes(32).toString('base64url')}`
+    const id = newId('tat_')
+    const createdAtMs = wallMs()
+    const expiresAtMs = createdAtMs + seconds * 1_000
+    await sql`insert into temporary_access_tokens ${sql({
+      hash: keys.hash(value),
+      id,
+      account_id: of.accountId,
+      environment_id: of.environmentId,
+      company_id: of.companyId,
+      api_key_id: of.keyId,
+      created_at: new Date(createdAtMs),
+      expires_at: new Date(expiresAtMs),
+    })}`
+    return { id, value, createdAtMs, expiresAtMs }
+  }
+
+  /** The token's rights in the form of a key, or null: it is unknown or over. */
+  async find(value: string): Promise<KeyRecord | null> {
+    const { sql, keys, wallMs } = this.options
+    const hash = keys.hash(value)
+    const name = hash.toString('hex')
+    const nowMs = wallMs()
+    const known = this.known.get(name)
+    if (known !== undefined && nowMs < known.untilMs && nowMs - known.readAtMs < trustedMs)
+      return known.record
+    this.known.delete(name)
+    const [row] = await sql<TokenRow[]>`
+      select id, account_id, environment_id, company_id, expires_at from temporary_access_tokens
+      where hash = ${hash} and expires_at > ${new Date(nowMs)}`
+    if (row === undefined) return null
+    if (this.known.size >= tokensMax) this.known.delete(this.known.keys().next().value!)
+    const record = known?.record ?? recordOf(row)
+    this.known.set(name, { record, readAtMs: nowMs, untilMs: row.expires_at.getTime() })
+    return record
+  }
+}
+
+function recordOf(row: TokenRow): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: `Token of ${row.company_id}`,
+    description: null,
+    kind: 'secret',
+    scopes: [],
+    readonly: true,
+    environmentId: row.environment_id,
+    rateLimitPercent: null,
+    actor: { type: 'temporary_access_token', id: row.id, name: row.company_id, roles: {} },
+    companyId: row.company_id,
+  }
+}

@@ -1,0 +1,224 @@
+// Sessions of the console: who is signed in, kept in Postgres by hash, and in memory while they are used.
+import { randomBytes } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { type ConsoleRole, type RoleMap, roleEverywhere, roleIn } from '../core/console-role.js'
+import { newId } from './ids.js'
+import type { KeyRecord, Keys } from './key-types.js'
+import { type MemberAccess, memberAccess } from './member-access.js'
+
+/** A session ends after this long without a request. */
+export const sessionMs = 12 * 3_600_000
+/** A session in memory is read again after this long, so that a sign-out on another node holds here too. */
+const trustedMs = 3_000
+/** Its end is moved at most once in this long. */
+const movedEveryMs = 300_000
+const sessionsMax = 10_000
+
+/** A person or key that is signed in. */
+export interface SignedIn {
+  readonly id: string
+  readonly accountId: string
+  /** The key that was pasted; null for a member. */
+  readonly keyId: string | null
+  readonly member: MemberAccess | null
+  readonly expiresAtMs: number
+  /** Records for requests, by role and environment; LastAdmission compares them by identity. */
+  readonly records: Map<string, KeyRecord>
+}
+
+interface Entry {
+  readonly session: SignedIn
+  readonly readAtMs: number
+}
+
+interface SessionRow {
+  readonly id: string
+  readonly account_id: string
+  readonly member_id: string | null
+  readonly api_key_id: string | null
+  readonly expires_at: Date
+  readonly name: string | null
+  readonly email: string | null
+  readonly role: string | null
+  readonly console_roles: RoleMap | null
+}
+
+/** Sessions of the console. Every function rejects with the store's error while Postgres is down. */
+export class Sessions {
+  private readonly entries = new Map<string, Entry>()
+
+  constructor(
+    private readonly options: {
+      readonly sql: Sql
+      readonly keys: Keys
+      /** Epoch ms. */
+      readonly wallMs: () => number
+    },
+  ) {}
+
+  /**
+   * Begin a session.
+   *
+   * who      a member, or the key that was pasted.
+   * returns  the cookie's value: 256 random bits, stored as a hash only.
+   */
+  async begin(who: { accountId: string; memberId: string } | { key: KeyRecord }): Promise<string> {
+    const { sql, keys, wallMs } = this.options
+    const value = `s_${randomBytes(32).toString('base64url')}`
+    const nowMs = wallMs()
+    const byKey = 'key' in who
+    const row = {
+      hash: keys.hash(value),
+      id: newId('sess_'),
+      account_id: byKey ? who.key.accountId : who.accountId,
+      member_id: byKey ? null : who.memberId,
+      api_key_id: byKey ? who.key.id : null,
+      created_at: new Date(nowMs),
+      expires_at: new Date(nowMs + sessionMs),
+    }
+    await sql`insert into console_sessions ${sql(row)}`
+    if (!byKey)
+      await sql`update account_members set signed_in_at = ${new Date(nowMs)} where id = ${who.memberId}`
+    return value
+  }
+
+  /** End a session; an unknown one is no error. */
+  async end(value: string): Promise<void> {
+    const hash = this.options.keys.hash(value)
+    this.entries.delete(hash.toString('hex'))
+    await this.options.sql`delete from console_sessions where hash = ${hash}`
+  }
+
+  /** A member was changed: their sessions are read again before their next request. */
+  forgetMember(memberId: string): void {
+    for (const [name, { session }] of this.entries)
+      if (session.member?.id === memberId) this.entries.delete(name)
+  }
+
+  /** Remove sessions, links and tokens that are over. */
+  async sweep(): Promise<void> {
+    const { sql, wallMs } = this.options
+    const now = new Date(wallMs())
+    await sql`delete from console_sessions where expires_at <= ${now}`
+    await sql`delete from console_links where expires_at <= ${now}`
+    await sql`delete from temporary_access_tokens where expires_at <= ${now}`
+  }
+
+  /** The session of a cookie, or null. A use moves its end. */
+  find(value: string): SignedIn | null | Promise<SignedIn | null> {
+    const { keys, wallMs } = this.options
+    const hash = keys.hash(value)
+    const entry = this.entries.get(hash.toString('hex'))
+    const nowMs = wallMs()
+    if (entry === undefined || nowMs - entry.readAtMs > trustedMs) return this.read(hash, nowMs)
+    return this.usable(entry, nowMs)
+  }
+
+  private async read(hash: Buffer, nowMs: number): Promise<SignedIn | null> {
+    const { sql } = this.options
+    const name = hash.toString('hex')
+    const [row] = await sql<SessionRow[]>`
+      select s.id, s.account_id, s.member_id, s.api_key_id, s.expires_at, m.name, m.email, m.role, m.console_roles
+      from console_sessions s left join account_members m on m.id = s.member_id
+      where s.hash = ${hash} and s.expires_at > ${new Date(nowMs)} and not coalesce(m.disabled, false)`
+    if (row === undefined) {
+      this.entries.delete(name)
+      return null
+    }
+    let expiresAtMs = row.expires_at.getTime()
+    if (expiresAtMs - nowMs < sessionMs - movedEveryMs) {
+      expiresAtMs = nowMs + sessionMs
+      await sql`update console_sessions set expires_at = ${new Date(expiresAtMs)} where hash = ${hash}`
+    }
+    const member = row.member_id === null ? null : memberAccess({ ...row, id: row.member_id })
+    const known = this.entries.get(name)?.session
+    // the same rights keep the same records
+    const isSame = known !== undefined && JSON.stringify(known.member) === JSON.stringify(member)
+    const session: SignedIn = {
+      id: row.id,
+      accountId: row.account_id,
+      keyId: row.api_key_id,
+      member,
+      expiresAtMs,
+      records: isSame ? known.records : new Map(),
+    }
+    const entry: Entry = { session, readAtMs: nowMs }
+    this.entries.delete(name)
+    if (this.entries.size >= sessionsMax) this.entries.delete(this.entries.keys().next().value!)
+    this.entries.set(name, entry)
+    return this.usable(entry, nowMs)
+  }
+
+  private usable({ session }: Entry, nowMs: number): SignedIn | null {
+    if (session.expiresAtMs <= nowMs) return null
+    // a deleted key ends its sessions
+    if (session.keyId !== null && this.options.keys.byId(session.keyId) === null) return null
+    return session
+  }
+
+  /** The key that the session was begun with, without the right to send events; null: it was deleted. */
+  keyOf({ keyId }: SignedIn): KeyRecord | null {
+    const key = keyId === null ? null : this.options.keys.byId(keyId)
+    if (key === null) return null
+    let record = this.ofKeys.get(key)
+    if (record === undefined) {
+      record = { ...key, scopes: key.scopes.filter(scope => scope !== 'capture') }
+      this.ofKeys.set(key, record)
+    }
+    return record
+  }
+
+  private readonly ofKeys = new WeakMap<KeyRecord, KeyRecord>()
+
+  /** The role that counts for a request; null: none. `ofAccount`: it changes something of the whole account. */
+  roleFor(
+    member: MemberAccess,
+    accountId: string,
+    environmentId: string,
+    ofAccount: boolean,
+  ): ConsoleRole | null {
+    const ids = this.options.keys.environments(accountId).map(({ id }) => id)
+    if (ofAccount) return roleEverywhere(member.roles, ids)
+    if (environmentId !== '') return roleIn(member.roles, environmentId)
+    return member.roles['*'] ?? ids.map(id => roleIn(member.roles, id)).find(role => role !== null) ?? null
+  }
+
+  /**
+   * A member's rights in the form of a key, for admission, limits and the audit log.
+   *
+   * environmentId  '' for none.
+   */
+  recordOf(signedIn: SignedIn, member: MemberAccess, role: ConsoleRole, environmentId: string): KeyRecord {
+    const everywhere = member.roles['*'] !== undefined && Object.keys(member.roles).length === 1
+    const bound = everywhere ? null : environmentId || this.firstOf(signedIn.accountId, member)
+    const name = `${role} ${bound ?? '*'}`
+    const known = signedIn.records.get(name)
+    if (known !== undefined) return known
+    const record: KeyRecord = {
+      id: member.id,
+      accountId: signedIn.accountId,
+      name: member.name,
+      description: null,
+      kind: 'secret',
+      scopes: scopesOf[role],
+      readonly: role === 'viewer',
+      environmentId: bound,
+      rateLimitPercent: null,
+      actor: { type: 'app_user', id: member.id, name: member.name, roles: member.roles },
+    }
+    signedIn.records.set(name, record)
+    return record
+  }
+
+  private firstOf(accountId: string, { roles }: MemberAccess): string | null {
+    const one = this.options.keys.environments(accountId).find(({ id }) => roleIn(roles, id) !== null)
+    return one?.id ?? null
+  }
+}
+
+const scopesOf = {
+  viewer: ['read', 'check'],
+  support: ['read', 'check', 'write'],
+  editor: ['read', 'check', 'write'],
+  admin: ['read', 'check', 'write', 'admin'],
+} as const satisfies Record<ConsoleRole, KeyRecord['scopes']>

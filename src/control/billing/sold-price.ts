@@ -1,0 +1,64 @@
+// Prices reduced to what billing needs, and the cost of a quantity.
+import type {
+  BillingPriceUsageType,
+  BillingProductPriceInterval,
+  BillingProviderType,
+  BillingTiersMode,
+} from '../../../schemas/enums.js'
+import { priceTiers, type StoredTier } from '../../catalog/prices.js'
+import { billedUnits, roundHalfUp, tieredAmount } from '../../core/pricing/price.js'
+import { decimalOf, multiply, parseDecimal } from '../../core/values/amount.js'
+import { type Quantity, readQuantity } from '../../core/values/quantity.js'
+import type { BillingPriceRow } from '../prices/rows.js'
+import { intervalMonths } from './record-rows.js'
+
+/** A price reduced to what billing needs. Amounts in the smallest unit. */
+export interface SoldPrice {
+  readonly id: string
+  readonly productId: string
+  readonly provider: BillingProviderType
+  readonly currency: string
+  readonly interval: BillingProductPriceInterval
+  readonly intervalCount: number
+  readonly price: Quantity
+  readonly priceDecimal: string | null
+  readonly tiers: readonly StoredTier[] | null
+  readonly tiersMode: BillingTiersMode | null
+  readonly usageType: BillingPriceUsageType
+  /** Units sold together (PB-42). */
+  readonly packageSize: number
+}
+
+/** A SoldPrice from a stored price and the provider of its product. */
+export function soldBy(row: BillingPriceRow, provider: BillingProviderType): SoldPrice {
+  return {
+    id: row.id,
+    productId: row.product_id,
+    provider,
+    currency: row.currency,
+    interval: row.interval,
+    intervalCount: row.interval_count,
+    price: readQuantity(row.price),
+    priceDecimal: row.price_decimal,
+    tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
+    tiersMode: row.tiers_mode,
+    usageType: row.usage_type,
+    packageSize: row.package_size,
+  }
+}
+
+/** Cost of a quantity in the smallest unit, exact: it may be beyond 64 bits. Packages are billed whole. source: PB-40…42 */
+export function amountOf(price: SoldPrice, quantity: number): Quantity {
+  const units = billedUnits(quantity, price.packageSize)
+  if (price.tiers) {
+    const tiers = priceTiers({ tiers: price.tiers })!
+    return tieredAmount(tiers, price.tiersMode ?? 'graduated', units).amount
+  }
+  const unit = parseDecimal(price.priceDecimal ?? String(price.price))!
+  return roundHalfUp(multiply(unit, decimalOf(units)))
+}
+
+/** Months of one period of a price; null for a one-time price. */
+export function monthsOf(price: SoldPrice): number | null {
+  return price.interval === 'one-time' ? null : intervalMonths(price.interval) * price.intervalCount
+}

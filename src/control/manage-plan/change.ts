@@ -1,0 +1,648 @@
+// Turns a selection of plans into a change: its action, its time, and the company's subscription afterwards.
+import type { Sql } from 'postgres'
+import type { ManagePlanRequest } from '../../../schemas/billing.js'
+import type { PlanChangeSubscriptionAction } from '../../../schemas/enums.js'
+import { newId } from '../../account/ids.js'
+import type { TrialState } from '../../core/model/company-state.js'
+import type { CatalogData } from '../../core/model/definitions.js'
+import type { CompanyDescription } from '../../core/model/descriptions.js'
+import type { PlansManaged } from '../../core/model/plan-messages.js'
+import { derivedId } from '../../core/values/id.js'
+import { addMonthsClamped, dayMs, periodAt } from '../../core/values/period.js'
+import {
+  addQuantity,
+  isQuantity,
+  type Quantity,
+  readQuantity,
+  storedQuantity,
+  sumOf,
+} from '../../core/values/quantity.js'
+import type { Call } from '../../kit/call.js'
+import { requireTime } from '../../kit/time.js'
+import { withPlans } from '../billing/own-subscriptions.js'
+import { defaultProfile } from '../billing/payment-gating.js'
+import {
+  type CouponRow,
+  type ProfileRow,
+  type SubscribedProduct,
+  type SubscriptionRow,
+  subscriptionNow,
+  subscriptionState,
+  subscriptionsOf,
+} from '../billing/record-rows.js'
+import { amountOf, monthsOf, type SoldPrice } from '../billing/sold-price.js'
+import { causeOf } from '../billing/subscription-write.js'
+import { isRunning } from '../billing/view.js'
+import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
+import { type GroupSettings, groupSettings } from '../plan-groups/settings.js'
+import { bundlesOf } from './bundles.js'
+import {
+  conflict,
+  invalid,
+  type SelectedPlan,
+  type Selection,
+  selectionOf,
+  type UsualPrice,
+} from './selection.js'
+import { topupsOf } from './topups.js'
+
+/** One line of an invoice. */
+export interface Line {
+  readonly description: string
+  readonly price: SoldPrice
+  readonly quantity: number
+  readonly amount: Quantity
+}
+
+/** A complete change, to be previewed or made. */
+export interface Change {
+  readonly action: PlanChangeSubscriptionAction | null
+  readonly selection: Selection
+  readonly message: PlansManaged
+  /** The company's own subscription before and after; null: none. */
+  readonly had: SubscriptionRow | null
+  readonly row: SubscriptionRow | null
+  /** Recurring charges after the change, and one-time charges. */
+  readonly lines: readonly Line[]
+  readonly once: readonly Line[]
+  readonly currency: string
+  /** Total of one billing period, in the smallest unit. */
+  readonly totalBefore: Quantity
+  readonly total: Quantity
+  /** Start of the first period, epoch ms. */
+  readonly startMs: number
+  readonly endMs: number
+  readonly restarts: boolean
+  /** EN-95; epoch ms. */
+  readonly scheduledAtMs: number | null
+  readonly trialEndMs: number | null
+  readonly coupon: CouponRow | null
+  /** The code that named the coupon, if one did. */
+  readonly promoCode: string | null
+  readonly invoice: Invoiced | null
+  readonly settings: GroupSettings
+}
+
+/** A new subscription paid by invoice (PB-60). */
+interface Invoiced {
+  readonly onPayment: boolean
+  readonly daysUntilDue: number
+  readonly email: string | null
+  readonly sendInvoice: boolean
+}
+
+/** Terms of a change that do not come from the request's body. */
+export interface ManageTerms {
+  /** Its payment arrived, so it waits no more (PB-60). */
+  readonly paid?: boolean
+  /**
+   * Set for a published custom plan: takes effect at once, whatever plan the company is on. Absent for a caller's
+   * request.
+   */
+  readonly custom?: CustomPlan | null
+}
+
+export interface CustomPlan {
+  readonly source: 'amendment' | 'custom_plan'
+  /** For an amendment: the migration that moves the company. */
+  readonly migrationId: string | null
+  /** Its billing's own id: stored once, however often the change is tried. Absent: another each time. */
+  readonly billingId?: string
+}
+
+/**
+ * Work out the change that a request makes to a company.
+ *
+ * errors  those of `selectionOf`; 400 for a request that contradicts itself or the company's present subscription.
+ * source  PB-30…33, EN-86, EN-90, EN-94, EN-95.
+ */
+export async function changeOf(
+  call: Call<unknown, unknown>,
+  catalog: CatalogData,
+  company: CompanyDescription,
+  body: ManagePlanRequest,
+  { paid = false, custom = null }: ManageTerms = {},
+): Promise<Change> {
+  const { services, nowMs } = call
+  const { sql } = services
+  const [settings, rows, coupon, profile] = await Promise.all([
+    groupSettings(sql, call.environment.id),
+    subscriptionsOf(sql, [company.state.id]).then(stored => withPlans(sql, stored, [company.state])),
+    couponOf(sql, call.environment.id, body),
+    defaultProfile(sql, company.state.id),
+  ])
+  const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
+  const had = running.find(row => row.own !== null) ?? null
+  const usual = usualPriceOf(running, had, profile)
+  const selection = await selectionOf(sql, catalog, company, body, usual)
+  const wanted = {
+    basePlanId: body.base_plan_id ?? null,
+    addOnIds: selection.addOns.map(({ plan }) => plan.id),
+  }
+  if (custom === null)
+    requireCompatible(catalog, company, settings.add_on_compatibilities ?? [], wanted, 'add_on_selections')
+  const { billed, elsewhere } = split(selection, running)
+  const { lines, once } = linesOf(selection, billed)
+  const currency =
+    oneOf(lines, line => line.price.currency, 'currency') ?? had?.currency ?? usual?.currency ?? 'usd'
+  const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
+  const total = sum(lines)
+  const totalBefore = had ? readQuantity(had.total_price) : 0
+  const bundles = await bundlesOf(sql, call.environment.id, body, currency)
+  for (const { name, price, quantity, amount } of bundles)
+    if (price) once.push({ description: name, price, quantity, amount })
+  if (!isQuantity(addQuantity(total, sum(once))))
+    throw invalid('The charges of this change are beyond 64 bits')
+  const billedElsewhere = elsewhere.length > 0
+  if (custom === null && had === null) requireForNew(body)
+  else if (custom === null) refuseForExisting(body)
+  const trial = trialOf(company, selection, body, had, lines, nowMs)
+  const action = actionOf(company, selection, {
+    had,
+    totalBefore,
+    total,
+    months,
+    lines,
+    billedElsewhere,
+    bundles: body.credit_bundles.length,
+  })
+  if (custom === null) refuseWhilePending(company, selection, action, body)
+  const scheduled = had !== null && custom === null && isScheduled(action, body, settings, had, lines)
+  const restarts = had !== null && action === 'downgrade' && !scheduled
+  const fresh = had === null || restarts
+  const startMs = fresh ? nowMs : Number(had.period_start) * 1000
+  const anchorMs = anchorOf(body, had, nowMs)
+  const paidEndMs = fresh ? (anchorMs ?? addMonthsClamped(startMs, months)) : endOfKept(had, months, nowMs)
+  const periodEndMs = trial?.endMs ?? paidEndMs // decision 34: what is paid begins where the trial ends
+  const scheduledAtMs = scheduled ? endOfTerm(had) * 1000 : null
+  const invoice = custom === null && had !== null ? null : invoiceOf(body, lines)
+  const products = lines.map(line => subscribed(line))
+  const row = ownRow(call, company, body, {
+    had,
+    products,
+    total,
+    currency,
+    months,
+    startMs: wholeSeconds(startMs),
+    endMs: wholeSeconds(periodEndMs),
+    anchorMs: wholeSeconds(anchorMs ?? (fresh ? startMs : Number(had.own!.anchor) * 1000)),
+    scheduledAtMs,
+    trial,
+    coupon,
+    selection,
+    expiryPlanId: had?.status === 'trialing' ? catalog.trialExpiryPlanId : null,
+    cancelAtMs: invoice && !paid ? nowMs + invoice.daysUntilDue * dayMs : null,
+    rows,
+  })
+  const message = messageOf(call, body, {
+    selection,
+    row,
+    had,
+    billed,
+    elsewhere,
+    trial,
+    action,
+    scheduledAtMs,
+    purchases: bundles.map(({ purchase }) => purchase),
+    topups: topupsOf(catalog, selection, body),
+  })
+  return {
+    action,
+    selection,
+    message,
+    had,
+    row,
+    lines,
+    once,
+    currency,
+    totalBefore,
+    total,
+    startMs,
+    endMs: periodEndMs,
+    restarts,
+    scheduledAtMs,
+    trialEndMs: trial?.endMs ?? null,
+    coupon,
+    promoCode: body.promo_code ?? null,
+    invoice,
+    settings,
+  }
+}
+
+/**
+ * The coupon that a request redeems, by its id or by the customer's code.
+ *
+ * errors  400 for an unknown or used-up coupon, and if code and id name different ones.
+ * source  decision: sync brings no codes, so the name and the external id serve as codes, ignoring case.
+ */
+export async function couponOf(
+  sql: Sql,
+  environmentId: string,
+  { coupon_external_id: id, promo_code: code }: Pick<ManagePlanRequest, 'coupon_external_id' | 'promo_code'>,
+): Promise<CouponRow | null> {
+  if (id == null && code == null) return null
+  const rows = await sql<CouponRow[]>`
+    select * from billing_coupons where environment_id = ${environmentId} and is_active
+      and (max_redemptions is null or max_redemptions = 0 or times_redeemed < max_redemptions)
+    order by created_at desc, id desc`
+  const goesBy = ({ name, external_id }: CouponRow) =>
+    [name, external_id].some(one => one.toLowerCase() === code?.toLowerCase())
+  const named = id == null ? null : rows.find(row => row.external_id === id)
+  const coded = code == null ? null : rows.find(row => (named ? row === named : true) && goesBy(row))
+  if (named === undefined) throw conflict('coupon_external_id: no coupon of this id can be redeemed')
+  if (coded === undefined) throw conflict('promo_code: no coupon that goes by this code can be redeemed')
+  return named ?? coded
+}
+
+/**
+ * Currency and interval for plans whose price the request does not name: those of the own subscription, else of the
+ * newest running one, else the currency of the default billing profile. Null if the profile has no currency.
+ *
+ * source  interface document, CompanyBillingProfile: currency; PB-43; the order: decision.
+ */
+function usualPriceOf(
+  running: readonly SubscriptionRow[],
+  had: SubscriptionRow | null,
+  profile: ProfileRow | null,
+): UsualPrice | null {
+  if (profile?.currency == null) return null
+  const newest = [...running].sort((a, b) => Number(b.period_start) - Number(a.period_start))[0]
+  const currency = had?.currency ?? newest?.currency ?? profile.currency
+  return { currency, months: had?.own?.months ?? null }
+}
+
+/** Splits the plans into those that the service bills and those that a provider keeps billing. */
+function split({ base, addOns }: Selection, running: readonly SubscriptionRow[]) {
+  const plans = base ? [base, ...addOns] : [...addOns]
+  const told = new Set(running.filter(row => row.own === null).map(row => row.id))
+  const elsewhere = plans.filter(
+    ({ held, price }) => held?.subscriptionId && told.has(held.subscriptionId) && price?.id === held.priceId,
+  )
+  return { billed: plans.filter(one => one.price !== null && !elsewhere.includes(one)), elsewhere }
+}
+
+function linesOf(
+  { quantities }: Selection,
+  billed: readonly SelectedPlan[],
+): { readonly lines: Line[]; readonly once: Line[] } {
+  const all = [
+    ...billed.map(({ plan, price }) => line(plan.name, price!, 1)),
+    ...quantities
+      .filter(one => one.quantity > 0)
+      .map(({ featureName, price, quantity }) => line(featureName, price, quantity)),
+  ]
+  return {
+    lines: all.filter(one => monthsOf(one.price) !== null),
+    once: all.filter(one => monthsOf(one.price) === null),
+  }
+}
+
+function line(description: string, price: SoldPrice, quantity: number): Line {
+  return { description, price, quantity, amount: amountOf(price, quantity) }
+}
+
+export function sum(lines: readonly Line[]): Quantity {
+  return sumOf(lines.map(({ amount }) => amount))
+}
+
+/** The single value that all lines share; null without lines. */
+function oneOf<T>(lines: readonly Line[], of: (line: Line) => T, what: string): T | null {
+  const values = new Set(lines.map(of))
+  if (values.size > 1) throw invalid(`The prices of one subscription share their ${what}`)
+  return values.size === 0 ? null : [...values][0]!
+}
+
+function subscribed({ price, quantity }: Line): SubscribedProduct {
+  return {
+    product_id: price.productId,
+    price_id: price.id,
+    quantity,
+    currency: price.currency,
+    interval: price.interval,
+    price: storedQuantity(price.price),
+    price_decimal: price.priceDecimal,
+    usage_type: price.usageType,
+    package_size: price.packageSize,
+    billing_threshold: null,
+    meter_id: null,
+    subscription_item_external_id: null,
+  }
+}
+
+function requireForNew(body: ManagePlanRequest): void {
+  const invoiced = body.collection_method === 'send_invoice'
+  if (invoiced && !body.billing_email) throw invalid('billing_email: required when an invoice is sent')
+  if (body.activate_on_payment && !invoiced)
+    throw invalid('activate_on_payment: only for subscriptions that are invoiced')
+  if (body.billing_entity_id != null && body.billing_entity_id !== body.company_id)
+    throw conflict('billing_entity_id: a company pays for itself')
+}
+
+function refuseForExisting(body: ManagePlanRequest): void {
+  const refuse = (member: string) => conflict(`${member}: only for a new subscription`)
+  if (body.billing_entity_id != null) throw refuse('billing_entity_id')
+  if (body.billing_cycle_anchor != null) throw refuse('billing_cycle_anchor')
+  if (body.collection_method === 'send_invoice') throw refuse('collection_method')
+  if (body.activate_on_payment) throw refuse('activate_on_payment')
+  if (body.trial_end != null) throw refuse('trial_end')
+}
+
+/**
+ * The trial that a new subscription begins with: the requested one, else the plan's own on the first subscription.
+ *
+ * source  EN-90, EN-94, decision 29: by default the paid plan follows the trial.
+ */
+function trialOf(
+  { state }: CompanyDescription,
+  { base, addOns, quantities }: Selection,
+  body: ManagePlanRequest,
+  had: SubscriptionRow | null,
+  lines: readonly Line[],
+  nowMs: number,
+): TrialState | null {
+  const { trial_end_setting: setting } = body
+  if (had?.status === 'trialing' && had.trial_end !== null)
+    return {
+      endMs: Number(had.trial_end) * 1000,
+      endSetting: setting ?? had.trial_end_setting ?? 'subscribe',
+      status: 'active',
+    }
+  const asked = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
+  const usageBased = base?.entitlements.some(one => one.price_behavior !== null) === true
+  const fits =
+    base?.version.is_trialable === true && addOns.length === 0 && !usageBased && quantities.length === 0
+  const first = base !== null && !state.trialedPlanIds.includes(base.plan.id) && base.held === null
+  if (asked !== null) {
+    if (asked <= nowMs) throw invalid('trial_end: must be in the future')
+    if (!fits)
+      throw conflict('trial_end: needs a trialable plan without add-ons and usage-based entitlements')
+    if (!first) throw conflict('trial_end: the company has had its trial of this plan')
+    return { endMs: wholeSeconds(asked), endSetting: setting ?? 'subscribe', status: 'active' }
+  }
+  const days = base?.version.trial_days ?? 0
+  if (had !== null || !fits || !first || days === 0 || lines.length === 0) {
+    if (setting != null) throw conflict('trial_end_setting: no trial begins or runs')
+    return null
+  }
+  return { endMs: wholeSeconds(nowMs + days * dayMs), endSetting: setting ?? 'subscribe', status: 'active' }
+}
+
+interface Compared {
+  readonly had: SubscriptionRow | null
+  readonly totalBefore: Quantity
+  readonly total: Quantity
+  readonly months: number
+  readonly lines: readonly Line[]
+  readonly billedElsewhere: boolean
+  readonly bundles: number
+}
+
+/** Whether more of anything is bought in advance than the company has, whichever plan sells it. */
+function buysMore({ traits }: CompanyDescription['state'], { bought }: Selection): boolean {
+  const held = new Map(traits.map(([name, value]) => [name, Number(value)]))
+  return bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
+}
+
+/** The recorded action of a change. source: PB-32 */
+function actionOf(
+  { state }: CompanyDescription,
+  selection: Selection,
+  { had, totalBefore, total, months, lines, billedElsewhere, bundles }: Compared,
+): PlanChangeSubscriptionAction | null {
+  const { base, addOns } = selection
+  const [paid, pays] = [totalBefore > 0, total > 0]
+  if (!paid && !pays) return billedElsewhere || had === null ? null : 'adjustment'
+  if (!paid) return 'subscribe'
+  if (!pays) return 'unsubscribe'
+  const before = had!.own!
+  const priceOf = (id: string | null | undefined) =>
+    readQuantity(had!.products.find(product => product.price_id === id)?.price ?? 0)
+  const quantity = (priceId: string) =>
+    had!.products.find(product => product.price_id === priceId)?.quantity ?? 0
+  const comes = addOns.some(addOn => addOn.held === null)
+  const more = buysMore(state, selection)
+  const same =
+    lines.length === had!.products.length &&
+    lines.every(one => quantity(one.price.id) === one.quantity) &&
+    base?.plan.id === state.plan?.planId &&
+    addOns.length === state.addOns.length &&
+    !comes
+  if (same && bundles === 0) return 'adjustment'
+  const up =
+    months > before.months ||
+    (months === before.months && (base?.price?.price ?? 0) >= priceOf(state.plan?.priceId)) ||
+    comes ||
+    more ||
+    bundles > 0
+  if (!up) return 'downgrade'
+  return had!.status === 'trialing' ? 'upgrade_trial' : 'upgrade'
+}
+
+/** EN-95: while a downgrade is pending, nothing may be bought for the plan that ends. */
+function refuseWhilePending(
+  { state }: CompanyDescription,
+  selection: Selection,
+  action: PlanChangeSubscriptionAction | null,
+  body: ManagePlanRequest,
+): void {
+  if (!state.schedule?.downgrade) return
+  const { base, addOns } = selection
+  const higher = base !== null && base.plan.id !== state.plan?.planId && action?.startsWith('upgrade')
+  if (higher) return
+  const comes = addOns.some(addOn => addOn.held === null)
+  if (body.credit_bundles.length > 0 || comes || buysMore(state, selection))
+    throw conflict(
+      'A downgrade is pending: add-ons, quantities and credits cannot be bought until it is done',
+    )
+}
+
+function isScheduled(
+  action: PlanChangeSubscriptionAction | null,
+  body: ManagePlanRequest,
+  settings: GroupSettings,
+  had: SubscriptionRow,
+  lines: readonly Line[],
+): boolean {
+  const waits = settings.scheduled_downgrade_behavior === 'end_of_billing_period'
+  // interface document: removing all plans takes effect at once by default
+  const nothing = body.base_plan_id == null && body.add_on_selections.length === 0
+  if (action === 'unsubscribe' || lines.length === 0)
+    return body.cancel_immediately == null ? waits && !nothing : !body.cancel_immediately
+  return action === 'downgrade' && waits && had.status !== 'trialing'
+}
+
+function anchorOf(body: ManagePlanRequest, had: SubscriptionRow | null, nowMs: number): number | null {
+  if (body.billing_cycle_anchor == null || had !== null) return null
+  const anchorMs = requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor')
+  if (anchorMs <= nowMs) throw invalid('billing_cycle_anchor: must be in the future')
+  return anchorMs
+}
+
+/**
+ * When a change agreed for later takes effect: at the end of the period or of the running trial, epoch seconds.
+ *
+ * source  decision 29.
+ */
+function endOfTerm({ status, trial_end, period_end }: SubscriptionRow): number {
+  const end = Number(period_end)
+  return status === 'trialing' && trial_end !== null ? Math.min(Number(trial_end), end) : end
+}
+
+/** PB-33: an upgrade keeps the start of the period; with a longer interval it ends later. */
+function endOfKept(had: SubscriptionRow, months: number, nowMs: number): number {
+  if (months === had.own!.months) return Number(had.period_end) * 1000
+  const anchorMs = Number(had.own!.anchor) * 1000
+  return periodAt(anchorMs, months, nowMs, Number(had.period_start) * 1000).nextMs
+}
+
+function invoiceOf(body: ManagePlanRequest, lines: readonly Line[]): Invoiced | null {
+  if (body.collection_method !== 'send_invoice' || lines.length === 0) return null
+  return {
+    onPayment: body.activate_on_payment === true,
+    daysUntilDue: body.days_until_due ?? 30,
+    email: body.billing_email ?? null,
+    sendInvoice: body.send_invoice ?? true,
+  }
+}
+
+const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000
+
+interface OwnTerms {
+  readonly had: SubscriptionRow | null
+  readonly products: readonly SubscribedProduct[]
+  readonly total: Quantity
+  readonly currency: string
+  readonly months: number
+  readonly startMs: number
+  readonly endMs: number
+  readonly anchorMs: number
+  readonly scheduledAtMs: number | null
+  readonly trial: TrialState | null
+  readonly coupon: CouponRow | null
+  readonly selection: Selection
+  readonly cancelAtMs: number | null
+  /** The plan after a cancelled trial; null: the fallback plan, or no trial (EN-91). */
+  readonly expiryPlanId: string | null
+  /** Every subscription of the company, including ended ones. */
+  readonly rows: readonly SubscriptionRow[]
+}
+
+/** The company's own subscription as it is to be stored; null if it needs none. */
+function ownRow(
+  { environment, nowMs }: Call<unknown, unknown>,
+  { state }: CompanyDescription,
+  body: ManagePlanRequest,
+  terms: OwnTerms,
+): SubscriptionRow | null {
+  const { had, products, total, currency, months, scheduledAtMs, trial, coupon, selection } = terms
+  const now = new Date(nowMs)
+  const interval = months === 12 ? 'year' : 'month'
+  if (had !== null && scheduledAtMs !== null) {
+    const ends = products.length === 0
+    return {
+      ...had,
+      cancel_at_period_end: ends,
+      own: {
+        ...had.own!,
+        scheduled: {
+          id: newId('schd_'),
+          effective_at: scheduledAtMs / 1000,
+          from_plan_id: state.plan?.planId ?? null,
+          to_plan_id: selection.base?.plan.id ?? terms.expiryPlanId,
+          products: ends ? null : products,
+          total_price: storedQuantity(total),
+          interval,
+          months,
+        },
+      },
+      updated_at: now,
+    }
+  }
+  if (products.length === 0)
+    return had && { ...had, status: 'canceled', own: { ...had.own!, scheduled: null }, updated_at: now }
+  const count = terms.rows.filter(row => row.own !== null).length
+  const externalId = had?.external_id ?? `${state.id}_${count + 1}`
+  return {
+    id: had?.id ?? derivedId('bilsub_', environment.id, externalId),
+    environment_id: environment.id,
+    provider_type: 'native',
+    external_id: externalId,
+    customer_external_id: had?.customer_external_id ?? state.id,
+    company_id: state.id,
+    status: trial ? 'trialing' : 'active',
+    currency,
+    interval,
+    total_price: storedQuantity(total),
+    period_start: terms.startMs / 1000,
+    period_end: terms.endMs / 1000,
+    trial_end: trial ? trial.endMs / 1000 : (had?.trial_end ?? null),
+    trial_end_setting: trial?.endSetting ?? had?.trial_end_setting ?? null,
+    cancel_at: terms.cancelAtMs === null ? (had?.cancel_at ?? null) : Math.floor(terms.cancelAtMs / 1000),
+    cancel_at_period_end: false,
+    started_at: had?.started_at ?? now,
+    expired_at: null,
+    application_id: null,
+    default_payment_method_id: had?.default_payment_method_id ?? null,
+    default_payment_method_external_id:
+      body.payment_method_external_id ?? had?.default_payment_method_external_id ?? null,
+    metadata: had?.metadata ?? null,
+    products,
+    discounts: coupon
+      ? [
+          {
+            coupon_external_id: coupon.external_id,
+            external_id: coupon.external_id,
+            is_active: true,
+            started_at: now.toISOString(),
+            ...(body.promo_code != null && { customer_facing_code: body.promo_code }),
+          },
+        ]
+      : (had?.discounts ?? []),
+    own: { anchor: terms.anchorMs / 1000, months, scheduled: null },
+    billing_cycle_anchor: null,
+    provider_event_at: null,
+    overdue_since: null,
+    gated_at: null,
+    created_at: had?.created_at ?? now,
+    updated_at: now,
+  }
+}
+
+interface Planned {
+  readonly selection: Selection
+  readonly row: SubscriptionRow | null
+  readonly had: SubscriptionRow | null
+  readonly billed: readonly SelectedPlan[]
+  readonly elsewhere: readonly SelectedPlan[]
+  readonly trial: TrialState | null
+  readonly action: PlanChangeSubscriptionAction | null
+  readonly scheduledAtMs: number | null
+  readonly purchases: PlansManaged['purchases']
+  readonly topups: NonNullable<PlansManaged['topups']>
+}
+
+function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planned: Planned): PlansManaged {
+  const { selection, row, billed, elsewhere, scheduledAtMs } = planned
+  const plans = selection.base ? [selection.base, ...selection.addOns] : [...selection.addOns]
+  const recurring = billed.filter(({ price }) => monthsOf(price!) !== null)
+  const then = row && scheduledAtMs !== null ? subscriptionNow(row, scheduledAtMs) : null
+  return {
+    type: 'manage_plan',
+    basePlanId: body.base_plan_id ?? null,
+    addOnIds: selection.addOns.map(({ plan }) => plan.id),
+    versionIds: Object.fromEntries(plans.map(({ plan, version }) => [plan.id, version.id])),
+    priceIds: Object.fromEntries(plans.flatMap(({ plan, price }) => (price ? [[plan.id, price.id]] : []))),
+    billedBy: Object.fromEntries([
+      ...(row ? recurring.map(({ plan }) => [plan.id, row.id]) : []),
+      ...elsewhere.map(({ plan, held }) => [plan.id, held!.subscriptionId!]),
+    ]),
+    quantities: selection.bought,
+    trial: planned.trial,
+    subscriptions: row ? [subscriptionState(row)] : [],
+    effectiveAtMs: scheduledAtMs,
+    subscriptionThen: then && subscriptionState(then),
+    purchases: planned.purchases,
+    topups: planned.topups,
+    cause: { ...causeOf(call, 'manage_plan'), subscriptionAction: planned.action },
+  }
+}

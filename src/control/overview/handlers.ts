@@ -1,0 +1,187 @@
+// Figures over all companies: use by feature and day, the companies that use a feature most, and denied checks. Each is kept
+// for some seconds.
+import type { DeniedChecks, TopCompany, UsageByDay } from '../../../schemas/console.js'
+import { usageByCompany } from '../../analytics/history.js'
+import {
+  type DeniedPart,
+  type DeniedRow,
+  deniedChecks,
+  deniedParts,
+  usageByDay,
+} from '../../analytics/overview.js'
+import { dayStart } from '../../core/values/period.js'
+import { ServiceError } from '../../errors.js'
+import type { Answer, Call } from '../../kit/call.js'
+import { KeptAnswers } from '../../kit/kept-answers.js'
+import { long } from '../../kit/long.js'
+import {
+  datetime,
+  integer,
+  list,
+  listOf,
+  page,
+  type QueryOf,
+  query,
+  required,
+  string,
+  text,
+  withDefault,
+} from '../../kit/query.js'
+import { among } from '../../kit/sql.js'
+import { isoTime, isoTimeOrNull } from '../../kit/time.js'
+
+const dayMs = 86_400_000
+const keptMs = 5_000
+/** Longest window of denied checks: a month by minute is bounded by the page. */
+const windowMsMax = 31 * dayMs
+
+const usage = new KeptAnswers<UsageByDay[]>(keptMs)
+const top = new KeptAnswers<TopCompany[]>(keptMs)
+const denied = new KeptAnswers<DeniedRow[]>(keptMs)
+
+const usageShape = { days: withDefault(integer(1, 366), 30), feature_ids: list } as const
+export const usageByDayQuery = query(usageShape)
+
+/** GET /usage-by-day: features that events count, the most used first. */
+export async function getUsageByDay(call: Call<undefined, QueryOf<typeof usageShape>>): Promise<Answer> {
+  const { services, environment, query, nowMs } = call
+  const wanted = query.feature_ids && new Set(query.feature_ids)
+  const catalog = services.catalogs.get(environment.id)
+  const features = catalog.features.filter(
+    ({ id, featureType, eventSubtype }) =>
+      featureType === 'event' && eventSubtype !== null && (wanted === undefined || wanted.has(id)),
+  )
+  const toMs = dayStart(nowMs) + dayMs
+  const fromMs = toMs - query.days * dayMs
+  const ids = features.map(({ id }) => id).join(' ')
+  const data = await usage.get(`${environment.id} ${fromMs} ${toMs} ${catalog.version} ${ids}`, async () => {
+    const subtypes = [...new Set(features.map(({ eventSubtype }) => eventSubtype!))]
+    const rows = await usageByDay(services.clickhouse, environment.id, subtypes, { fromMs, toMs })
+    const bySubtype = new Map<string, Map<number, number | bigint>>()
+    for (const { subtype, dayMs: at, quantity } of rows) {
+      const days = bySubtype.get(subtype) ?? new Map()
+      bySubtype.set(subtype, days.set(at, quantity))
+    }
+    const all = features.map(({ id, name, eventSubtype }) => {
+      const days = bySubtype.get(eventSubtype!)
+      const points = Array.from({ length: query.days }, (_, i) => fromMs + i * dayMs)
+      const total = [...(days?.values() ?? [])].reduce<bigint>((sum, one) => sum + BigInt(one), 0n)
+      return {
+        feature_id: id,
+        feature_name: name,
+        event_subtype: eventSubtype!,
+        total: long(Number.isSafeInteger(Number(total)) ? Number(total) : total),
+        points: points.map(at => ({ day: isoTime(at), quantity: long(days?.get(at) ?? 0) })),
+      } as UsageByDay
+    })
+    return all.sort((a, b) => Number(b.total) - Number(a.total))
+  })
+  return { data }
+}
+
+const topShape = {
+  feature_id: required(string),
+  start_time: datetime,
+  end_time: datetime,
+  limit: withDefault(integer(1, 100), 10),
+} as const
+export const topCompaniesQuery = query(topShape)
+
+/** GET /top-companies: by use of a feature that events count; the last 30 days unless a window is named. */
+export async function listTopCompanies(call: Call<undefined, QueryOf<typeof topShape>>): Promise<Answer> {
+  const { services, environment, query, nowMs } = call
+  const feature = services.catalogs.get(environment.id).features.find(({ id }) => id === query.feature_id)
+  if (feature === undefined) throw new ServiceError('not_found', 'feature_id: no such feature')
+  const subtype = feature.eventSubtype
+  if (feature.featureType !== 'event' || subtype === null)
+    throw new ServiceError('value_invalid', 'feature_id: events do not count this feature')
+  const toMs = query.end_time ?? Math.ceil(nowMs / 3_600_000) * 3_600_000
+  const fromMs = query.start_time ?? toMs - 30 * dayMs
+  if (fromMs >= toMs) throw new ServiceError('query_invalid', 'start_time: must lie before end_time')
+  const data = await top.get(`${environment.id} ${subtype} ${fromMs} ${toMs} ${query.limit}`, async () => {
+    const rows = await usageByCompany(
+      services.clickhouse,
+      environment.id,
+      subtype,
+      { fromMs, toMs },
+      { limit: query.limit, offset: 0 },
+    )
+    const names = await namesOf(
+      call,
+      rows.map(row => row.companyId),
+    )
+    return rows.flatMap(row => {
+      const name = names.get(row.companyId)
+      if (name === undefined) return []
+      const quantity = long(row.quantity)
+      return [
+        { company_id: row.companyId, company_name: name, quantity, last_seen_at: isoTime(row.lastSeenMs) },
+      ]
+    })
+  })
+  return { data }
+}
+
+const deniedShape = {
+  by: listOf(deniedParts),
+  company_id: string,
+  end_time: datetime,
+  flag_key: text(255),
+  reason: text(1_024),
+  start_time: datetime,
+  ...page,
+} as const
+export const deniedQuery = query(deniedShape)
+
+/**
+ * GET /denied-checks: checks that answered false, the last 24 hours unless a window is named, summed by the parts in `by`
+ * (flag, reason, company, minute; flag and reason where none is named).
+ *
+ * source  FE-100: counts reach ClickHouse within some ten seconds.
+ */
+export async function listDeniedChecks(call: Call<undefined, QueryOf<typeof deniedShape>>): Promise<Answer> {
+  const { services, environment, query, nowMs } = call
+  const toMs = query.end_time ?? Math.ceil((nowMs + 1) / 60_000) * 60_000
+  const fromMs = query.start_time ?? toMs - dayMs
+  if (fromMs >= toMs || toMs - fromMs > windowMsMax)
+    throw new ServiceError('query_invalid', 'start_time: must lie before end_time, at most 31 days')
+  const by = (query.by ?? ['flag', 'reason']) as readonly DeniedPart[]
+  const filter = {
+    fromMs,
+    toMs,
+    flagKey: query.flag_key,
+    companyId: query.company_id,
+    reason: query.reason,
+    by,
+    limit: query.limit,
+    offset: query.offset,
+  }
+  const rows = await denied.get(`${environment.id} ${JSON.stringify(filter)}`, () =>
+    deniedChecks(services.clickhouse, environment.id, filter),
+  )
+  const names = await namesOf(
+    call,
+    rows.map(row => row.companyId),
+  )
+  const told = (part: DeniedPart, value: string) => (by.includes(part) ? value : null)
+  const data: DeniedChecks[] = rows.map(row => ({
+    flag_key: told('flag', row.flagKey),
+    reason: told('reason', row.reason),
+    company_id: told('company', row.companyId) || null,
+    company_name: names.get(row.companyId) ?? null,
+    minute: isoTimeOrNull(by.includes('minute') ? row.minuteMs : null),
+    checks: row.checks,
+  }))
+  return { data }
+}
+
+async function namesOf(
+  { services }: Call<undefined, unknown>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)].filter(id => id !== '')
+  if (wanted.length === 0) return new Map()
+  const rows = await services.sql<{ id: string; name: string }[]>`
+    select id, name from companies where id in ${among(services.sql, wanted)}`
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

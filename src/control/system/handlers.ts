@@ -1,0 +1,53 @@
+// The service itself as JSON: health, lag, journal, shards, nodes, quotas.
+import { performance } from 'node:perf_hooks'
+import type { SystemStatus } from '../../../schemas/console.js'
+import type { Handler } from '../../kit/call.js'
+import { isoTime } from '../../kit/time.js'
+
+/** GET /system. Figures of shards are of this node. */
+export const getSystem: Handler = async ({ services, key }) => {
+  const { projections, shards, backlog, postgres, dedupe, quotas, keys, clock, self } = services
+  const environments = keys.environments(key.accountId).map(({ id }) => id)
+  const stats = await shards.stats()
+  const answers = {
+    postgres: postgres?.answers ?? true,
+    clickhouse: !projections.degraded().some(isClickHouse),
+  }
+  const degraded = [...self.degraded()]
+  const status: SystemStatus = {
+    status: degraded.length === 0 ? 'ready' : 'degraded',
+    degraded,
+    now: isoTime(clock.wall()),
+    uptime_seconds: Math.floor(performance.now() / 1_000),
+    version: self.version,
+    stores: (['postgres', 'clickhouse'] as const).map(name => {
+      const { records, seconds } = projections.lag(name)
+      return {
+        name,
+        answers: answers[name],
+        lag_records: records,
+        lag_seconds: Math.round(seconds * 10) / 10,
+      }
+    }),
+    journal: backlog.perShard.map((bytes, shard) => ({ shard, bytes })),
+    shards: stats.map(({ shard, actors, heapBytes, waiting }) => ({
+      shard,
+      entities: actors,
+      heap_bytes: heapBytes,
+      waiting,
+    })),
+    nodes: self
+      .nodes()
+      .map(({ node, shards: owned, isSelf }) => ({ node, shards: owned, this_node: isSelf })),
+    idempotency_keys: dedupe.size,
+    quotas: quotas.used(environments).map(({ environmentId, quota, part }) => ({
+      environment_id: environmentId,
+      quota,
+      used_percent: Math.round(part * 1_000) / 10,
+    })),
+    stream_connections: environments.reduce((sum, id) => sum + services.streams.connectionsOf(id, '').all, 0),
+  }
+  return { data: status }
+}
+
+const isClickHouse = (problem: string): boolean => /clickhouse/i.test(problem)

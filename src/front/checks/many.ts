@@ -1,0 +1,35 @@
+// Checks that stand for many: every flag of an environment, for one context or a hundred. They are charged by the work they
+// make, and wait for their environment's turn (engine/fairness/many-turns.ts; security H3).
+import type { Call } from '../../kit/call.js'
+
+/** Flags evaluated for one token of the rate limit: nearly every environment has fewer. source: decision */
+const flagsPerToken = 100
+/** Evaluations of one request, which bound its answer to some megabytes. source: decision */
+const evaluationsMax = 10_000
+/** Contexts of one request with a publishable key: a page checks for one company and its user. source: decision */
+export const publicContextsMax = 10
+
+/** Flags of the call's environment. */
+export function flagsOf({ services, environment }: Call<unknown>): number {
+  return services.catalogs.get(environment.id).flags.length
+}
+
+/** Contexts that one request may have, by the number of flags; at least one. */
+export function contextsFor(call: Call<unknown>): number {
+  return Math.max(1, Math.floor(evaluationsMax / Math.max(1, flagsOf(call))))
+}
+
+/** Whether every flag of the environment for one context costs more than the request's own token. */
+export function isHeavy(call: Call<unknown>): boolean {
+  return flagsOf(call) > flagsPerToken
+}
+
+/**
+ * Charge every flag for so many contexts: each as many tokens as a request of its own. One is paid already.
+ *
+ * errors  rate_limited (429).
+ */
+export function chargeFor(call: Call<unknown>, contexts: number): void {
+  const tokens = contexts * Math.max(1, Math.ceil(flagsOf(call) / flagsPerToken)) - 1
+  if (tokens > 0) call.charge?.(tokens)
+}

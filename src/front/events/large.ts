@@ -1,0 +1,253 @@
+// Large bodies: parsed and validated on another thread, then taken in sub-batches so that other requests run in between.
+// Callers get the same answers as for a small body.
+import { ServiceError } from '../../errors.js'
+import { JudgedReading, type SubBatch, type Taking } from '../../events/judged.js'
+import type { JudgedGroup, KeyedSubmitter, ParseReply } from '../../events/parsing.js'
+import type { BatchFormat } from '../../events/read.js'
+import type { Call, RawBody } from '../../kit/call.js'
+import { nameOf, type Sender, windowFull } from './claims.js'
+import { Batch } from './ingest.js'
+import { isOfOneEvent } from './publishable.js'
+
+type LargeCall = Call<RawBody, unknown>
+
+/** Whether a body is parsed on another thread. */
+export function isLarge({ body, services }: Pick<LargeCall, 'body' | 'services'>): boolean {
+  return body.bytes !== undefined && services.parsers.takes
+}
+
+/**
+ * `ingestMany` for the events of a large body. If the caller disconnects before parsing ends, nothing is taken.
+ *
+ * errors  400 for an invalid body; 503 when too many bytes are being parsed, when the parser thread died, or when
+ *         events could not be made durable: a retry finds the durable ones by their keys.
+ * source  EV-4, EV-7, EV-27, EV-28.
+ */
+export function ingestLarge(
+  call: LargeCall,
+  sender: Sender,
+  format: BatchFormat,
+  report = false,
+): Promise<readonly string[]> {
+  const { body, nowMs } = call
+  const { parsers } = call.services
+  const speaker = { secret: sender.key.kind === 'secret', nowMs }
+  const group = sender.environmentId
+  return parsers.hold(group, body.byteLength, async () => {
+    const sent = await parsers.inTurn(group, goneOf(call), async () => {
+      const [group] = groupsOf(await parsers.parse({ bytes: handedOver(body), format, speaker }))
+      return send(atPresent(sender), group!, report)
+    })
+    return sent === null ? [] : sent.acks
+  })
+}
+
+/**
+ * `collect` for a large body.
+ *
+ * own      the sender of the request's own key; throws when it names no environment.
+ * whoseAre the senders of keys named by events; null: an unknown key.
+ * returns  the acknowledgements of events with a known sender, in order.
+ */
+export function collectLarge(
+  call: LargeCall,
+  own: () => Sender,
+  whoseAre: (secrets: readonly string[]) => Promise<ReadonlyMap<string, Sender | null>>,
+): Promise<readonly string[]> {
+  const { body, services, key, environmentOrNull, nowMs } = call
+  const { parsers } = services
+  const groups = new Groups(key.id, environmentOrNull?.id ?? null)
+  const group = environmentOrNull?.id ?? key.accountId
+  const read = () =>
+    parsers.inTurn(group, goneOf(call), async (): Promise<readonly Collected[] | readonly string[]> => {
+      const speaker = { secret: key.kind === 'secret', nowMs }
+      const { voices } = groups
+      const reply = await parsers.parse({ bytes: handedOver(body), format: 'collector', speaker, voices })
+      if ('secrets' in reply) {
+        body.bytes = reply.bytes
+        return reply.secrets
+      }
+      const sent: Collected[] = []
+      for (const judged of groupsOf(reply)) {
+        const sender = groups.senders[judged.group] ?? own()
+        sent.push({ at: judged.at!, ...(await send(atPresent(sender), judged, false)) })
+      }
+      return sent
+    })
+  return parsers.hold(group, body.byteLength, async () => {
+    let found = await read()
+    if (found !== null && areSecrets(found)) {
+      // awaited here, outside their turns: an unknown key costs a store lookup
+      groups.learn(await whoseAre(found))
+      found = await read()
+    }
+    return found === null || areSecrets(found) ? [] : inOrder(found)
+  })
+}
+
+/** The part of a collected body sent for one sender; `at`: the indexes of its events. */
+interface Collected extends Sending {
+  readonly at: Uint32Array
+}
+
+function areSecrets(found: readonly (string | Collected)[]): found is readonly string[] {
+  return typeof found[0] === 'string'
+}
+
+/** Acknowledgements of all senders, in the order of the body's events. */
+async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
+  const all = await Promise.allSettled(sent.map(({ acks }) => acks))
+  const placed: string[] = []
+  for (const [index, { at }] of sent.entries()) {
+    const settled = all[index]!
+    if (settled.status === 'rejected') throw settled.reason
+    for (const [place, ack] of settled.value.entries()) placed[at[place]!] = ack
+  }
+  return placed.filter(() => true) // drops the gaps left by events without a sender
+}
+
+/** Senders of a collected body by group number; 0 is the request's own sender. */
+class Groups {
+  readonly voices = new Map<string, KeyedSubmitter | null>()
+  readonly senders: (Sender | null)[] = [null]
+  private readonly numbers = new Map<string, number>()
+
+  constructor(keyId: string, environmentId: string | null) {
+    if (environmentId !== null) this.numbers.set(`${keyId} ${environmentId}`, 0)
+  }
+
+  learn(senders: ReadonlyMap<string, Sender | null>): void {
+    for (const [secret, sender] of senders) this.add(secret, sender)
+  }
+
+  private add(secret: string, sender: Sender | null): void {
+    if (sender === null) {
+      this.voices.set(secret, null)
+      return
+    }
+    const name = `${sender.key.id} ${sender.environmentId}`
+    const group = this.numbers.get(name) ?? this.senders.push(sender) - 1
+    this.numbers.set(name, group)
+    this.voices.set(secret, { group, secret: sender.key.kind === 'secret', nowMs: sender.nowMs })
+  }
+}
+
+/** Parsing took time, so the events count as received now. */
+function atPresent(sender: Sender): Sender {
+  return { ...sender, nowMs: sender.services.clock.now(sender.environmentId) }
+}
+
+const goneOf = (call: LargeCall) => () => call.gone === true
+
+/** A copy of the body's bytes that can be transferred to another thread. */
+function handedOver(body: RawBody): Uint8Array {
+  const bytes = body.bytes!
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}
+
+function groupsOf(reply: ParseReply): readonly JudgedGroup[] {
+  if ('groups' in reply) return reply.groups
+  if ('secrets' in reply) throw new Error('a body was read with keys it does not name')
+  const { code, message, extra } = reply.refused
+  throw new ServiceError(code, message, extra ? { extra } : {})
+}
+
+/** Events being sent. */
+interface Sending {
+  /** Settles when the outcome of all events is known. */
+  readonly acks: Promise<readonly string[]>
+}
+
+/**
+ * Send the events of one sender, sub-batch by sub-batch, in order. Stops after the first sub-batch that fails.
+ * Resolves when all are sent.
+ */
+async function send(sender: Sender, group: JudgedGroup, report: boolean): Promise<Sending> {
+  if (group.count === 0) return { acks: Promise.resolve([]) }
+  const { backlog, parsers } = sender.services
+  backlog.admit()
+  await mustFit(sender, group)
+  const reading = new JudgedReading(sender.nowMs)
+  const commits: Promise<readonly string[]>[] = []
+  let failed = false
+  const ended = (commit: Promise<unknown>): Promise<void> =>
+    commit.then(
+      () => {},
+      () => {
+        failed = true
+      },
+    )
+  for (const subBatch of group.subBatches) {
+    // before the sub-batch takes its turn, which others wait for
+    await sender.services.entities.paced(sender.environmentId, 0, async () => {})
+    await parsers.turns.enter()
+    if (failed) {
+      parsers.turns.lasts(Promise.resolve())
+      break
+    }
+    const { commit, leavesAtOnce } = sendSubBatch(sender, reading, subBatch, report)
+    commits.push(commit)
+    const fate = ended(commit)
+    parsers.turns.lasts(fate)
+    // its preludes must be durable before the next sub-batch leaves, to keep the order
+    if (!leavesAtOnce) await fate
+  }
+  const acks = Promise.allSettled(commits).then(async () => (await Promise.all(commits)).flat())
+  acks.catch(() => {}) // handled by the caller that awaits it
+  return { acks }
+}
+
+/** Throws 503 if the idempotency window lacks room for all new keys; then none is claimed. */
+async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
+  const { services, environmentId, nowMs, key: own } = sender
+  const { dedupe, metrics, parsers } = services
+  const publishable = own.kind === 'publishable'
+  if (group.keyed <= dedupe.room(environmentId, publishable)) return
+  const reading = new JudgedReading(nowMs)
+  const keys = new Set<string>()
+  const look: Taking = {
+    failed() {},
+    judged({ idempotencyKey: key }) {
+      if (key !== null && dedupe.find(environmentId, nameOf(sender, key), nowMs) === null) keys.add(key)
+    },
+  }
+  for (const subBatch of group.subBatches) {
+    await parsers.turns.enter()
+    reading.read(subBatch, look)
+    parsers.turns.lasts(Promise.resolve())
+  }
+  if (keys.size <= dedupe.room(environmentId, publishable)) return
+  metrics.events.windowFull.count++
+  throw windowFull(dedupe)
+}
+
+/** Take and send the events of a sub-batch. */
+function sendSubBatch(
+  sender: Sender,
+  reading: JudgedReading,
+  subBatch: SubBatch,
+  report: boolean,
+): { readonly commit: Promise<readonly string[]>; readonly leavesAtOnce: boolean } {
+  const batch = new Batch(sender, report)
+  try {
+    reading.read(subBatch, takingInto(batch))
+  } catch (error) {
+    batch.abandon()
+    return { commit: Promise.reject(error), leavesAtOnce: true }
+  }
+  return { commit: batch.commit(), leavesAtOnce: batch.leavesAtOnce }
+}
+
+function takingInto(batch: Batch): Taking {
+  return {
+    failed: (type, body, reason) => batch.failAs(type, body, reason),
+    judged(judged, body, whole) {
+      try {
+        batch.take(judged, body)
+      } catch (error) {
+        if (!isOfOneEvent(error)) throw error
+        batch.failAs(judged.type, whole ?? body, error.message)
+      }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+// The costs of a request beyond the one token that admits it: a long body, or one answer that stands for many (security H3,
+// H5). The usual request pays nothing more.
+import type { KeyRecord } from '../../../kit/call.js'
+import type { Metrics } from '../../../metrics.js'
+import type { Route } from '../routing/route.js'
+import { type Admission, overLimit } from './admit.js'
+import type { Limits } from './limits.js'
+
+/** Bytes of a body for one token; of a batch from a secret key, which is read on threads of its own. source: decision */
+const bytesPerToken = 16_384
+const batchBytesPerToken = 1_048_576
+
+/** Tokens of a body beyond the first. bytes: as decompressed. */
+export function tokensOfBody({ body }: Route, { kind }: KeyRecord, bytes: number): number {
+  const unit = body === 'batch' && kind === 'secret' ? batchBytesPerToken : bytesPerToken
+  return Math.floor(bytes / unit)
+}
+
+/**
+ * Charge the key of an admitted request.
+ *
+ * errors  rate_limited (429) when its budget is overdrawn already.
+ */
+export function charge(
+  { limits, metrics }: { readonly limits: Limits; readonly metrics: Pick<Metrics, 'http'> },
+  { limit }: Route,
+  { key, environment }: Admission,
+  tokens: number,
+): void {
+  const production = environment === null || environment.environmentType === 'production'
+  const refused = limits.charge(key, limit, production, tokens, performance.now(), environment?.id)
+  if (refused === null) return
+  metrics.http.rejected[refused.refused!.bucket].count++
+  throw overLimit(refused)
+}

@@ -1,0 +1,402 @@
+// Rate limits of accounts and caps of keys (AL-40…46).
+import { type RateLimitBucket, rateLimitBuckets } from '../../../../schemas/enums.js'
+import type { LimitSetting } from '../../../config.js'
+import {
+  type Bucket,
+  capped,
+  fullBucket,
+  hasToken,
+  type Limit,
+  refill,
+  remaining,
+  resetSeconds,
+  retryAfterSeconds,
+  type Spent,
+  take,
+  takeMany,
+} from '../../../core/values/bucket.js'
+import type { KeyRecord } from '../../../kit/call.js'
+import type { LimitKind } from '../routing/route.js'
+
+/** One limit per bucket. */
+export type LimitTable = Readonly<Record<RateLimitBucket, Limit>>
+
+/** The default limits of the interface document. */
+export const defaultLimits: LimitTable = {
+  global: { ratePerSecond: 300, burst: 600 },
+  mutation: { ratePerSecond: 120, burst: 120 },
+  events_ingest: { ratePerSecond: 50, burst: 150 },
+  analytics: { ratePerSecond: 12, burst: 30 },
+}
+
+/** The limits of a setting; null: none. Buckets not named keep the defaults. */
+export function limitTable(setting: LimitSetting): LimitTable | null {
+  if (setting === 'off') return null
+  return setting === 'default' ? defaultLimits : { ...defaultLimits, ...setting }
+}
+
+/** Values of the rate-limit headers (AL-42). A refusal also has its bucket and Retry-After. */
+export interface Allowance {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+  readonly refused: { readonly bucket: RateLimitBucket; readonly retryAfterSeconds: number } | null
+}
+
+/** Buckets in the order of the table: a refusal names the first exhausted one (AL-42). */
+type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
+
+/** Groups of requests that share buckets. Publishable keys have their own (AL-41). */
+const parties = { rest: 0, production: 1, publishable: 2 } as const
+type Party = keyof typeof parties
+const partyNames = Object.keys(parties) as Party[]
+
+/** A kind of request that takes from a bucket. */
+const kindOf: Readonly<Record<RateLimitBucket, LimitKind>> = {
+  global: 'read',
+  mutation: 'mutation',
+  events_ingest: 'ingest',
+  analytics: 'analytics',
+}
+
+/** The account or capped key that buckets belong to. */
+interface Owner {
+  readonly accountId: string
+  readonly keyId: string
+  readonly percent: number
+}
+
+// The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
+// analytics once (decision 35), or once for each environment; of publishable keys all of them once for each environment.
+class Budget {
+  /** Events ingest and analytics of all environments together; null: each has its own. */
+  private readonly together: { readonly ingest: NamedBucket; readonly analytics: NamedBucket } | null
+  private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
+  /** By party. */
+  private readonly environments = [
+    new Map<string, Chains>(),
+    new Map<string, Chains>(),
+    new Map<string, Chains>(),
+  ] as const
+  /** The buckets used last. */
+  private last: {
+    readonly environmentId: string
+    readonly party: Party
+    readonly chains: Chains
+  } | null = null
+
+  constructor(
+    readonly table: LimitTable,
+    private readonly owner: Owner,
+    nowMs: number,
+    scope: LimitsScope,
+  ) {
+    // nodes know a shared bucket by the party and environment that it is opened with
+    this.together =
+      scope === 'environment'
+        ? null
+        : {
+            ingest: this.bucket('events_ingest', 'production', '', nowMs),
+            analytics: this.bucket('analytics', 'production', '', nowMs),
+          }
+    this.pairs = [this.pair('rest', '', nowMs), this.pair('production', '', nowMs)]
+  }
+
+  private pair(
+    party: Party,
+    environmentId: string,
+    nowMs: number,
+  ): readonly [global: NamedBucket, mutation: NamedBucket] {
+    return [
+      this.bucket('global', party, environmentId, nowMs),
+      this.bucket('mutation', party, environmentId, nowMs),
+    ]
+  }
+
+  /** The copy of a bucket that another node named, refilled up to now. */
+  copyOf([, , , party, environmentId, name]: Spent, nowMs: number): NamedBucket {
+    const chain = this.applying(kindOf[name], partyNames[party]!, nowMs, environmentId)
+    return chain.find(one => one.name === name)!
+  }
+
+  /** The applicable buckets, refilled up to now. */
+  applying(kind: LimitKind, party: Party, nowMs: number, environmentId: string): readonly NamedBucket[] {
+    const chain = this.chains(environmentId, party, nowMs)[kind]
+    for (const bucket of chain) refill(bucket, nowMs)
+    return chain
+  }
+
+  private chains(environmentId: string, party: Party, nowMs: number): Chains {
+    const { last } = this
+    if (last !== null && last.environmentId === environmentId && last.party === party) return last.chains
+    const known = this.environments[parties[party]].get(environmentId)
+    const chains = known ?? this.open(environmentId, party, nowMs)
+    this.last = { environmentId, party, chains }
+    return chains
+  }
+
+  private open(environmentId: string, party: Party, nowMs: number): Chains {
+    const [global, mutation] = this.pairs[parties[party]] ?? this.pair(party, environmentId, nowMs)
+    const own = (name: 'events_ingest' | 'analytics') => this.bucket(name, party, environmentId, nowMs)
+    const together = party === 'publishable' ? null : this.together
+    const chains = {
+      read: [global],
+      check: [global],
+      mutation: [global, mutation],
+      ingest: [global, together?.ingest ?? own('events_ingest')],
+      analytics: [global, together?.analytics ?? own('analytics')],
+    }
+    const environments = this.environments[parties[party]]
+    // deleted environments leave entries behind
+    if (environments.size >= environmentsMax) environments.clear()
+    environments.set(environmentId, chains)
+    return chains
+  }
+
+  private bucket(name: RateLimitBucket, party: Party, environmentId: string, nowMs: number): NamedBucket {
+    const { owner } = this
+    return { name, owner, party, environmentId, spent: 0, ...fullBucket(this.table[name], nowMs) }
+  }
+}
+
+/** Most environments with buckets; beyond it, all are dropped and start full again. */
+const environmentsMax = 10_000
+
+interface NamedBucket extends Bucket {
+  readonly name: RateLimitBucket
+  readonly owner: Owner
+  readonly party: Party
+  readonly environmentId: string
+  /** Tokens taken here that other nodes were not told of. */
+  spent: number
+}
+
+/** Whether environments share the budgets of events ingest and analytics (decision 35). */
+export type LimitsScope = 'account' | 'environment'
+
+/** Limits of every account and capped key with requests. Their number bounds the memory. */
+export class Limits {
+  private readonly accounts = new Map<string, Budget | null>()
+  private readonly keys = new Map<string, { readonly percent: number; readonly budget: Budget }>()
+  private readonly own = new Map<string, LimitTable | null>()
+  /** The account that asked last. */
+  private last: { readonly accountId: string; readonly budget: Budget | null } | null = null
+  /** Buckets from which tokens were taken since `takeSpent`; null: there are no other nodes. */
+  private spent: NamedBucket[] | null = null
+
+  /** `table` null: no limits except an account's own. */
+  constructor(
+    private readonly table: LimitTable | null,
+    private readonly scope: LimitsScope = 'account',
+  ) {}
+
+  /** Keep from now on what is taken, for `takeSpent`. */
+  share(): void {
+    this.spent ??= []
+  }
+
+  /** Tokens taken here since the last call, by bucket. */
+  takeSpent(): readonly Spent[] {
+    const spent = this.spent ?? []
+    this.spent = []
+    return spent.map(bucket => {
+      const { owner, party, environmentId, name, spent: count } = bucket
+      bucket.spent = 0
+      return [owner.accountId, owner.keyId, owner.percent, parties[party], environmentId, name, count]
+    })
+  }
+
+  /**
+   * Take from the buckets of this node what another node took from its copies. Each node takes on its own in between, so
+   * that all together may take more than there is. A level below 0 makes up for it before the next request passes.
+   *
+   * nowMs  a monotonic clock.
+   */
+  spentElsewhere(spent: readonly Spent[], nowMs: number): void {
+    for (const one of spent) {
+      const [accountId, id, percent, , , , count] = one
+      const account = this.accountBudget(accountId, nowMs)
+      if (account === null) continue
+      const budget = id === '' ? account : this.keyBudget({ id, accountId }, percent, account.table, nowMs)
+      takeMany(budget.copyOf(one, nowMs), count)
+    }
+  }
+
+  /**
+   * Set or remove the limits of one account.
+   *
+   * table    a table; `null`: no limits; `undefined`: the defaults.
+   * effect   its buckets start full, and those of its capped keys at their next request.
+   */
+  setAccount(accountId: string, table: LimitTable | null | undefined): void {
+    if (table === undefined) this.own.delete(accountId)
+    else this.own.set(accountId, table)
+    this.accounts.delete(accountId)
+    this.spent &&= this.spent.filter(({ owner }) => owner.accountId !== accountId)
+    this.last = null
+    this.keys.clear()
+  }
+
+  /**
+   * Take one request from every budget it counts against, or from none.
+   *
+   * production     AL-41: a request without an environment counts as production.
+   * nowMs          a monotonic clock (AL-44).
+   * environmentId  the request's; '' for one without.
+   * returns        what the headers say, or null where nothing is limited.
+   * source         AL-40…46, decision 35. Publishable keys have buckets of their own, so that they use up nothing that a
+   *                server needs: decision.
+   */
+  admit(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId = '',
+  ): Allowance | null {
+    const account = this.accountBudget(key.accountId, nowMs)
+    if (account === null) return null
+    const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
+    const shared = account.applying(kind, party, nowMs, environmentId)
+    const percent = key.rateLimitPercent
+    if (percent === null || percent === 0) {
+      const blocked = firstBlocked(shared)
+      if (blocked !== null) return refusal(blocked, blocked)
+      this.takeAll(shared)
+      return allowance(tightest(shared))
+    }
+    const mine = this.keyBudget(key, percent, account.table, nowMs).applying(
+      kind,
+      party,
+      nowMs,
+      environmentId,
+    )
+    const over = firstBlocked(mine)
+    if (over !== null) return refusal(over, over)
+    const exhausted = firstBlocked(shared)
+    // source: decision, AL-43: the headers of a capped key describe its own limit, even if the account's limit
+    // refuses; Retry-After is the account's.
+    if (exhausted !== null) return refusal(mine[shared.indexOf(exhausted)]!, exhausted)
+    this.takeAll(shared)
+    this.takeAll(mine)
+    return allowance(tightest(mine))
+  }
+
+  /**
+   * Charge an admitted request with what its body or its answer costs beyond the one token that `admit` took.
+   *
+   * tokens   may be more than the budgets have: the requests that follow pass once they have refilled.
+   * returns  null, or the refusal where a budget is overdrawn already: of many at once one alone exceeds it.
+   * source   security H3, H5; the tokens of each route are decisions.
+   */
+  charge(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    tokens: number,
+    nowMs: number,
+    environmentId = '',
+  ): Allowance | null {
+    const account = this.accountBudget(key.accountId, nowMs)
+    if (account === null || tokens <= 0) return null
+    const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
+    const chains = [account.applying(kind, party, nowMs, environmentId)]
+    const percent = key.rateLimitPercent
+    if (percent !== null && percent > 0)
+      chains.push(
+        this.keyBudget(key, percent, account.table, nowMs).applying(kind, party, nowMs, environmentId),
+      )
+    for (const chain of chains)
+      for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
+    for (const chain of chains) this.takeAll(chain, tokens)
+    return null
+  }
+
+  private takeAll(chain: readonly NamedBucket[], tokens = 1): void {
+    const { spent } = this
+    for (const bucket of chain) {
+      if (tokens === 1) take(bucket)
+      else takeMany(bucket, tokens)
+      if (spent === null) continue
+      if (bucket.spent === 0) spent.push(bucket)
+      bucket.spent += tokens
+    }
+  }
+
+  private accountBudget(accountId: string, nowMs: number): Budget | null {
+    const { last } = this
+    if (last !== null && last.accountId === accountId) return last.budget
+    const budget = this.budgetOf(accountId, nowMs)
+    this.last = { accountId, budget }
+    return budget
+  }
+
+  private budgetOf(accountId: string, nowMs: number): Budget | null {
+    const known = this.accounts.get(accountId)
+    if (known !== undefined) return known
+    const own = this.own.get(accountId)
+    const table = own === undefined ? this.table : own
+    const budget =
+      table === null ? null : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs, this.scope)
+    this.accounts.set(accountId, budget)
+    return budget
+  }
+
+  // A changed cap starts full (AL-46).
+  private keyBudget(
+    key: Pick<KeyRecord, 'id' | 'accountId'>,
+    percent: number,
+    table: LimitTable,
+    nowMs: number,
+  ): Budget {
+    const known = this.keys.get(key.id)
+    if (known !== undefined && known.percent === percent) return known.budget
+    const budget = new Budget(
+      share(table, percent),
+      { accountId: key.accountId, keyId: key.id, percent },
+      nowMs,
+      this.scope,
+    )
+    this.keys.set(key.id, { percent, budget })
+    return budget
+  }
+}
+
+function share(table: LimitTable, percent: number): LimitTable {
+  const entries = rateLimitBuckets.map(name => [name, capped(table[name], percent)] as const)
+  return Object.fromEntries(entries) as Record<RateLimitBucket, Limit>
+}
+
+function firstBlocked(chain: readonly NamedBucket[]): NamedBucket | null {
+  for (const bucket of chain) if (!hasToken(bucket)) return bucket
+  return null
+}
+
+// The bucket with the fewest remaining requests; ties: the longer reset (AL-42).
+function tightest(chain: readonly NamedBucket[]): NamedBucket {
+  let found = chain[0]!
+  for (let i = 1; i < chain.length; i++) {
+    const other = chain[i]!
+    const gap = remaining(other) - remaining(found)
+    if (gap < 0 || (gap === 0 && resetSeconds(other) > resetSeconds(found))) found = other
+  }
+  return found
+}
+
+function allowance(bucket: NamedBucket): Allowance {
+  return {
+    limit: bucket.limit.burst,
+    remaining: remaining(bucket),
+    resetSeconds: resetSeconds(bucket),
+    refused: null,
+  }
+}
+
+function refusal(shown: NamedBucket, blocking: NamedBucket): Allowance {
+  return {
+    limit: shown.limit.burst,
+    remaining: remaining(shown),
+    resetSeconds: resetSeconds(shown),
+    refused: { bucket: blocking.name, retryAfterSeconds: retryAfterSeconds(blocking) },
+  }
+}

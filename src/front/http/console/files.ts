@@ -1,0 +1,117 @@
+// Serves the built console at /console: its page, and assets that never change under one name.
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { AppRequest, AppResponse } from '../apps/app.js'
+import type { Pages } from '../request/door.js'
+import { statusLine } from '../request/respond.js'
+
+const compress = promisify(gzip)
+
+/** dist/console, made by the build. */
+const folder = new URL('../../../../console/', import.meta.url)
+
+// Everything from this host, no inline script or style, and no text that becomes a script.
+const policy = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "object-src 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+
+interface Served {
+  readonly type: string
+  readonly bytes: Buffer
+  readonly zipped: Buffer
+}
+
+/** Register the page and its assets. Each file is read and compressed at its first request, then kept. */
+export function registerConsole(pages: Pages): void {
+  const kept = new Map<string, Promise<Served>>()
+  const names = builtFiles()
+  const read = (name: string): Promise<Served> => {
+    let file = kept.get(name)
+    if (file === undefined) {
+      file = served(name)
+      kept.set(name, file)
+    }
+    return file
+  }
+  // relative, so that it works behind a proxy with a path prefix
+  pages.on('get', '/console', res => {
+    res.writeStatus('302 Found').writeHeader('Location', 'console/').end()
+  })
+  pages.on('get', '/console/', (res, req) =>
+    send(res, req, names.has('index.html') ? read('index.html') : null, 'no-cache'),
+  )
+  pages.on('get', '/console/assets/:name', (res, req) => {
+    const name = `assets/${req.getParameter(0)}`
+    // only names that the build made are looked up: no path leads out of the folder
+    send(res, req, names.has(name) ? read(name) : null, 'public, max-age=31536000, immutable')
+  })
+}
+
+/** Names of the built files; empty where the console was not built. */
+function builtFiles(): ReadonlySet<string> {
+  const list = (path: string): string[] => {
+    try {
+      return readdirSync(new URL(path, folder))
+    } catch {
+      return []
+    }
+  }
+  return new Set([...list('./'), ...list('assets/').map(name => `assets/${name}`)])
+}
+
+async function served(name: string): Promise<Served> {
+  const bytes = readFileSync(new URL(name, folder))
+  return { type: types[extname(name)] ?? 'application/octet-stream', bytes, zipped: await compress(bytes) }
+}
+
+function send(res: AppResponse, req: AppRequest, made: Promise<Served> | null, caching: string): void {
+  const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
+  let gone = false
+  res.onAborted(() => {
+    gone = true
+  })
+  if (made === null) {
+    res
+      .writeStatus(statusLine(404))
+      .writeHeader('Content-Type', 'application/json')
+      .end('{"error":"No such file"}')
+    return
+  }
+  made.then(
+    ({ type, bytes, zipped }) => {
+      if (gone) return
+      res.cork(() => {
+        res.writeHeader('Content-Type', type)
+        res.writeHeader('Content-Security-Policy', policy)
+        res.writeHeader('X-Content-Type-Options', 'nosniff')
+        res.writeHeader('Referrer-Policy', 'no-referrer')
+        res.writeHeader('Cross-Origin-Opener-Policy', 'same-origin')
+        res.writeHeader('Cross-Origin-Resource-Policy', 'same-origin')
+        res.writeHeader('Cache-Control', caching)
+        res.writeHeader('Vary', 'Accept-Encoding')
+        if (zip) res.writeHeader('Content-Encoding', 'gzip')
+        res.end(zip ? zipped : bytes)
+      })
+    },
+    () => {
+      if (!gone) res.cork(() => res.writeStatus(statusLine(500)).end('{"error":"Server error"}'))
+    },
+  )
+}

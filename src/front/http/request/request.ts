@@ -1,0 +1,128 @@
+// The call object of handlers.
+import type { Sql } from 'postgres'
+import type { SignedContext } from '../../../account/signed-contexts.js'
+import { ServiceError } from '../../../errors.js'
+import type { Call, EnvironmentRecord, KeyRecord, NamedKey } from '../../../kit/call.js'
+import type { Services } from '../../../kit/services.js'
+
+/** A request as its handler sees it. `exchange` is used only before the response is sent. */
+export class Request implements Call<unknown, unknown> {
+  constructor(
+    private readonly exchange: {
+      remoteIp(): string
+      readonly ifNoneMatch: string
+      readonly isFinished: boolean
+      readonly keeps: boolean
+      record(tx: Sql): Promise<void>
+      taken(): void
+      charge(tokens: number): void
+      named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
+    },
+    readonly services: Services,
+    readonly key: KeyRecord,
+    readonly environmentOrNull: EnvironmentRecord | null,
+    readonly params: Readonly<Record<string, string>>,
+    readonly query: unknown,
+    readonly body: unknown,
+    readonly text: string,
+    readonly nowMs: number,
+    readonly userAgent: string,
+    readonly signed: SignedContext | null,
+  ) {}
+
+  /** The same request with its body in another form. */
+  withBody(body: unknown): Request {
+    return this.with(this.query, body)
+  }
+
+  /** The same request with another query, e.g. another page. */
+  withQuery(query: unknown): Request {
+    return this.with(query, this.body)
+  }
+
+  private with(query: unknown, body: unknown): Request {
+    const { exchange, services, key, environmentOrNull, params, text, nowMs, userAgent, signed } = this
+    return new Request(
+      exchange,
+      services,
+      key,
+      environmentOrNull,
+      params,
+      query,
+      body,
+      text,
+      nowMs,
+      userAgent,
+      signed,
+    )
+  }
+
+  /** The same request with other services; `mark` runs in the transaction of each change, before the audit row. */
+  under(services: Services, mark: (tx: Sql) => Promise<void>): Request {
+    const { exchange, key, environmentOrNull, params, query, body, text, nowMs, userAgent, signed } = this
+    const marked = Object.create(exchange, {
+      record: {
+        value: async (tx: Sql) => {
+          await mark(tx)
+          await exchange.record(tx)
+        },
+      },
+    }) as typeof exchange
+    return new Request(
+      marked,
+      services,
+      key,
+      environmentOrNull,
+      params,
+      query,
+      body,
+      text,
+      nowMs,
+      userAgent,
+      signed,
+    )
+  }
+
+  get environment(): EnvironmentRecord {
+    if (this.environmentOrNull === null) throw new ServiceError('environment_required')
+    return this.environmentOrNull
+  }
+
+  get remoteIp(): string {
+    return this.exchange.remoteIp()
+  }
+
+  record(tx: Sql): Promise<void> {
+    return this.exchange.record(tx)
+  }
+
+  taken(): void {
+    this.exchange.taken()
+  }
+
+  charge(tokens: number): void {
+    this.exchange.charge(tokens)
+  }
+
+  get ifNoneMatch(): string {
+    return this.exchange.ifNoneMatch
+  }
+
+  get cacheable(): boolean {
+    return this.exchange.keeps
+  }
+
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {
+    return this.exchange.named(secrets)
+  }
+
+  get gone(): boolean {
+    return this.exchange.isFinished
+  }
+}
+
+export const none: readonly string[] = []
+export const nothing: Readonly<Record<string, never>> = Object.freeze({})
+export const noParameters: Readonly<Record<string, string>> = Object.freeze({})
+export const emptyInput = { query: nothing, echo: nothing }
+export const askNobody = { mayAsk: () => false }

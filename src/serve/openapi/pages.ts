@@ -1,0 +1,153 @@
+// Serves /openapi.json, /docs, a page that shows it without requests to other hosts, and /llms.txt.
+
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { fullBucket, hasToken, refill, takeMany } from '../../core/values/bucket.js'
+import { ServiceError } from '../../errors.js'
+import type { AppRequest, AppResponse } from '../../front/http/apps/app.js'
+import type { Pages } from '../../front/http/request/door.js'
+import { sendLarge } from '../../front/http/request/outflow.js'
+import { failure, headersOf, headOf, internalError } from '../../front/http/request/respond.js'
+import type { Route } from '../../front/http/routing/route.js'
+import { forModels } from './for-models.js'
+import { openApi } from './openapi.js'
+
+const compress = promisify(gzip)
+
+/** A file with its headers. */
+interface ServedDocument {
+  readonly type: string
+  readonly bytes: Buffer
+  readonly zipped: Buffer
+}
+
+// The page may load from and connect to this host only. The library sets inline styles.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const index = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tollgate</title>
+<link rel="stylesheet" href="swagger-ui.css">
+<link rel="icon" type="image/png" href="favicon-32x32.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="swagger-ui-bundle.js"></script>
+<script src="start.js"></script>
+</body>
+</html>
+`
+
+// No external validator; the key stays in the page's memory.
+const start = `window.ui = SwaggerUIBundle({
+  url: '../openapi.json',
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  persistAuthorization: false,
+})
+`
+
+/**
+ * Serve the document and its page. Each file is read, built and compressed at its first request, then cached.
+ *
+ * routes  the documented routes.
+ */
+export function registerDocuments(pages: Pages, routes: readonly Route[]): void {
+  const html = 'text/html; charset=utf-8'
+  const script = 'text/javascript; charset=utf-8'
+  const files: Readonly<Record<string, () => Promise<ServedDocument>>> = {
+    '/openapi.json': kept('application/json', () => JSON.stringify(openApi(routes))),
+    '/llms.txt': kept('text/plain; charset=utf-8', () => forModels),
+    '/docs/': kept(html, () => index),
+    '/docs/start.js': kept(script, () => start),
+    '/docs/swagger-ui-bundle.js': kept(script, () => asset('swagger-ui-bundle.js')),
+    '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
+    '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
+  }
+  const sender = new PageSender()
+  for (const [path, page] of Object.entries(files))
+    pages.on('get', path, (res, req) => sender.send(res, req, page()))
+  // relative, so that it works behind a proxy with a path prefix
+  pages.on('get', '/docs', res => {
+    res.writeStatus(headOf(302, '\r\nLocation: docs/')).end()
+  })
+}
+
+/** Bytes of pages that all readers together are given a second, and at once: they need no key (security L5). */
+const pageBytes = { ratePerSecond: 16 << 20, burst: 32 << 20 }
+
+/** Sends pages within one budget of bytes. */
+class PageSender {
+  private readonly budget = fullBucket(pageBytes, performance.now())
+
+  send(res: AppResponse, req: AppRequest, made: Promise<ServedDocument>): void {
+    const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
+    let gone = false
+    res.onAborted(() => {
+      gone = true
+    })
+    made.then(
+      page => {
+        if (!gone) res.cork(() => this.write(res, page, zip))
+      },
+      () => {
+        if (!gone) res.cork(() => tell(res, internalError))
+      },
+    )
+  }
+
+  private write(res: AppResponse, { type, bytes, zipped }: ServedDocument, zip: boolean): void {
+    const body = zip ? zipped : bytes
+    refill(this.budget, performance.now())
+    if (!hasToken(this.budget))
+      return tell(res, new ServiceError('rate_limited', undefined, { retryAfterSeconds: 1 }))
+    // a page that is longer than the rest of the budget is the last for a while
+    takeMany(this.budget, body.length)
+    res.writeHeader('Content-Type', headersOf(type))
+    res.writeHeader('Content-Security-Policy', policy)
+    res.writeHeader('Referrer-Policy', 'no-referrer')
+    res.writeHeader('Vary', 'Accept-Encoding')
+    if (zip) res.writeHeader('Content-Encoding', 'gzip')
+    // as fast as the reader takes it: nothing is copied for one that does not read
+    sendLarge(res, body, () => {})
+  }
+}
+
+function tell(res: AppResponse, error: ServiceError): void {
+  const { status, headers, body } = failure(error, '')
+  res.writeStatus(headOf(status, headers)).end(body)
+}
+
+function kept(type: string, make: () => string | Buffer): () => Promise<ServedDocument> {
+  let page: Promise<ServedDocument> | null = null
+  return () => {
+    page ??= servedDocument(type, make)
+    return page
+  }
+}
+
+async function servedDocument(type: string, make: () => string | Buffer): Promise<ServedDocument> {
+  const bytes = Buffer.from(make())
+  return { type, bytes, zipped: await compress(bytes) }
+}
+
+function asset(name: string): Buffer {
+  return readFileSync(new URL(`../../../bundled/swagger-ui/${name}`, import.meta.url))
+}

@@ -1,0 +1,45 @@
+// Calls to webhooks end, whatever the endpoint and the garbage collector do.
+import { setMaxListeners } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { deliver } from '../../../src/control/webhooks/safe-http.js'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+t.test('security 12: a call without an answer ends at its timeout, also after a collection', async t => {
+  const server = createServer(() => {})
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.closeAllConnections())
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const endpoint = {
+    url: `http://127.0.0.1:${port}/`,
+    secret: 'whsec_c2VjcmV0',
+    previous_secret: null,
+    previous_secret_until: null,
+  }
+  const stop = new AbortController()
+  setMaxListeners(50, stop.signal)
+  const call = (timeoutMs: number) =>
+    deliver(
+      endpoint,
+      { id: 'whev_1', payload: '{}' },
+      { privateAddresses: true, nowMs: 0, signal: stop.signal, timeoutMs },
+    )
+  const arrived = new Promise(resolve => server.once('request', resolve))
+  const silent = Array.from({ length: 20 }, () => call(1_000))
+  await arrived
+  collect()
+  for (const { status, reason } of await Promise.all(silent)) {
+    t.equal(status, null)
+    t.match(reason, /no answer/)
+  }
+  const stopped = call(600_000)
+  stop.abort()
+  t.match(await stopped, { status: null, reason: 'stopped' })
+  t.match(await call(600_000), { status: null, reason: 'stopped' }, 'nothing leaves after the stop')
+})

@@ -1,0 +1,204 @@
+// The audit log over HTTP, and its writer while Postgres is away.
+import type { Sql } from 'postgres'
+import t from 'tap'
+import { AuditLog } from '../../src/account/audit/audit.js'
+import { redactBody } from '../../src/account/audit/redact.js'
+import { type RequestedChange, resourceOf } from '../../src/account/audit/row.js'
+import { createLogger } from '../../src/log.js'
+import { type Client, startHere } from '../harness.js'
+
+const { client } = await startHere(t)
+
+const newest = async (query = '') => (await client.ok('GET', `/audit-log?limit=1${query}`))[0]
+
+t.test('a change is in the log at once: caller, request, time, and result', async t => {
+  const flag = await client.ok('POST', '/flags', {
+    key: 'audited',
+    name: 'Audited',
+    description: '',
+    flag_type: 'boolean',
+    default_value: false,
+  })
+  const entry = await newest()
+  const who = await client.ok('GET', '/whoami')
+  t.match(entry, {
+    id: /^[0-9a-f-]{36}$/,
+    actor_type: 'api_key',
+    api_key_id: who.api_key_id,
+    api_key: { id: who.api_key_id },
+    environment_id: who.environment_id,
+    environment: { id: who.environment_id },
+    method: 'POST',
+    url: '/flags',
+    resource_type: 'flag',
+    resource_id: null,
+    resource_id_string: flag.id,
+    resource_name: 'Audited',
+    resp_code: 201,
+  })
+  t.ok(entry.started_at <= entry.ended_at)
+  t.notOk('req_body' in entry, 'a list is without bodies')
+  const whole = await client.ok('GET', `/audit-log/${entry.id}`)
+  t.equal(JSON.parse(whole.req_body).key, 'audited')
+  t.equal(JSON.parse(whole.resp_body).data.id, flag.id)
+})
+
+t.test('a refused change is in the log with its status; reads, events and checks are not', async t => {
+  const before = (await client.ok('GET', '/audit-log/count')).count
+  t.equal((await client.put('/flags/flag_22222222222?x=1', { key: 'a' })).status, 404)
+  t.match(await newest(), {
+    method: 'PUT',
+    url: '/flags/flag_22222222222?x=1',
+    resource_id_string: 'flag_22222222222',
+    resp_code: 404,
+  })
+  t.equal((await client.del('/companies/comp_22222222222')).status, 404)
+  t.match(await newest(), { method: 'DELETE', resource_type: 'company', resp_code: 404 })
+  t.equal((await client.as('sk_dev_nobody').post('/flags', {})).status, 401)
+  await client.post('/flags/audited/check', {})
+  await client.post('/events', { event_type: 'track', body: { event: 'x' } })
+  await client.get('/flags')
+  t.equal((await client.ok('GET', '/audit-log/count')).count, before + 2)
+})
+
+t.test('a refused deletion of a key definition is in the log with its status', async t => {
+  await client.ok('POST', '/companies', { keys: { in_use: '1' } })
+  const [used] = (await client.ok('GET', '/entity-key-definitions')).filter(
+    (one: { key: string }) => one.key === 'in_use',
+  )
+  for (const [id, status] of [
+    ['ekey_22222222222', 404],
+    [used.id, 400],
+  ] as const) {
+    t.equal((await client.del(`/entity-key-definitions/${id}`)).status, status)
+    t.match(await newest(), { method: 'DELETE', url: `/entity-key-definitions/${id}`, resp_code: status })
+  }
+})
+
+t.test('the log keeps of a write to a company what the write can change', async t => {
+  const body = { keys: { slug: 'kept' }, name: 'Kept', traits: { seats: 3 } }
+  for (const path of ['/companies', '/companies/create', '/company-traits']) {
+    const made = await client.ok(
+      'POST',
+      path,
+      path === '/companies'
+        ? body
+        : path === '/companies/create'
+          ? { ...body, keys: { slug: 'made' } }
+          : { keys: { slug: 'kept' }, trait: 'seats', set: '4' },
+    )
+    const { resp_body: text } = await client.ok('GET', `/audit-log/${(await newest()).id}`)
+    const { keys, traits, name } = made
+    t.match(JSON.parse(text).data, { id: made.id, keys, traits, name }, path)
+    t.notOk('metrics' in JSON.parse(text).data, path)
+    t.ok('metrics' in made, 'the caller hears all')
+  }
+})
+
+t.test('secrets are taken out', async t => {
+  const key = await client.ok('POST', '/api-keys', { name: 'audited key' })
+  const whole = await client.ok('GET', `/audit-log/${(await newest()).id}`)
+  t.notOk(JSON.stringify(whole).includes(key.secret))
+  t.equal(JSON.parse(whole.resp_body).data.secret, '***')
+  t.equal(
+    redactBody('{"a":"\\"secret\\":\\"x\\"","client_secret" : "a\\"b","n":1}'),
+    '{"a":"\\"secret\\":\\"x\\"","client_secret":"***","n":1}',
+  )
+  t.equal(redactBody('{"secret":"cut of'), '{"secret":"***"')
+})
+
+t.test('filters: environment, words, times, actor; newest first, in pages', async t => {
+  const from = new Date().toISOString()
+  for (const name of ['one', 'two', 'three'])
+    await client.ok('POST', '/companies', { keys: { slug: `audit-${name}` }, name: `Audit ${name}` })
+  const names = async (query: string, by: Client = client) =>
+    (await by.ok('GET', `/audit-log?${query}`)).map((entry: { resource_name: string }) => entry.resource_name)
+  t.same(await names(`start_time=${from}`), ['Audit three', 'Audit two', 'Audit one'])
+  t.same(await names(`start_time=${from}&limit=1&offset=1`), ['Audit two'])
+  t.same(await names(`q=AUDIT TWO`), ['Audit two'])
+  t.same(await names(`end_time=${from}&q=audit%20one`), [])
+  t.same(await names('actor_type=app_user'), [])
+  t.same(await names('environment_id=env_22222222222'), [])
+  t.equal((await client.get('/audit-log?actor_type=nobody')).status, 400)
+  t.equal((await client.get('/audit-log/nothing')).status, 404)
+  t.equal((await client.get('/audit-log/00000000-0000-4000-8000-000000000000')).status, 404)
+  const weak = await client.ok('POST', '/api-keys', { name: 'reader', readonly: true })
+  t.equal((await client.as(weak.secret).get('/audit-log')).status, 403, 'only for admin keys')
+})
+
+t.test('large bodies are cut', async t => {
+  await client.ok('POST', '/companies', { keys: { slug: 'large' }, traits: { text: 'ü'.repeat(50_000) } })
+  const whole = await client.ok('GET', `/audit-log/${(await newest()).id}`)
+  t.ok(Buffer.byteLength(whole.req_body) <= 16_384)
+  t.match(whole.req_body, /^\{"keys".*… \(50000 characters\)/)
+})
+
+t.test('while Postgres is away rows are kept up to a bound, then the oldest are dropped', async t => {
+  let away = true
+  const written: { url: string }[] = []
+  const tx = Object.assign(
+    async ({ raw }: TemplateStringsArray, first: unknown) => {
+      const statement = raw.join('')
+      if (statement.includes('from accounts')) return [{ id: 'acct_1' }]
+      if (!statement.includes('insert into')) return []
+      const rows = first as { url: string }[]
+      written.push(...rows)
+      return { count: rows.length }
+    },
+    { json: (rows: unknown) => rows },
+  )
+  const fake = {
+    begin: async (work: (sql: unknown) => Promise<unknown>) => {
+      if (away) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+      return work(tx)
+    },
+  } as unknown as Sql
+  const audit = new AuditLog(fake, createLogger({ logLevel: 'silent' }), 'acct_1', 20_000)
+  const change = (url: string): RequestedChange => ({
+    id: url,
+    kind: 'change',
+    remoteIp: '127.0.0.1',
+    userAgent: '',
+    requestId: 'req_1',
+    key: {
+      id: 'apik_1',
+      accountId: 'acct_1',
+      name: '',
+      description: null,
+      kind: 'secret',
+      scopes: [],
+      readonly: false,
+      environmentId: null,
+      rateLimitPercent: null,
+    },
+    environmentId: null,
+    method: 'POST',
+    path: '/flags',
+    parameters: [],
+    url,
+    requestBody: 'x'.repeat(1_000),
+    status: 200,
+    responseBody: '{"data":{}}',
+    startedAtMs: 0,
+    endedAtMs: 1,
+  })
+  for (let i = 0; i < 50; i++) audit.note(change(`/${i}`))
+  await audit.flush()
+  t.equal(written.length, 0)
+  away = false
+  await audit.flush()
+  t.ok(written.length > 5 && written.length < 20, `kept ${written.length}`)
+  t.equal(written.at(-1)!.url, '/49', 'the newest are kept, in their order')
+  await audit.flush()
+  t.equal(new Set(written.map(row => row.url)).size, written.length, 'and written once')
+})
+
+t.test('the resource that a route changes', async t => {
+  t.same(resourceOf('/companies/create'), { resource_type: 'company', secondary_resource: null })
+  t.same(resourceOf('/flags/:flag_id/rules'), { resource_type: 'flag', secondary_resource: 'rules' })
+  t.same(resourceOf('/plans/version/:plan_version_id/publish'), {
+    resource_type: 'plan_version',
+    secondary_resource: 'publish',
+  })
+  t.same(resourceOf('/billing/credits'), { resource_type: 'credit', secondary_resource: null })
+})

@@ -1,0 +1,149 @@
+// Idempotency keys of writes that grant, sell, hold or change what is paid (decision 37, N20).
+import t from 'tap'
+import { routes } from '../../src/serve/routes.js'
+import { publishedPlan } from '../control/planned.js'
+import { startHere } from '../harness.js'
+import { CreditWorld } from './credit-world.js'
+
+const { client, tollgate } = await startHere(t)
+const world = new CreditWorld(client)
+const under = (key: string) => ({ 'Idempotency-Key': key })
+const replayed = (answer: { headers: Headers }) => answer.headers.get('idempotency-replayed')
+
+t.test('N20 a grant sent twice under one key is one grant, and the first answer again', async t => {
+  const credit = await world.credit()
+  const company = await world.company()
+  const path = '/billing/credits/grants/company'
+  const body = { company_id: company.id, credit_id: credit.id, quantity: 10, reason: 'free' }
+  const first = await client.post(path, body, under('g1'))
+  t.equal(first.status, 201)
+  t.equal(replayed(first), null)
+  const second = await client.post(path, body, under('g1'))
+  t.equal(second.status, 201)
+  t.equal(replayed(second), 'true')
+  t.same(second.body, first.body)
+  const sorted = JSON.stringify(Object.fromEntries(Object.entries(body).reverse()), null, 2)
+  t.equal(replayed(await client.post(path, sorted, under('g1'))), 'true', 'members in another order')
+  t.equal((await world.balance(company.id, credit.id))[0], 10)
+  const other = await client.post(path, { ...body, quantity: 11 }, under('g1'))
+  t.equal(other.status, 409)
+  t.match(other.body.error, /idempotency key/)
+  t.equal((await client.put(`/company-plans/${company.id}`, { add_on_ids: [] }, under('g1'))).status, 409)
+
+  const member = { ...body, idempotency_key: 'g2' }
+  const [one, two] = await Promise.all([client.post(path, member), client.post(path, member)])
+  t.same(one.body, two.body)
+  t.same([replayed(one), replayed(two)].sort(), [null, 'true'].sort(), 'at the same time')
+  t.equal(replayed(await client.post(path, member, under('g2'))), 'true', 'header and member are one key')
+  t.equal((await client.post(path, member, under('g3'))).status, 400, 'two keys')
+  t.equal((await client.post(path, body, under('x'.repeat(256)))).status, 400)
+  t.equal((await world.balance(company.id, credit.id))[0], 20)
+})
+
+t.test('decision 37 an answer of 4xx leaves the key free', async t => {
+  const credit = await world.credit()
+  const company = await world.company()
+  const path = '/billing/credits/lease'
+  const body = { company_id: company.id, credit_type_id: credit.id, requested_amount: 3 }
+  t.equal((await client.post(path, body, under('l1'))).status, 402)
+  await world.grant(company.id, credit.id, 10)
+  const lease = await client.post(path, body, under('l1'))
+  t.equal(lease.status, 201)
+  await client.put(`${path}/${lease.body.data.id}/release`, undefined, under('l2'))
+  const again = await client.post(path, body, under('l1'))
+  t.equal(replayed(again), 'true')
+  t.equal(again.body.data.id, lease.body.data.id, 'a lease that is over is not taken anew')
+})
+
+t.test('N20 every route that is keyed answers a repetition with its first answer', async t => {
+  const credit = await world.credit()
+  const grant = {
+    credit_id: credit.id,
+    credit_amount: 5,
+    reset_cadence: 'monthly',
+    reset_start: 'billing_period',
+    reset_type: 'plan_period',
+  }
+  const plan = await publishedPlan(client, 'Keyed', [])
+  const company = await world.company({ base_plan_id: plan.id })
+  const made = await client.post('/billing/credits/plan-grants', { plan_id: plan.id, ...grant }, under('k1'))
+  t.equal(made.status, 201)
+  const remade = await client.post(
+    '/billing/credits/plan-grants',
+    { plan_id: plan.id, ...grant },
+    under('k1'),
+  )
+  t.same(remade.body, made.body)
+  const path = `/plans/version/${made.body.data.plan_version_id}/publish`
+  const publish = { migration_strategy: 'immediate', excluded_company_ids: [] }
+  const published = await client.put(path, publish, under('k2'))
+  t.equal(published.status, 200)
+  const twice = await client.put(path, publish, under('k2'))
+  t.equal(twice.status, 200, 'without the key it is no draft any more')
+  t.same(twice.body, published.body)
+  t.equal(replayed(twice), 'true')
+  const manage = {
+    company_id: company.id,
+    base_plan_id: plan.id,
+    add_on_selections: [],
+    pay_in_advance_entitlements: [],
+    credit_bundles: [],
+    custom_field_values: [],
+  }
+  const bundle = await client.ok('POST', '/billing/credits/bundles', {
+    credit_id: credit.id,
+    bundle_name: 'B',
+    currency: 'usd',
+    quantity: 7,
+    price_per_unit: 0,
+  })
+  const bought = { ...manage, credit_bundles: [{ bundle_id: bundle.id, quantity: 1 }] }
+  const sales = await Promise.all([1, 2, 3].map(() => client.post('/manage-plan', bought, under('k3'))))
+  t.same(
+    sales.map(({ status }) => status),
+    [200, 200, 200],
+    JSON.stringify(sales[0]?.body).slice(0, 300),
+  )
+  const [remaining] = await world.balance(company.id, credit.id)
+  t.equal(remaining, 12, 'the plan gave 5, the bundle 7 once')
+  const named = routes.filter(route => route.keyed !== null)
+  t.ok(named.every(route => route.mutates && route.environmentRequired))
+})
+
+t.test('decision 37 the key is free again after 24 hours of the environment', async t => {
+  const [environment] = (await client.ok('GET', '/environments')).filter(
+    (one: { environment_type: string }) => one.environment_type === 'development',
+  )
+  const credit = await world.credit()
+  const company = await world.company()
+  const body = { company_id: company.id, credit_id: credit.id, quantity: 10, reason: 'free' }
+  const path = '/billing/credits/grants/company'
+  await client.post(path, body, under('day'))
+  await client.ok('PUT', `/environments/${environment.id}/clock`, { offset_seconds: 86_400 - 60 })
+  t.equal(replayed(await client.post(path, body, under('day'))), 'true')
+  await client.ok('PUT', `/environments/${environment.id}/clock`, { offset_seconds: 86_400 + 60 })
+  t.equal(replayed(await client.post(path, body, under('day'))), null)
+  t.equal((await world.balance(company.id, credit.id))[0], 20)
+})
+
+t.test('decision 37 a change whose answer was lost is not made again', async t => {
+  const credit = await world.credit()
+  const company = await world.company()
+  const body = { company_id: company.id, credit_id: credit.id, quantity: 10, reason: 'free' }
+  const path = '/billing/credits/grants/company'
+  await client.post(path, body, under('lost'))
+  // as a process leaves it that was killed after the change and before its answer was stored
+  const { sql } = tollgate.services
+  await sql`update paid_writes set status = null, body = null, owner = 'dead' where key = 'lost'`
+  const again = await client.post(path, body, under('lost'))
+  t.equal(again.status, 202)
+  t.same(again.body.data, { taken: true })
+  t.equal(replayed(again), 'true')
+  // and before the change
+  await client.post(path, body, under('before'))
+  await sql`
+    with gone as (update paid_writes set status = null, body = null, owner = 'dead', claim = 'unmade' where key = 'before' returning claim)
+    select 1 from gone`
+  t.equal((await client.post(path, body, under('before'))).status, 201)
+  t.equal((await world.balance(company.id, credit.id))[0], 30)
+})

@@ -1,0 +1,112 @@
+// Lost updates (decision 38): every write of a definition whose read has an ETag honours If-Match. Held over the route table.
+import t from 'tap'
+import { taggedRead } from '../../src/front/http/routing/route.js'
+import { titleOf } from '../../src/serve/openapi/openapi.js'
+import { routes } from '../../src/serve/routes.js'
+import { startHere } from '../harness.js'
+import { times } from '../random.js'
+import { type UpdateCase, updateCases } from './update-cases.js'
+
+t.setTimeout(times(600_000))
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
+type Body = any
+
+/** A body that changes the definition, another for each number. */
+const changes: Readonly<Record<string, (n: number, said: Body) => object>> = {
+  'PUT /billing/credits/bundles/{bundle_id}': n => ({ bundle_name: `Bundle ${n}` }),
+  'PUT /billing/credits/plan-grants/{plan_grant_id}': n => ({ credit_amount: 100 + n }),
+  'PUT /billing/credits/spend-policies/{spend_policy_id}': n => ({ label: `label ${n}` }),
+  'PUT /billing/credits/{credit_id}': n => ({ description: `text ${n}` }),
+  'PUT /entity-trait-definitions/{entity_trait_definition_id}': n => ({ display_name: `Name ${n}` }),
+  'PUT /features/{feature_id}': n => ({ description: `text ${n}` }),
+  'PUT /flags/{flag_id}': n => ({ description: `text ${n}` }),
+  'PUT /flags/{flag_id}/rules': (n, { rules }) => ({
+    rules: rules.map((rule: Body) => ({ ...rule, name: `rule ${n}` })),
+  }),
+  'PUT /plan-bundles/{plan_id}': n => ({ plan: { name: 'Pro', description: `text ${n}` } }),
+  'PUT /plan-entitlements/{plan_entitlement_id}': n => ({ soft_limit: 100 + n }),
+  'PUT /plan-groups/{plan_group_id}': (n, said) => ({ ...said, trial_days: n }),
+  'PUT /plans/{plan_id}': n => ({ description: `text ${n}` }),
+  'PUT /plans/{plan_id}/billing_products': (n, said) => ({ ...said, trial_days: n }),
+  'PUT /webhooks/{webhook_id}': n => ({ name: `Hook ${n}` }),
+}
+
+const { client } = await startHere(t)
+const cases = await updateCases(client)
+const guarded = routes.filter(route => taggedRead(route, routes) !== null)
+let next = 1
+
+/** Where a write's definition is read. */
+function readOf(title: string, path: string): string {
+  if (title.startsWith('PUT /plan-groups')) return '/plan-groups'
+  return path.replace('/plan-bundles/', '/plans/').replace(/\/(rules|billing_products)$/, '')
+}
+
+async function tagAt(path: string): Promise<string> {
+  const { status, headers } = await client.get(path)
+  t.equal(status, 200, path)
+  return headers.get('etag') ?? ''
+}
+
+t.test('decision 38: every tagged read has a write here, and the other way round', async t => {
+  const puts = guarded.filter(({ method }) => method === 'put').map(titleOf)
+  t.strictSame([...puts].sort(), Object.keys(changes).sort())
+  for (const route of routes.filter(({ tagged }) => tagged))
+    t.ok(
+      guarded.some(one => taggedRead(one, routes) === route),
+      titleOf(route),
+    )
+})
+
+for (const [title, change] of Object.entries(changes))
+  t.test(`decision 38: ${title} refuses a lost update, and one of parallel writes holds`, async t => {
+    const [{ path, read, said }] = cases[title] as [UpdateCase]
+    const at = readOf(title, path)
+    const write = async (tag: string) =>
+      client.put(path, change(next++, said(await read())), { 'If-Match': tag })
+    const first = await tagAt(at)
+    t.match(first, /^"[\w-]{20,}"$/, 'a strong tag')
+    t.equal(await tagAt(at), first, 'the same while nothing changes')
+    const made = await write(first)
+    t.equal(made.status, 200, JSON.stringify(made.body.error))
+    const second = await tagAt(at)
+    t.not(second, first, 'another after a change')
+    const lost = await write(first)
+    t.equal(lost.status, 412)
+    t.type(lost.body.error, 'string')
+    t.equal(await tagAt(at), second, 'nothing was done')
+    t.equal((await write(`"other", ${second}`)).status, 200, 'one of several tags')
+    t.equal((await write('*')).status, 200)
+    t.equal((await write('abc')).status, 400, 'no tag')
+    const third = await tagAt(at)
+    t.equal((await write(`W/${third}`)).status, 412, 'a weak tag is none')
+    const bodies = await Promise.all(
+      Array.from({ length: 5 }, async () => change(next++, said(await read()))),
+    )
+    const answers = await Promise.all(bodies.map(body => client.put(path, body, { 'If-Match': third })))
+    t.strictSame(answers.map(({ status }) => status).sort(), [200, 412, 412, 412, 412])
+  })
+
+t.test('decision 38: a DELETE with an old tag deletes nothing; with the tag it is asked as ever', async t => {
+  for (const route of guarded.filter(({ method }) => method === 'del')) {
+    const title = titleOf(route)
+    const known = cases[title.replace('DELETE', 'PUT')]?.at(-1)
+    if (known === undefined) {
+      t.fail(title)
+      continue
+    }
+    const tag = await tagAt(known.path)
+    t.equal((await client.del(known.path, { 'If-Match': '"old"' })).status, 412, title)
+    t.equal(await tagAt(known.path), tag, title)
+    const { status } = await client.del(known.path, { 'If-Match': tag })
+    t.ok(status === 200 || status === 400, `${title} ${status}`)
+  }
+})
+
+t.test('decision 38: a read with a query has no tag, nor has a list', async t => {
+  const path = cases['PUT /features/{feature_id}']![1]!.path
+  t.equal((await client.get('/features')).headers.get('etag'), null)
+  const { headers } = await client.get(`${path}?strict=true`)
+  t.equal(headers.get('etag'), null)
+})

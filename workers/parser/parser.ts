@@ -1,0 +1,20 @@
+// The entry of a thread that reads large bodies: parsed, judged and packed, one after the other.
+import { type ParseJob, parseBody, transfersOf } from '../../src/events/parsing.js'
+import { collectWhenIdle } from '../../src/host/idle-gc.js'
+import { closed, type Port } from '../../src/wire/port.js'
+
+/** A parser's task from the HTTP thread, at its start. */
+export interface ParseTask {
+  readonly port: Port
+}
+
+/** Runs until the port closes. A body that it cannot answer ends the thread: another one is started. */
+export default async function parse({ port }: ParseTask): Promise<void> {
+  const over = closed(port)
+  collectWhenIdle()
+  port.on('message', (job: ParseJob) => {
+    const reply = parseBody(job)
+    port.postMessage(reply, transfersOf(reply))
+  })
+  await over
+}

@@ -1,0 +1,269 @@
+// Events whose idempotency keys are claimed in a store that nodes share, before anything of their request is decided.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ShardRequest } from '../../../src/core/company/shard-request.js'
+import type { FailedEvent, IngestItem } from '../../../src/core/model/message.js'
+import type { AcceptedEvent } from '../../../src/core/model/requests.js'
+import { itemsOf } from '../../../src/core/usage/batch.js'
+import { differ, printOfText } from '../../../src/core/values/fingerprint.js'
+import {
+  type Claimed,
+  type ClaimedEvent,
+  type FirstEvent,
+  type Held,
+  isFenced,
+} from '../../../src/redis/claims.js'
+import type { OldClaims } from '../../../src/redis/old-claims.js'
+
+/** Where a shard claims keys. */
+export type EventClaims = Pick<OldClaims, 'claim' | 'write' | 'free'>
+
+/** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
+export interface ClaimedRequest {
+  readonly request: ShardRequest
+  readonly held: readonly HeldEvent[]
+  readonly repeats: readonly FailedEvent[]
+}
+
+interface HeldEvent {
+  readonly eventId: string
+  readonly held: Held
+}
+
+/** Why a request is refused before anything of it is decided. */
+const busyDetail = 'An event with this idempotency key is on its way; try again'
+const unsureDetail =
+  'ClickHouse does not answer, and an idempotency key may be that of an event some hours ago; try again'
+/** Pause before a busy key is claimed again, and how often it is. */
+const busyMs = 10
+const busyTries = 100
+
+/** Requests, each with its part to decide, or its refusal. */
+export type ClaimedRequests = readonly (readonly [request: ShardRequest, left: ShardRequest | Error])[]
+
+/** Requests of one packet, in their order: those that need no claim, and those that do. */
+export function sorted(requests: readonly ShardRequest[]) {
+  const free: ShardRequest[] = []
+  const keyed: ShardRequest[] = []
+  for (const request of requests) {
+    const whole = 'uses' in request ? withItems(request) : request
+    if (eventsOf(whole).length > 0) keyed.push(whole)
+    else free.push(whole === request || !('uses' in request) ? whole : request)
+  }
+  return { free, keyed }
+}
+
+/** A packet's text is valid only until the next packet comes: before a claim is awaited, objects are made from it. */
+function withItems(request: Extract<ShardRequest, { readonly uses: unknown }>): ShardRequest {
+  for (let i = 0; i < request.count; i++)
+    if (request.uses.keyLength(request.from + i) > 0)
+      return { n: request.n, at: request.at, events: itemsOf(request) }
+  return request
+}
+
+/** Events of a request that claim a key. */
+function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
+  const events =
+    'events' in request
+      ? request.events.map(({ m }) => (m as { readonly event: AcceptedEvent }).event)
+      : 'm' in request && request.m.type === 'event'
+        ? [(request.m as { readonly event: AcceptedEvent }).event]
+        : []
+  return events.filter(({ idempotencyKey, failure }) => idempotencyKey !== null && failure === null)
+}
+
+/**
+ * Claim the keys of some requests together.
+ *
+ * returns  the part left of each request. It holds nothing where a key is busy (null), or refused (Error).
+ * errors   errors of the store: then nothing is known to be held.
+ */
+export async function claimAll(
+  requests: readonly ShardRequest[],
+  claims: EventClaims,
+): Promise<readonly (ClaimedRequest | Error | null)[]> {
+  // one name once: its second event in a request is a repeat of the first. In another request it waits for the fate of that
+  // one, which may be told to come later, or fail.
+  const first = new Map<string, { readonly event: AcceptedEvent; readonly request: ShardRequest }>()
+  const wanted: ClaimedEvent[] = []
+  for (const request of requests)
+    for (const event of eventsOf(request)) {
+      const name = nameOf(envOf(request, event), event)
+      if (first.has(name)) continue
+      first.set(name, { event, request })
+      wanted.push(claimOf(envOf(request, event), event))
+    }
+  const answers = await claims.claim(wanted)
+  const fates = new Map(wanted.map((one, i) => [one.eventId, answers[i]!]))
+  return requests.map(request => {
+    const held: HeldEvent[] = []
+    const repeats: FailedEvent[] = []
+    let busy = false
+    let unsure = false
+    const kept = (event: AcceptedEvent): AcceptedEvent | null => {
+      if (event.idempotencyKey === null || event.failure !== null) return event
+      const leader = first.get(nameOf(envOf(request, event), event))!
+      const fate = fates.get(leader.event.id)!
+      const found: Claimed =
+        leader.event === event || typeof fate === 'string' || 'first' in fate
+          ? fate
+          : leader.request === request
+            ? { first: firstOf(leader.event) }
+            : 'busy'
+      if (typeof found === 'string') {
+        if (found === 'busy') busy = true
+        else unsure = true
+        return null
+      }
+      if ('held' in found) {
+        held.push({ eventId: event.id, held: found.held })
+        return event
+      }
+      const other = differ(found.first.print, printOfEvent(event))
+      repeats.push([event.id, '', { ...found.first, other }])
+      if (!other) return null
+      const failure = `dropped: its idempotency key was used with other content by ${found.first.eventId}`
+      return { ...event, failure }
+    }
+    const left = reduced(request, kept)
+    if (busy || unsure) {
+      claims.free(held.map(one => one.held))
+      return unsure ? new Error(unsureDetail) : null
+    }
+    return { request: left, held, repeats }
+  })
+}
+
+/** The request with those of its events that are kept. */
+function reduced(request: ShardRequest, kept: (event: AcceptedEvent) => AcceptedEvent | null): ShardRequest {
+  if ('events' in request) {
+    const events: IngestItem[] = []
+    for (const item of request.events) {
+      const m = item.m as { readonly event: AcceptedEvent }
+      const event = kept(m.event)
+      if (event === m.event) events.push(item)
+      else if (event !== null) events.push({ ...item, m: { ...item.m, event } as IngestItem['m'] })
+    }
+    return { n: request.n, at: request.at, events }
+  }
+  const m = (request as { readonly m: { readonly event: AcceptedEvent } }).m
+  const event = kept(m.event)
+  // the event is not written a second time: only its record is kept, when its content differs
+  if (event === m.event) return request
+  const { n, at, k, id, env } = request as Extract<ShardRequest, { readonly m: unknown }>
+  if (event === null) return { n, at, events: [] }
+  const item = { k, id, env, fresh: false, m: { type: 'event', event, write: null, joins: [] } } as IngestItem
+  return { n, at, events: [item] }
+}
+
+const envOf = (request: ShardRequest, event: AcceptedEvent): string => {
+  if ('env' in request) return request.env
+  const items = (request as Extract<ShardRequest, { readonly events: unknown }>).events
+  return items.find(({ m }) => (m as { readonly event: AcceptedEvent }).event === event)!.env
+}
+
+const nameOf = (env: string, { idempotencyKey }: AcceptedEvent): string => `${env}\0${idempotencyKey}`
+
+const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
+  env,
+  key: event.idempotencyKey!,
+  eventId: event.id,
+  capturedAtMs: event.capturedAtMs,
+  receivedAtMs: event.receivedAtMs,
+  print: printOfEvent(event),
+})
+
+/** The event as the first one with its key. */
+const firstOf = (event: AcceptedEvent): FirstEvent => ({
+  eventId: event.id,
+  capturedAtMs: event.capturedAtMs,
+  print: printOfEvent(event),
+})
+
+/** As the sender computes it: for use only quantity and company count. */
+function printOfEvent({ type, subtype, quantity, companyId }: AcceptedEvent): number {
+  const used = type === 'track' || type === 'inference'
+  return printOfText(type, subtype ?? '', used ? quantity : 1, used ? (companyId ?? '') : '')
+}
+
+/** Claims between the moment in which a shard has them and the record of their event. */
+export class HeldKeys {
+  private readonly held = new Map<string, Held>()
+  private readonly repeated = new Map<number, readonly FailedEvent[]>()
+
+  constructor(private readonly claims: EventClaims | null) {}
+
+  /**
+   * Claim the keys of some requests. A request with a key whose event is under way comes later, when the fate of that
+   * event is known, or a second has passed. source: EV-27
+   *
+   * yields  those that can be decided or are refused; an error when another node owns the shard.
+   */
+  async *claim(
+    requests: readonly ShardRequest[],
+    claims: EventClaims,
+  ): AsyncGenerator<ClaimedRequests | Error> {
+    let asked = requests
+    for (let tries = 0; asked.length > 0; tries++) {
+      if (tries > 0) await sleep(busyMs)
+      const claimed = await claimAll(asked, claims).catch((error: Error) => error)
+      if (claimed instanceof Error && isFenced(claimed)) return void (yield claimed)
+      const busy: ShardRequest[] = []
+      const fates: (readonly [ShardRequest, ShardRequest | Error])[] = []
+      for (const [i, request] of asked.entries()) {
+        const one =
+          claimed instanceof Error
+            ? new Error('Redis does not answer; try again', { cause: claimed })
+            : claimed[i]!
+        if (one === null && tries < busyTries) busy.push(request)
+        else if (one === null) fates.push([request, new Error(busyDetail)])
+        else if (one instanceof Error) fates.push([request, one])
+        else fates.push([request, this.hold(one)])
+      }
+      yield fates
+      asked = busy
+    }
+  }
+
+  /** Returns the part to decide. */
+  private hold({ request, held, repeats }: ClaimedRequest): ShardRequest {
+    for (const one of held) this.held.set(one.eventId, one.held)
+    if (repeats.length > 0) this.repeated.set(request.n, repeats)
+    return request
+  }
+
+  /** The event is recorded at this sequence, which is appended in this tick. One that failed gives its key back (EV-28). */
+  written({ id, failure }: AcceptedEvent, sequence: number): void {
+    const held = this.held.size === 0 ? undefined : this.take(id)
+    if (held === undefined) return
+    if (failure === null) this.claims!.write([held], sequence)
+    else this.claims!.free([held])
+  }
+
+  /** The event was refused. */
+  free({ id }: AcceptedEvent): void {
+    const held = this.take(id)
+    if (held !== undefined) this.claims!.free([held])
+  }
+
+  /** Nothing of the request was done. */
+  forgo(request: ShardRequest): void {
+    this.repeated.delete(request.n)
+    if (this.held.size === 0) return
+    for (const event of eventsOf(request)) this.free(event)
+  }
+
+  /** The reply to a request: its failed events, and its repeats. */
+  repeats(n: number, failed: readonly FailedEvent[] | null): readonly FailedEvent[] | null {
+    if (this.repeated.size === 0) return failed
+    const repeats = this.repeated.get(n)
+    if (repeats === undefined) return failed
+    this.repeated.delete(n)
+    return [...(failed ?? []), ...repeats]
+  }
+
+  private take(id: string): Held | undefined {
+    const held = this.held.get(id)
+    this.held.delete(id)
+    return held
+  }
+}
