@@ -1,5 +1,5 @@
 // Checks of a key beyond its scopes: its period of validity, its addresses and its reach.
-import type { KeyConditions, KeyRecord } from '../kit/call.js'
+import type { KeyConditions, KeyRecord } from './key-types.js'
 
 /**
  * Why a key is not accepted now and from this address, or null.

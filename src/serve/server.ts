@@ -9,6 +9,7 @@ import { Server } from '../front/http/server.js'
 import { telling } from '../front/http/telling.js'
 import type { Services } from '../kit/services.js'
 import type { LateClickHouse } from '../recovery/late-clickhouse.js'
+import { registerDocuments } from './openapi/pages.js'
 import type { Opening } from './opening.js'
 import { routes } from './routes.js'
 import type { Traced } from './tracing.js'
@@ -59,6 +60,7 @@ export async function openServer(
     routes: cluster === null ? routes : telling(routes, cluster.changing),
     ...(cluster && { mayAnswer: () => cluster.node.members.isAlive }),
     audit,
+    documents: registerDocuments,
     exchange: traced?.Exchange,
     signOn,
   })

@@ -1,9 +1,9 @@
 // A company as its view shows it, from its actor to the HTTP thread: one text, since a structured clone costs more the
 // more values there are. Entitlements and metrics, most of a view, are written by the actor's thread in their wire form.
 import { type MetricPeriod, type MonthReset, metricPeriods, monthResets } from '../../schemas/enums.js'
-import type { EntitlementReport } from '../core/entitlements/entitlement.js'
+import type { CounterReading } from '../core/model/counters.js'
 import type { CompanyFigures, CompanyHead } from '../core/model/descriptions.js'
-import type { CounterReading } from '../core/usage/counter.js'
+import type { EntitlementReport } from '../core/model/entitlement-report.js'
 import { isoTime } from '../core/values/instant.js'
 
 export interface CompanyOutline extends Pick<CompanyFigures, 'plan' | 'addOns'>, OutlinedFigures {

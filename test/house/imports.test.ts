@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { filesUnder, read } from './source.js'
 
-/** From the top down: a file imports from its own room or from a line below its own. */
+/**
+ * From the top down: a file imports from its own room or from a line below its own. Front, control and the workers stand on
+ * one line: what they say to each other lies below them.
+ */
 const lines: readonly (readonly string[])[] = [
   ['src/main.ts', 'src/cli.ts', 'src/index.ts'],
   ['src/cli'],
@@ -11,11 +14,13 @@ const lines: readonly (readonly string[])[] = [
   ['src/serve.ts'],
   ['src/serve'],
   ['src/opened.ts'],
-  ['src/front/http'],
-  ['src/control/jobs'],
-  ['src/control'],
   ['src/cluster'],
-  ['src/engine', 'workers'],
+  ['src/front', 'src/control', 'workers/shard', 'workers/projector', 'workers/parser', 'workers/sealer'],
+  ['src/kit'],
+  ['src/kept'],
+  ['src/recovery'],
+  ['src/entities'],
+  ['src/account'],
   ['src/analytics'],
   ['src/catalog'],
   ['src/redis'],
@@ -36,15 +41,21 @@ const lines: readonly (readonly string[])[] = [
   ['types'],
 ]
 
+/** The bundle of services that handlers are given names parts of both sides, by type alone. */
+const namesTypesFromAbove = 'src/kit/services.ts'
+
+/** Rooms whose folders import each other in one direction only. */
+const unknotted = ['src/core', 'src/control', 'src/front', 'src/entities', 'workers/shard']
+
 /** Shapes of the wire refer to each other (a feature shows its flags, a flag its feature). */
 const mayBeCyclic = /^schemas\//
 
 /** Where a package may be loaded; types of it are free. */
 const owners: Readonly<Record<string, RegExp>> = {
-  'uWebSockets.js': /^src\/http\//,
+  'uWebSockets.js': /^src\/front\/http\//,
   '@modelcontextprotocol/sdk': /^src\/cli\/mcp\.ts$/,
   zod: /^src\/cli\/mcp\.ts$/,
-  piscina: /^src\/engine\/shards\/thread\.ts$/,
+  piscina: /^src\/entities\/shards\/thread\.ts$/,
   postgres: /^src\/storage\//,
   '@clickhouse/client': /^src\/storage\//,
   chdb: /^src\/storage\/embedded\//,
@@ -71,7 +82,7 @@ function place(path: string): Place {
 }
 
 function roomOf(parts: readonly string[]): string {
-  return parts[0] === 'src' || parts[0] === 'clients' ? parts.slice(0, 2).join('/') : parts[0]!
+  return ['src', 'clients', 'workers'].includes(parts[0]!) ? parts.slice(0, 2).join('/') : parts[0]!
 }
 
 /** `from '…'` of imports and exports, imports for their effect, and `import('…')` of literals. */
@@ -87,6 +98,14 @@ const targets = (path: string): readonly string[] =>
     .filter(target => target.startsWith('.'))
     .map(target => join(dirname(path), target).replace(/\.js$/, '.ts'))
 
+/** Without what is imported as types alone. */
+const valueTargets = (path: string): readonly string[] => {
+  const types = [...read(path).matchAll(/^import type [^'";]*? from '([^']+)'/gm)].map(match => match[1]!)
+  return imports(read(path))
+    .filter(target => target.startsWith('.') && !types.includes(target))
+    .map(target => join(dirname(path), target).replace(/\.js$/, '.ts'))
+}
+
 t.test('every file is on a line of the picture', async t => {
   const strays = sources.filter(path => place(path).line < 0)
   t.same(strays, [])
@@ -94,7 +113,7 @@ t.test('every file is on a line of the picture', async t => {
 
 t.test('no file imports from above, nor from another room of the same line', async t => {
   const wrong = sources.flatMap(path =>
-    targets(path)
+    (path === namesTypesFromAbove ? valueTargets : targets)(path)
       .filter(target => {
         const [from, to] = [place(path), place(target)]
         return to.room !== from.room && to.line <= from.line
@@ -113,7 +132,7 @@ t.test(
         targets(path)
           .filter(
             target =>
-              /^src\/api\/.*\/(handlers|store)\.ts$/.test(target) && dirname(target) !== dirname(path),
+              /^src\/control\/.*\/(handlers|store)\.ts$/.test(target) && dirname(target) !== dirname(path),
           )
           .map(target => `${path} imports ${target}`),
       )
@@ -121,20 +140,31 @@ t.test(
   },
 )
 
-t.test('the kit of the API imports no noun', async t => {
-  const wrong = sources
-    .filter(path => path.startsWith('src/kit/'))
-    .flatMap(path =>
-      targets(path)
-        .filter(target => target.startsWith('src/control/') && !target.startsWith('src/kit/'))
-        .map(target => `${path} imports ${target}`),
-    )
-  t.same(wrong, [])
+t.test('there are no import cycles, type imports included', async t => {
+  t.same(
+    knots(
+      sources.filter(path => !mayBeCyclic.test(path)),
+      targets,
+    ),
+    [],
+  )
 })
 
-t.test('there are no import cycles, type imports included', async t => {
-  t.same(knots(sources.filter(path => !mayBeCyclic.test(path))), [])
-})
+for (const room of unknotted)
+  t.test(`folders of ${room} do not import each other in a circle`, async t => {
+    const folderOf = (path: string) => path.slice(room.length + 1).split('/')[0]!
+    const folders = new Map<string, Set<string>>()
+    for (const path of sources.filter(one => one.startsWith(`${room}/`))) {
+      const reached = folders.get(folderOf(path)) ?? new Set()
+      for (const target of targets(path).filter(one => one.startsWith(`${room}/`)))
+        if (folderOf(target) !== folderOf(path)) reached.add(folderOf(target))
+      folders.set(folderOf(path), reached)
+    }
+    t.same(
+      knots([...folders.keys()], folder => [...folders.get(folder)!]),
+      [],
+    )
+  })
 
 t.test('the core imports itself, the shared enumerations and helpers for bytes, nothing else', async t => {
   const wrong = sources
@@ -173,8 +203,11 @@ t.test('only the configuration reads the environment', async t => {
   t.same(wrong, [])
 })
 
-/** Groups of files each of which imports, over others of the group, itself. */
-function knots(files: readonly string[]): readonly (readonly string[])[] {
+/** Groups of files or folders each of which imports, over others of the group, itself. */
+function knots(
+  files: readonly string[],
+  next: (file: string) => readonly string[],
+): readonly (readonly string[])[] {
   const index = new Map<string, number>()
   const low = new Map<string, number>()
   const stack: string[] = []
@@ -183,7 +216,7 @@ function knots(files: readonly string[]): readonly (readonly string[])[] {
     index.set(file, index.size)
     low.set(file, index.get(file)!)
     stack.push(file)
-    for (const target of targets(file)) {
+    for (const target of next(file)) {
       if (!files.includes(target)) continue
       if (!index.has(target)) visit(target)
       else if (!stack.includes(target)) continue
@@ -210,6 +243,6 @@ export const x = 1
 `
   t.same(imports(text), ['one', './two.js', 'three', './four.js', 'five'])
   t.equal(place('src/control/plans/store.ts').room, 'src/control')
-  t.equal(place('workers/shard/shard.ts').room, 'workers')
+  t.equal(place('workers/shard/shard.ts').room, 'workers/shard')
   t.equal(place('src/errors.ts').room, 'src/errors.ts')
 })

@@ -1,6 +1,6 @@
 // Decision 38: every list route gives and takes cursors.
 import t from 'tap'
-import { titleOf } from '../../src/serve/openapi/openapi.js'
+import { titleOf } from '../../src/front/http/routing/route.js'
 import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 

@@ -1,7 +1,8 @@
 // F3, L7: whole numbers beyond 2^53 keep their digits at every door that takes traits, and a number beyond 1e308 is
 // refused at every door that takes numbers.
 import t from 'tap'
-import { openApi, titleOf } from '../../src/serve/openapi/openapi.js'
+import { titleOf } from '../../src/front/http/routing/route.js'
+import { openApi } from '../../src/serve/openapi/openapi.js'
 import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { Sampler } from './sample.js'

@@ -1,7 +1,8 @@
 // Real answers against the document: whatever a first hour asks for has the shape that was promised.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
-import { openApi, titleOf } from '../../src/serve/openapi/openapi.js'
+import { titleOf } from '../../src/front/http/routing/route.js'
+import { openApi } from '../../src/serve/openapi/openapi.js'
 import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 

@@ -1,7 +1,6 @@
 // Lost updates (decision 38): every write of a definition whose read has an ETag honours If-Match. Held over the route table.
 import t from 'tap'
-import { taggedRead } from '../../src/front/http/routing/route.js'
-import { titleOf } from '../../src/serve/openapi/openapi.js'
+import { taggedRead, titleOf } from '../../src/front/http/routing/route.js'
 import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { times } from '../random.js'

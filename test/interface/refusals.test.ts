@@ -2,7 +2,8 @@
 // 404 for an unknown id, 400 for each member and parameter of another type and for each that is missing.
 import t from 'tap'
 import type { Route } from '../../src/front/http/routing/route.js'
-import { openApi, titleOf } from '../../src/serve/openapi/openapi.js'
+import { titleOf } from '../../src/front/http/routing/route.js'
+import { openApi } from '../../src/serve/openapi/openapi.js'
 import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { Sampler } from './sample.js'

@@ -1,7 +1,7 @@
 // The law of updates (decision 26): whoever sends back any part of what was just read changes nothing. Held over every
 // operation that updates, as the route table has them.
 import t from 'tap'
-import { titleOf } from '../../src/serve/openapi/openapi.js'
+import { titleOf } from '../../src/front/http/routing/route.js'
 import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { Random, times } from '../random.js'

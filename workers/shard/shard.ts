@@ -5,7 +5,6 @@
 //
 // Effects are applied before the journal answers, so two messages of one batch see each other. If the append
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
-
 import { type CheckedAndReserved, writeCheckAndReserve } from '../../src/core/checks/reserve.js'
 import { apply, decideCompany, presentOf } from '../../src/core/company/company.js'
 import type { ShardControl, ShardNotice, ShardRequest } from '../../src/core/company/shard-request.js'

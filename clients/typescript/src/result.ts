@@ -1,6 +1,7 @@
 // The result of a check in the interface's own members, and its source.
-import type { EntitlementReport } from '../../../src/core/entitlements/entitlement.js'
+
 import type { CheckResult } from '../../../src/core/flags/flag.js'
+import type { EntitlementReport } from '../../../src/core/model/entitlement-report.js'
 import type { Quantity } from '../../../src/core/values/quantity.js'
 
 /** The source of a result. */

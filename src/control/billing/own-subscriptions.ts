@@ -15,8 +15,8 @@ import {
   storedQuantity,
   sumOf,
 } from '../../core/values/quantity.js'
+import { type EntityPlace, isKnown } from '../../kit/entities.js'
 import { among } from '../../kit/sql.js'
-import { type EntityPlace, isKnown } from '../entities/write.js'
 import type { BillingPriceRow } from '../prices/rows.js'
 import type { ScheduledSubscription, SubscribedProduct, SubscriptionRow } from './record-rows.js'
 import { amountOf, soldBy } from './sold-price.js'

@@ -5,6 +5,7 @@ import type { WriteReply } from '../../core/model/entity-state.js'
 import type { CompanyMessage } from '../../core/model/message.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../../kit/call.js'
+import { type EntityCall, entityUnknown, isKnown, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import {
   boolean,
@@ -22,13 +23,9 @@ import {
 import { sortOf } from '../entities/list.js'
 import { companyBrief } from '../entities/view.js'
 import {
-  type EntityCall,
-  entityUnknown,
-  isKnown,
   isRemovable,
   lookedUp,
   type ReadyWrite,
-  type Refusals,
   readyCreate,
   readyTrait,
   readyUpsert,

@@ -3,10 +3,11 @@ import type { CompanyMembershipDetail, MembershipCreate } from '../../../schemas
 import type { UserSnapshot } from '../../core/model/descriptions.js'
 import { ServiceError } from '../../errors.js'
 import type { Handler } from '../../kit/call.js'
+import { type EntityCall, entityUnknown, isKnown, type Refusals } from '../../kit/entities.js'
 import { page, type QueryOf, query, string } from '../../kit/query.js'
 import { companyBriefs } from '../entities/read.js'
 import { membershipView } from '../entities/view.js'
-import { type EntityCall, entityUnknown, isKnown, type Refusals, replyWhenShown } from '../entities/write.js'
+import { replyWhenShown } from '../entities/write.js'
 import { findMembership, listMemberships } from './store.js'
 
 const listShape = { company_id: string, user_id: string, ...page } as const

@@ -4,10 +4,10 @@ import { type LimitKind, nearLimits } from '../../analytics/overview.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyLine } from '../../core/model/descriptions.js'
 import { dayStart, monthStart, weekStart } from '../../core/values/period.js'
+import type { EntityCall, EntityPlace } from '../../kit/entities.js'
 import { KeptAnswers } from '../../kit/kept-answers.js'
 import { long } from '../../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
-import type { EntityCall, EntityPlace } from '../entities/write.js'
 
 /** Companies that a list sorted by closeness has, at most. */
 export const closestMax = 500

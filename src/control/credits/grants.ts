@@ -29,10 +29,11 @@ import { derivedId } from '../../core/values/id.js'
 import type { Quantity } from '../../core/values/quantity.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { isKnown, type Refusals } from '../../kit/entities.js'
 import { long } from '../../kit/long.js'
 import { list, oneOf, page, type QueryOf, query, required, string } from '../../kit/query.js'
 import { isoTime, isoTimeOrNull, requireTime } from '../../kit/time.js'
-import { isKnown, type Refusals, replyWhenShown } from '../entities/write.js'
+import { replyWhenShown } from '../entities/write.js'
 import { priceView } from '../prices/view.js'
 import {
   countGrantRows,

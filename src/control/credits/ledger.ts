@@ -17,11 +17,11 @@ import {
 import { derivedId } from '../../core/values/id.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { isKnown } from '../../kit/entities.js'
 import { datetime, oneOf, page, type QueryOf, query, required, string } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import { companyBriefs } from '../entities/read.js'
-import { isKnown } from '../entities/write.js'
 import { creditViews } from './view.js'
 
 const ledgerShape = {

@@ -1,8 +1,8 @@
 // Brief views of companies, read from their actors.
 import type { Company } from '../../../schemas/companies.js'
 import type { EntityBrief } from '../../core/model/entity-state.js'
+import type { EntityPlace } from '../../kit/entities.js'
 import { companyBrief } from './view.js'
-import type { EntityPlace } from './write.js'
 
 /** Brief views of companies by id; deleted ones are left out. */
 export async function companyBriefs(

@@ -2,20 +2,16 @@
 import type { Keys, TraitUpsert } from '../../../schemas/companies.js'
 import { keysMax } from '../../core/company/entity-bounds.js'
 import type { CompanyMessage, EntityWrite, UserMessage } from '../../core/model/message.js'
-import type { Refusal } from '../../core/model/requests.js'
 import { inferType } from '../../core/values/trait-value.js'
 import { type DirectoryKind, isServiceId } from '../../entities/directory/directory.js'
 import type { Target } from '../../entities/directory/entities.js'
-import { type Answered, Refused } from '../../entities/shards/shards.js'
-import { type ErrorCode, ServiceError } from '../../errors.js'
+import type { Answered } from '../../entities/shards/shards.js'
+import { ServiceError } from '../../errors.js'
 import { aheadMsMax } from '../../events/judge.js'
 import { halfPair } from '../../json.js'
-import type { Call } from '../../kit/call.js'
+import { type EntityCall, entityUnknown, isKnown, orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { requireTime } from '../../kit/time.js'
-
-/** Error code and message for each refusal of an actor. */
-export type Refusals = Readonly<Partial<Record<Refusal, readonly [code: ErrorCode, message: string]>>>
 
 const nameLengthMax = 255
 
@@ -30,12 +26,6 @@ interface EntityBody {
   readonly created_at?: string | null | undefined
   readonly update_only?: boolean | null | undefined
 }
-
-/** A call to a handler of companies or users. */
-export type EntityCall = Call<unknown, unknown>
-
-/** The environment and time at which entities are read. */
-export type EntityPlace = Pick<EntityCall, 'services' | 'environment' | 'nowMs'>
 
 /**
  * Validate keys beyond what their parser checks: the count, the names, and text that every store returns unchanged.
@@ -52,18 +42,6 @@ export function requireKeys(keys: Keys, member = 'keys'): void {
     if (halfPair.test(name) || halfPair.test(keys[name]!))
       throw new ServiceError('value_invalid', `${member}: not a text`)
   }
-}
-
-const noun = { company: 'Company', user: 'User' } as const
-
-/** The 404 for an unknown or deleted company or user. */
-export function entityUnknown(kind: DirectoryKind): ServiceError {
-  return new ServiceError('not_found', `${noun[kind]} not found`)
-}
-
-/** Whether an entity of this kind and environment has this id. */
-export function isKnown(call: EntityPlace, kind: DirectoryKind, id: string): boolean {
-  return isServiceId(kind, 'id', id) && call.services.directory.has(call.environment.id, id)
 }
 
 /** Whether an entity may be deleted: it exists, or its deletion is not durable yet (CU-50). */
@@ -299,17 +277,4 @@ export async function shown(
   const { projections } = call.services
   const reached = written.map(({ shard, sequence }) => projections.reached('postgres', shard, sequence))
   await Promise.allSettled(reached)
-}
-
-/** The same, without waiting for Postgres. */
-export async function orRefused<T>(answer: Promise<T>, refusals: Refusals): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof Refused && error.refusal === 'entity_full')
-      throw new ServiceError('value_invalid', error.detail, { cause: error })
-    const row = error instanceof Refused ? refusals[error.refusal] : undefined
-    if (!(error instanceof Refused) || row === undefined) throw error
-    throw new ServiceError(row[0], error.detail ?? row[1], { cause: error })
-  }
 }

@@ -8,7 +8,7 @@ import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
 import type { PlansManaged, PlansWanted } from '../../core/model/plan-messages.js'
 import { ServiceError } from '../../errors.js'
-import type { EntityPlace } from '../entities/write.js'
+import type { EntityPlace } from '../../kit/entities.js'
 
 /**
  * Features whose usage would exceed the new limits. The change is decided on a copy of the company, by the same code

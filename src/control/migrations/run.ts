@@ -3,8 +3,8 @@ import type { MigrationStrategy } from '../../../schemas/enums.js'
 import { addMonthsClamped } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import type { Call } from '../../kit/call.js'
+import { isKnown } from '../../kit/entities.js'
 import { requireTime } from '../../kit/time.js'
-import { isKnown } from '../entities/write.js'
 
 const monthsAhead = 24
 

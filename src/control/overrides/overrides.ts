@@ -13,20 +13,14 @@ import type { CompanyMessage } from '../../core/model/message.js'
 import { quantityOrNull, storedOrNull } from '../../core/values/quantity.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { isKnown, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../../kit/query.js'
 import { requireTime } from '../../kit/time.js'
 import { whole } from '../../kit/unchanged.js'
 import { companyDetails } from '../companies/read.js'
-import { isKnown, type Refusals, replyWhenShown } from '../entities/write.js'
+import { replyWhenShown } from '../entities/write.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
-import {
-  countOverrideRows,
-  deleteNotes,
-  findOverride,
-  insertNote,
-  listOverrideRows,
-} from '../entitlements/store.js'
 import {
   type EntitlementValue,
   exhaustible,
@@ -35,6 +29,7 @@ import {
   statedValue,
   type WritePlace,
 } from '../entitlements/write.js'
+import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
 
 const listShape = {
   company_id: string,

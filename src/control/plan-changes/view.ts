@@ -2,10 +2,10 @@
 import type { Sql } from 'postgres'
 import type { PlanChange, PlanSnapshot, PlanVersionSnapshot } from '../../../schemas/plans.js'
 import type { PlanChangeRecord } from '../../core/model/plan-messages.js'
+import type { EntityPlace } from '../../kit/entities.js'
 import { among } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import { companyBriefs } from '../entities/read.js'
-import type { EntityPlace } from '../entities/write.js'
 import { type ApiKeyRow, apiKeyView } from '../keys/view.js'
 
 /**

@@ -6,14 +6,15 @@ import type {
   TemporaryAccessTokenCreate,
 } from '../../../schemas/portal.js'
 import { tokenSeconds } from '../../account/access-tokens.js'
-import type { EntitlementReport } from '../../core/entitlements/entitlement.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
+import type { EntitlementReport } from '../../core/model/entitlement-report.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { entityUnknown, isKnown } from '../../kit/entities.js'
 import { type QueryOf, query, string } from '../../kit/query.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
-import { entityUnknown, isKnown, lookedUp } from '../entities/write.js'
+import { lookedUp } from '../entities/write.js'
 
 /** POST /temporary-access-tokens. errors: 404 for keys that no company, or more than one, has. */
 export const createTemporaryAccessToken: Handler<TemporaryAccessTokenCreate> = async call => {

@@ -5,8 +5,8 @@ import type { CompanyDescription } from '../../core/model/descriptions.js'
 import { type Quantity, subtractQuantity } from '../../core/values/quantity.js'
 import { jsonText } from '../../json.js'
 import type { Answer, Call } from '../../kit/call.js'
+import { entityUnknown, isKnown } from '../../kit/entities.js'
 import { type QueryOf, query, string } from '../../kit/query.js'
-import { entityUnknown, isKnown } from '../entities/write.js'
 
 const companiesAtOnce = 500
 const asksAtOnce = 50

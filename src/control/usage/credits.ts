@@ -5,7 +5,7 @@ import type { Company } from '../../core/model/company-state.js'
 import { cycleOf } from '../../core/plans/plan.js'
 import { amountFromDecimal, amountToNumber } from '../../core/values/amount.js'
 import { dayMs, dayStart, mondayStart, monthStart } from '../../core/values/period.js'
-import type { EntityCall } from '../entities/write.js'
+import type { EntityCall } from '../../kit/entities.js'
 
 /**
  * Credits a company consumed today, this week, this month and this billing period.

@@ -3,6 +3,7 @@ import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/
 import type { FeatureDef } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { type EntityCall, entityUnknown } from '../../kit/entities.js'
 import {
   boolean,
   datetime,
@@ -19,7 +20,7 @@ import {
   withDefault,
 } from '../../kit/query.js'
 import type { UsageRow } from '../../wire/usage-rows.js'
-import { type EntityCall, entityUnknown, lookedUp } from '../entities/write.js'
+import { lookedUp } from '../entities/write.js'
 import { requireRange, requireWholeHours } from './buckets.js'
 import { companiesOfFeature, usersOfFeature } from './entitled.js'
 import { describedOrNull, knownCompany, knownFeature, knownUser, oneUsage, usageRows } from './rows.js'

@@ -6,20 +6,16 @@ import type { Target } from '../../entities/directory/entities.js'
 import type { Answered } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../../kit/call.js'
+import { type EntityCall, entityUnknown, isKnown, orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
 import { userBrief } from '../entities/view.js'
 import {
-  type EntityCall,
-  entityUnknown,
-  isKnown,
   isRemovable,
   lookedUp,
   namedBy,
-  orRefused,
   pairsOf,
   type ReadyWrite,
-  type Refusals,
   readyCreate,
   readyTrait,
   readyUpsert,

@@ -1,10 +1,10 @@
 // Full views of users, read from their actors.
 import type { UserDetail } from '../../../schemas/users.js'
 import type { UserSnapshot } from '../../core/model/descriptions.js'
+import type { EntityPlace } from '../../kit/entities.js'
 import { askForPage, textBytes } from '../../kit/page-weight.js'
 import { companyBriefs } from '../entities/read.js'
 import { definitionsOf } from '../entities/view.js'
-import type { EntityPlace } from '../entities/write.js'
 import { userDetail } from './view.js'
 
 /** Users in full, in the order of the ids; deleted ones are left out. Errors as `askForPage`. */

@@ -5,7 +5,6 @@ import type { Catalog } from '../catalog.js'
 import {
   type CompiledEntitlement,
   consumptionRateOf,
-  type EntitlementReport,
   isMeasured,
   limitOf,
   metersQuantities,
@@ -20,6 +19,7 @@ import { contextReason, decideIn, outcomeOf, quoted, unusedJson } from '../flags
 import { LiveCompany } from '../live/live-company.js'
 import type { CreditFigures } from '../model/account-state.js'
 import type { Company } from '../model/company-state.js'
+import type { EntitlementReport } from '../model/entitlement-report.js'
 import type { CheckContext } from '../model/requests.js'
 import {
   type Check,

@@ -1,31 +1,12 @@
 // A credit account as snapshots keep it, in JSON.
 
-import {
-  type CreditAccount,
-  emptyAccount,
-  type GrantRenewal,
-  type GrantState,
-  type HoldState,
-} from '../model/account-state.js'
+import type { AccountJson, Jsonified } from '../model/account-json.js'
+import { type CreditAccount, emptyAccount, type GrantState, type HoldState } from '../model/account-state.js'
 import { type ClosedHold, ClosedHolds } from '../model/closed-holds.js'
-import { decodeAmount, encodeAmount, type Nanos } from '../values/amount.js'
+import { decodeAmount, encodeAmount } from '../values/amount.js'
 import { interned } from '../values/shared-names.js'
 import { kindsOf } from './grant.js'
 import { sharedAmount } from './ledger.js'
-
-/** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
-export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals' | 'closed'>> & {
-  readonly closed: readonly Jsonified<ClosedHold>[]
-  /** Absent where nothing renews. */
-  readonly renewals?: readonly GrantRenewal[]
-}
-type Jsonified<T> = T extends bigint
-  ? Nanos
-  : T extends string | number | boolean | null
-    ? T
-    : T extends readonly (infer Item)[]
-      ? Jsonified<Item>[]
-      : { [Name in keyof T]: Jsonified<T[Name]> }
 
 /** An account for a snapshot; `decodeAccount` of it, through JSON, is the same account. */
 export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {

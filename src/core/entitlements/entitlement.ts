@@ -16,6 +16,7 @@ import type {
   PlanVersionDef,
   RuleDef,
 } from '../model/definitions.js'
+import type { EntitlementReport } from '../model/entitlement-report.js'
 import { nextTierBoundary } from '../pricing/price.js'
 import {
   type CompanyFacts,
@@ -474,30 +475,6 @@ function morePayable(
   if (endlessA || endlessB) return endlessA && !endlessB
   if (balanceA <= 0n || rateA === 0n) return false // no unit at all is affordable
   return balanceB <= 0n || rateB === 0n || balanceA * rateB > balanceB * rateA
-}
-
-/** A check's report of the entitlement it used (EN-50). Null members are omitted on the wire. */
-export interface EntitlementReport {
-  readonly featureId: string
-  readonly featureKey: string
-  readonly valueType: EntitlementValueType
-  readonly allocation: Quantity | null
-  readonly usage: Quantity | null
-  readonly softLimit: Quantity | null
-  readonly eventName: string | null
-  readonly eventSubtype: string | null
-  readonly metricPeriod: MetricPeriod | null
-  readonly monthReset: MonthReset | null
-  readonly metricResetAtMs: number | null
-  readonly creditId: string | null
-  readonly consumptionRate: number | null
-  readonly quantityRates: Readonly<Record<string, number>> | null
-  readonly creditTotal: number | null
-  readonly creditUsed: number | null
-  readonly creditRemaining: number | null
-  readonly creditReserved: number | null
-  readonly creditSettled: number | null
-  readonly warningTiers: readonly { readonly key: string; readonly value: number }[] | null
 }
 
 /** Whether a report of this value type shows usage (EN-50). */

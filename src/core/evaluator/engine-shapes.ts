@@ -12,7 +12,6 @@ import type {
 } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import {
-  type EntitlementReport,
   generatedRules,
   reportEntitlement,
   resolveEntitlement,
@@ -22,6 +21,7 @@ import type { CompiledFlag } from '../flags/flag.js'
 import type { LiveCompany } from '../live/live-company.js'
 import type { Counter } from '../model/counters.js'
 import type { ConditionDef, RuleDef, SpendPolicyDef } from '../model/definitions.js'
+import type { EntitlementReport } from '../model/entitlement-report.js'
 import type { User } from '../model/entity-state.js'
 import { billingSubscription, isActive } from '../plans/plan.js'
 import { readAll } from '../usage/counter.js'

@@ -1,8 +1,8 @@
 // The evaluator over snapshots in the wire's shapes: one flag, at most one company, one user, one preflight.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { EntitlementReport } from '../entitlements/entitlement.js'
 import { type CheckResult, CompiledFlag, decideByRules, result } from '../flags/flag.js'
 import type { ConditionDef } from '../model/definitions.js'
+import type { EntitlementReport } from '../model/entitlement-report.js'
 import type { Preflight } from '../model/requests.js'
 import type { CounterTest } from '../rules/read-set.js'
 import {

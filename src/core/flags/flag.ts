@@ -4,12 +4,12 @@ import {
   type CompiledEntitlement,
   type CompiledFeature,
   type EntitledFacts,
-  type EntitlementReport,
   reportEntitlement,
   resolveEntitlement,
   writeEntitlement,
 } from '../entitlements/entitlement.js'
 import type { FlagDef } from '../model/definitions.js'
+import type { EntitlementReport } from '../model/entitlement-report.js'
 import type { CheckContext, Preflight } from '../model/requests.js'
 import {
   type Check,

@@ -1,6 +1,7 @@
 // The counters of one company: all their numbers in one list, so that a company with twelve counters has two objects for
 // them, of which the collector traces none of the numbers.
 
+import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
 import {
   addQuantity,
   type Quantity,
@@ -9,6 +10,19 @@ import {
   storedQuantity,
 } from '../values/quantity.js'
 import { Names } from '../values/shared-names.js'
+
+/** One window of a counter as it reads at an instant. */
+export interface CounterReading {
+  readonly period: MetricPeriod
+  readonly monthReset: MonthReset
+  readonly value: Quantity
+  /** First and last event time inside the window, epoch ms; null without events. */
+  readonly capturedAtMinMs: number | null
+  readonly capturedAtMaxMs: number | null
+  readonly createdAtMs: number
+  /** End of the window; null for all_time (US-2). */
+  readonly validUntilMs: number | null
+}
 
 /** A counter as snapshots keep it: values beyond ±(2^53 − 1) are decimal text. See counter.ts for its numbers. */
 export type StoredCounter = readonly StoredQuantity[]

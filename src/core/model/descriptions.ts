@@ -1,13 +1,12 @@
 // An actor's state as snapshots and descriptions carry it. Types only.
 
-import type { encodeAccount } from '../credits/ledger-json.js'
-import type { EntitlementReport } from '../entitlements/entitlement.js'
-import type { CounterReading } from '../usage/counter.js'
 import type { Quantity } from '../values/quantity.js'
 import type { StoredText } from '../values/text-map.js'
+import type { AccountJson } from './account-json.js'
 import type { TopupSettings } from './account-state.js'
 import type { OverrideState, PlanHolding, PlanSchedule, SubscriptionState } from './company-state.js'
-import type { StoredCounter } from './counters.js'
+import type { CounterReading, StoredCounter } from './counters.js'
+import type { EntitlementReport } from './entitlement-report.js'
 
 export interface EntitySnapshot {
   readonly id: string
@@ -46,7 +45,7 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly schedule: PlanSchedule | null
   readonly overrides: readonly OverrideState[]
   readonly counters: readonly (readonly [subtype: string, counter: StoredCounter])[]
-  readonly credits: readonly ReturnType<typeof encodeAccount>[]
+  readonly credits: readonly AccountJson[]
   readonly idsMade: number
   /** The company's time, epoch ms: that of its last fact. */
   readonly timeMs: number

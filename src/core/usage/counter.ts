@@ -1,6 +1,13 @@
 // Counters: a company's use of one event, over all time and in the current windows (US-1, US-2).
 import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import { type Counter, Counters, cycleLength, isAnyLarge, plainLength } from '../model/counters.js'
+import {
+  type Counter,
+  type CounterReading,
+  Counters,
+  cycleLength,
+  isAnyLarge,
+  plainLength,
+} from '../model/counters.js'
 import type { EventMode } from '../model/requests.js'
 import {
   type Cycle,
@@ -14,19 +21,6 @@ import {
   weekStart,
 } from '../values/period.js'
 import { addQuantity, type Quantity, quantityMax, quantityOf, subtractQuantity } from '../values/quantity.js'
-
-/** One window of a counter as it reads at an instant. */
-export interface CounterReading {
-  readonly period: MetricPeriod
-  readonly monthReset: MonthReset
-  readonly value: Quantity
-  /** First and last event time inside the window, epoch ms; null without events. */
-  readonly capturedAtMinMs: number | null
-  readonly capturedAtMaxMs: number | null
-  readonly createdAtMs: number
-  /** End of the window; null for all_time (US-2). */
-  readonly validUntilMs: number | null
-}
 
 /**
  * The fields of one counter: all of them lie in one list per company (counters.ts). Change them by `addUsage` alone.

@@ -6,7 +6,6 @@ import {
   type PreflightRequestBody,
   validateContext,
 } from '../../../schemas/checks.js'
-import { orRefused, type Refusals } from '../../control/entities/write.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import type { UserSnapshot } from '../../core/model/descriptions.js'
 import type { Question } from '../../core/model/message.js'
@@ -18,6 +17,7 @@ import { inTurn } from '../../entities/turns/many-turns.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyedStamp } from '../../kept/response-cache.js'
 import { type Answer, type Call, Deferred } from '../../kit/call.js'
+import { orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { requireTime } from '../../kit/time.js'
 import { chargeFor, contextsFor, flagsOf, isHeavy, publicContextsMax } from './many.js'

@@ -2,7 +2,6 @@
 
 import { ServiceError } from '../../errors.js'
 import type { Services } from '../../kit/services.js'
-import { registerDocuments } from '../../serve/openapi/pages.js'
 import { preflightHeaders } from './admission/cors.js'
 import type { App, AppRequest, AppResponse } from './apps/app.js'
 import { ConsoleExchange, consoleApi, isOfConsole } from './console/exchange.js'
@@ -27,6 +26,8 @@ const flushMs = 100
 export interface ServerOptions extends SharedOptions {
   readonly health: Health
   readonly routes: readonly Route[]
+  /** Registers the pages that describe the routes. */
+  readonly documents: (pages: Pages, routes: readonly Route[]) => void
   /** The Exchange subclass used with tracing. */
   readonly exchange?: typeof Exchange
   /** Sign-on to the console; absent or null: links and keys alone. */
@@ -123,7 +124,7 @@ export class Server {
       )
     }
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
-    registerDocuments(pages, options.routes)
+    options.documents(pages, options.routes)
     registerConsole(pages)
     registerSignIn(pages, shared, options.signOn ?? null)
     this.registerPreflights()

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs'
 import { type KeyScope, type RateLimitBucket, rateLimitBuckets } from '../../../schemas/enums.js'
 import { operationSchemas } from '../../../schemas/operations.js'
 import { type ErrorCode, errorRows } from '../../errors.js'
-import { type LimitKind, type Route, type Scope, taggedRead } from '../../front/http/routing/route.js'
+import {
+  type LimitKind,
+  type Route,
+  type Scope,
+  taggedRead,
+  templateOf,
+  titleOf,
+  verbs,
+} from '../../front/http/routing/route.js'
 import type { QueryParameter } from '../../kit/query.js'
 import { exampleOf } from './examples.js'
 import { parameterText } from './parameters.js'
@@ -57,13 +65,6 @@ function byText(a: unknown, b: unknown): number {
 
 /** Names that the compiler generates for anonymous types: these are inlined. */
 const nameless = /^(__type|object$|(Readonly)?(Record|Array|Omit|Pick|Partial))|\.\.\./
-
-const verbs = { get: 'get', post: 'post', put: 'put', del: 'delete' } as const
-
-/** The name of a row in `Operations`: `GET /companies/{company_id}`. */
-export function titleOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
-  return `${verbs[method].toUpperCase()} ${templateOf(path)}`
-}
 
 /** Routes without a line in `Operations`, and lines without a route; both must be empty. */
 export function undescribed(routes: readonly Route[]): { missing: string[]; left: string[] } {
@@ -302,10 +303,6 @@ function schemaOf(schema: unknown): Json {
 
 function withoutRules(text: string): string {
   return text.replaceAll(/ \((?:[A-Z]{2}-\d|decision \d)[^)]*\)/g, '')
-}
-
-function templateOf(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}')
 }
 
 /** `listCompanyOverrides` reads "List company overrides". */

@@ -11,6 +11,7 @@ import type { EnvironmentRecord, KeyRecord, PublishableKeyLimits } from '../../.
 import type { Clock, Keys, Services } from '../../../src/kit/services.js'
 import { createLogger, type Logger } from '../../../src/log.js'
 import { createMetrics, type Metrics } from '../../../src/metrics.js'
+import { registerDocuments } from '../../../src/serve/openapi/pages.js'
 
 export const secretOf = {
   account: 'sk_acct_test',
@@ -145,6 +146,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
   const metrics = createMetrics()
   const { app } = await openApp(serverOfTests)
   const server: Server = new Server(app, {
+    documents: registerDocuments,
     config: {
       apiKeyHeaders: ['X-Service-Api-Key', 'X-Other-Key'],
       environmentHeaders: ['X-Service-Environment-Id', 'X-Other-Environment'],

@@ -1,6 +1,6 @@
 // Clients of a simulated Tollgate: they repeat every request until it is answered, and remember the answers.
 
-import { orRefused, readyTrait, readyUpsert, replyWhenShown } from '../../../src/control/entities/write.js'
+import { readyTrait, readyUpsert, replyWhenShown } from '../../../src/control/entities/write.js'
 import type { CreditMessage, CreditReply } from '../../../src/core/model/account-state.js'
 import type { CompanyDescription } from '../../../src/core/model/descriptions.js'
 import type { Question } from '../../../src/core/model/message.js'
@@ -11,6 +11,7 @@ import type { Sender } from '../../../src/front/events/claims.js'
 import { ingestMany, ingestOne } from '../../../src/front/events/ingest.js'
 import { ingestOneBytes, ingestText } from '../../../src/front/events/usual.js'
 import { type Answer, Deferred } from '../../../src/kit/call.js'
+import { orRefused } from '../../../src/kit/entities.js'
 import { acksIn } from '../../events/acks.js'
 import type { Random } from '../../random.js'
 import { environmentId, type Machine, type Service } from './machine.js'

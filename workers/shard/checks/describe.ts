@@ -4,16 +4,13 @@ import type { Catalog } from '../../../src/core/catalog.js'
 import { snapshotUntil } from '../../../src/core/checks/cacheable-until.js'
 import { shownEventNamesMax } from '../../../src/core/company/entity-bounds.js'
 import { encodeCompany, encodeHead } from '../../../src/core/company/state.js'
-import {
-  type EntitlementReport,
-  reportEntitlement,
-  resolveEntitlement,
-} from '../../../src/core/entitlements/entitlement.js'
+import { reportEntitlement, resolveEntitlement } from '../../../src/core/entitlements/entitlement.js'
 import { featureUsages } from '../../../src/core/live/feature.js'
 import { LiveCompany } from '../../../src/core/live/live-company.js'
 import type { Company } from '../../../src/core/model/company-state.js'
 import type { Counter } from '../../../src/core/model/counters.js'
 import type { CompanyDescription, CompanyLine } from '../../../src/core/model/descriptions.js'
+import type { EntitlementReport } from '../../../src/core/model/entitlement-report.js'
 import type { Effect, OutlineQuestion, Question } from '../../../src/core/model/message.js'
 import { lastUseMs, readAll } from '../../../src/core/usage/counter.js'
 import { amountToNumber } from '../../../src/core/values/amount.js'

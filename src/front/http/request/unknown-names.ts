@@ -6,9 +6,8 @@ import type { CatalogData } from '../../../core/model/definitions.js'
 import { ServiceError } from '../../../errors.js'
 import { nearest } from '../../../faults.js'
 import type { RawBody } from '../../../kit/call.js'
-import { titleOf } from '../../../serve/openapi/openapi.js'
 import { eventsIn, uncountedEvents } from '../../events/uncounted.js'
-import type { Route } from '../routing/route.js'
+import { type Route, titleOf } from '../routing/route.js'
 import type { Compiled } from './compiled-route.js'
 
 /** A name that is not known. */

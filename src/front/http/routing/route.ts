@@ -187,3 +187,16 @@ export function assertDistinct(routes: readonly Route[]): void {
     seen.add(shape)
   }
 }
+
+/** HTTP methods by the names that routes give them. */
+export const verbs = { get: 'get', post: 'post', put: 'put', del: 'delete' } as const
+
+/** The name of a row in `Operations`: `GET /companies/{company_id}`. */
+export function titleOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  return `${verbs[method].toUpperCase()} ${templateOf(path)}`
+}
+
+/** A path as the OpenAPI document writes it: `/companies/{company_id}`. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}')
+}
