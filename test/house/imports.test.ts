@@ -1,7 +1,8 @@
 // The picture of who may import whom, held against the imports as they are.
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { filesUnder, read } from './source.js'
+import { filesUnder, read, root } from './source.js'
 
 /**
  * From the top down: a file imports from its own room or from a line below its own. Front, control and the workers stand on
@@ -109,6 +110,21 @@ const valueTargets = (path: string): readonly string[] => {
 t.test('every file is on a line of the picture', async t => {
   const strays = sources.filter(path => place(path).line < 0)
   t.same(strays, [])
+})
+
+t.test('every room has a README that says what it owns, does not own and promises', async t => {
+  const folders = (['src', 'workers'] as const).flatMap(top =>
+    readdirSync(join(root, top), { withFileTypes: true })
+      .filter(entry => entry.isDirectory())
+      .map(entry => `${top}/${entry.name}`),
+  )
+  t.ok(folders.length > 20)
+  for (const folder of folders) {
+    const path = `${folder}/README.md`
+    if (!t.ok(existsSync(join(root, path)), path)) continue
+    for (const words of ['**Owns.**', '**Does not own.**', '**Promises.**'])
+      t.ok(read(path).includes(words), `${path} ${words}`)
+  }
 })
 
 t.test('no file imports from above, nor from another room of the same line', async t => {
