@@ -2,7 +2,7 @@
 // invoices, coupons, payment methods, meters, profiles and details. Amounts are in the currency's smallest unit.
 import typia, { type tags } from 'typia'
 import type { CheckoutProblem } from './checkout.js'
-import type { Company, CompanyDetail } from './companies.js'
+import type { Company, CompanyDetail, Keys } from './companies.js'
 import type {
   BillingCollectionMethod,
   BillingPriceScheme,
@@ -256,7 +256,7 @@ export interface AutoTopupOverride {
   threshold_credits?: Units | null | undefined
 }
 
-/** Body of POST /manage-plan and its preview: the complete wanted state of a company (PB-30). */
+/** The complete wanted state of a company (PB-30). */
 export interface ManagePlanRequest extends Keyed {
   company_id: string
   add_on_selections: PlanSelection[] & tags.MaxItems<100>
@@ -290,7 +290,27 @@ export interface ManagePlanRequest extends Keyed {
   trial_end_setting?: BillingSubscriptionTrialEndSetting | null | undefined
 }
 
-export const parseManagePlanRequest = typia.json.createValidateParse<ManagePlanRequest>()
+type ManagePlanLists =
+  | 'add_on_selections'
+  | 'credit_bundles'
+  | 'custom_field_values'
+  | 'pay_in_advance_entitlements'
+
+/**
+ * Body of POST /manage-plan and its preview. The company is named by `company_id` or by `company`; lists that are left out
+ * are empty.
+ */
+export interface ManagePlanRequestBody extends Omit<ManagePlanRequest, 'company_id' | ManagePlanLists> {
+  company_id?: string | null | undefined
+  /** Keys of the company, in place of its id. An unknown company is made; its preview is 404. */
+  company?: Keys | null | undefined
+  add_on_selections?: ManagePlanRequest['add_on_selections'] | null | undefined
+  credit_bundles?: ManagePlanRequest['credit_bundles'] | null | undefined
+  custom_field_values?: ManagePlanRequest['custom_field_values'] | null | undefined
+  pay_in_advance_entitlements?: ManagePlanRequest['pay_in_advance_entitlements'] | null | undefined
+}
+
+export const parseManagePlanRequest = typia.json.createValidateParse<ManagePlanRequestBody>()
 
 /** Body of POST /manage-plan/subscription/cancel. */
 export interface SubscriptionCancel extends Keyed {

@@ -5,9 +5,9 @@ import type {
   CompanyGrantCreate,
   Credit,
   CreditBundle,
-  CreditBundleCreate,
+  CreditBundleCreateRequestBody,
   CreditBundleUpdate,
-  CreditCreate,
+  CreditCreateRequestBody,
   CreditGrant,
   CreditLease,
   CreditLedgerEntry,
@@ -28,11 +28,15 @@ import type { Count, Deleted } from './envelope.js'
 
 export interface CreditOperations {
   'GET /billing/credits': { id: 'listBillingCredits'; data: Credit[] }
-  'POST /billing/credits': { id: 'createBillingCredit'; body: CreditCreate; data: Credit }
+  'POST /billing/credits': { id: 'createBillingCredit'; body: CreditCreateRequestBody; data: Credit }
   /** A company's balance of every credit: remaining, in open holds, and their sum. */
   'GET /billing/credits/balance': { id: 'listCompanyCreditBalances'; data: CompanyCreditBalanceRecord[] }
   'GET /billing/credits/bundles': { id: 'listCreditBundles'; data: CreditBundle[] }
-  'POST /billing/credits/bundles': { id: 'createCreditBundle'; body: CreditBundleCreate; data: CreditBundle }
+  'POST /billing/credits/bundles': {
+    id: 'createCreditBundle'
+    body: CreditBundleCreateRequestBody
+    data: CreditBundle
+  }
   'GET /billing/credits/bundles/count': { id: 'countCreditBundles'; data: Count }
   'GET /billing/credits/bundles/{bundle_id}': { id: 'getCreditBundle'; data: CreditBundle }
   'PUT /billing/credits/bundles/{bundle_id}': {

@@ -62,14 +62,21 @@ export interface CreditUpdate extends CreditTerms {
 
 export const parseCreditUpdate = typia.json.createValidateParse<CreditUpdate>()
 
-/** Body of POST /billing/credits. */
+/** A new credit with its defaults. */
 export interface CreditCreate extends CreditTerms {
   name: Name
   description: string & tags.MaxLength<1024>
   currency: CurrencyCode
 }
 
-export const parseCreditCreate = typia.json.createValidateParse<CreditCreate>()
+/** Body of POST /billing/credits. */
+export interface CreditCreateRequestBody extends Omit<CreditCreate, 'description' | 'currency'> {
+  description?: CreditCreate['description'] | null | undefined
+  /** Currency of its prices. Default: usd. */
+  currency?: CurrencyCode | null | undefined
+}
+
+export const parseCreditCreate = typia.json.createValidateParse<CreditCreateRequestBody>()
 
 export interface CreditCurrencyPrice {
   currency: string
@@ -141,7 +148,7 @@ export interface CreditBundleUpdate extends CreditBundleTerms {
 
 export const parseCreditBundleUpdate = typia.json.createValidateParse<CreditBundleUpdate>()
 
-/** Body of POST /billing/credits/bundles. */
+/** A new bundle with its defaults. */
 export interface CreditBundleCreate extends CreditBundleTerms {
   bundle_name: Name
   price_per_unit: Money
@@ -150,7 +157,13 @@ export interface CreditBundleCreate extends CreditBundleTerms {
   bundle_type?: 'fixed' | null | undefined
 }
 
-export const parseCreditBundleCreate = typia.json.createValidateParse<CreditBundleCreate>()
+/** Body of POST /billing/credits/bundles. */
+export interface CreditBundleCreateRequestBody extends Omit<CreditBundleCreate, 'currency'> {
+  /** Default: usd. */
+  currency?: CurrencyCode | null | undefined
+}
+
+export const parseCreditBundleCreate = typia.json.createValidateParse<CreditBundleCreateRequestBody>()
 
 export interface CreditBundle {
   id: string
@@ -378,14 +391,20 @@ interface PlanGrantTerms {
   apply_to_existing?: boolean | null | undefined
 }
 
-/** Body of POST /billing/credits/plan-grants. */
-export interface PlanGrantCreate extends PlanGrantTerms, Keyed {
+/** A credit grant of a new plan. */
+export interface NewPlanGrant extends PlanGrantTerms {
   credit_id: string
+  credit_amount: Credits
+  /** Default: monthly, where it resets. */
+  reset_cadence?: BillingPlanCreditGrantResetCadence | null | undefined
+  /** Default: billing_period, where it resets. */
+  reset_start?: BillingPlanCreditGrantResetStart | null | undefined
+}
+
+/** Body of POST /billing/credits/plan-grants. */
+export interface PlanGrantCreate extends NewPlanGrant, Keyed {
   plan_id: string
   plan_version_id?: string | null | undefined
-  credit_amount: Credits
-  reset_cadence: BillingPlanCreditGrantResetCadence
-  reset_start: BillingPlanCreditGrantResetStart
 }
 
 export const parsePlanGrantCreate = typia.json.createValidateParse<PlanGrantCreate>()

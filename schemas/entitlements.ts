@@ -75,8 +75,16 @@ export interface PlanEntitlementUpdate extends EntitlementValueUpdate, PlanEntit
 
 export const parsePlanEntitlementUpdate = typia.json.createValidateParse<PlanEntitlementUpdate>()
 
-/** Body of POST /plan-entitlements. */
-export interface PlanEntitlementCreate extends EntitlementValueWrite, PlanEntitlementTerms {
+/**
+ * An entitlement of a new plan. Without `value_type` the value that is given says it; a boolean feature without one is
+ * granted.
+ */
+export interface NewPlanEntitlement extends PlanEntitlementUpdate {
+  feature_id: string
+}
+
+/** Body of POST /plan-entitlements. Without `value_type` the value that is given says it. */
+export interface PlanEntitlementCreate extends PlanEntitlementUpdate {
   feature_id: string
   plan_id: string
   plan_version_id?: string | null | undefined
@@ -182,8 +190,8 @@ interface OverrideTerms {
   note?: (string & tags.MaxLength<1024>) | null | undefined
 }
 
-/** Body of POST /company-overrides. */
-export interface CompanyOverrideCreate extends EntitlementValueWrite, OverrideTerms, Keyed {
+/** Body of POST /company-overrides. Without `value_type` the value that is given says it. */
+export interface CompanyOverrideCreate extends EntitlementValueUpdate, OverrideTerms, Keyed {
   company_id: string
   feature_id: string
 }

@@ -22,14 +22,20 @@ interface FeatureOptions {
   trait_id?: string | null | undefined
 }
 
-/** Body of POST /features. */
+/** A new feature of a known type. */
 export interface FeatureCreate extends FeatureOptions {
   feature_type: FeatureType
   name: string & tags.MinLength<1> & tags.MaxLength<512>
-  description: string & tags.MaxLength<1024>
+  description?: (string & tags.MaxLength<1024>) | null | undefined
 }
 
-export const parseFeatureCreate = typia.json.createValidateParse<FeatureCreate>()
+/** Body of POST /features. */
+export interface FeatureCreateRequestBody extends Omit<FeatureCreate, 'feature_type'> {
+  /** Default: event with `event_subtype`, trait with `trait_id`, else boolean. */
+  feature_type?: FeatureType | null | undefined
+}
+
+export const parseFeatureCreate = typia.json.createValidateParse<FeatureCreateRequestBody>()
 
 /** Body of POST /features/billing-linked. Provider and resource identify the feature. */
 export interface BillingLinkedFeatureCreate extends FeatureCreate {

@@ -16,7 +16,7 @@ import type { Long } from './long.js'
 import type { AccountMember } from './members.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-/** Body of POST /flags. */
+/** A flag with its defaults. */
 export interface FlagWrite {
   key: string & tags.MinLength<1> & tags.MaxLength<512>
   name: string & tags.MinLength<1> & tags.MaxLength<512>
@@ -27,7 +27,20 @@ export interface FlagWrite {
   maintainer_account_member_id?: string | null | undefined
 }
 
-export const parseFlagWrite = typia.json.createValidateParse<FlagWrite>()
+/** Body of POST /flags. */
+export interface FlagCreateRequestBody {
+  key: FlagWrite['key']
+  /** Default: the key. */
+  name?: FlagWrite['name'] | null | undefined
+  description?: FlagWrite['description'] | null | undefined
+  /** The value where no rule decides. Default: false. */
+  default_value?: boolean | null | undefined
+  flag_type?: 'boolean' | null | undefined
+  feature_id?: string | null | undefined
+  maintainer_account_member_id?: string | null | undefined
+}
+
+export const parseFlagWrite = typia.json.createValidateParse<FlagCreateRequestBody>()
 
 /** Body of PUT /flags/{flag_id}. Absent members are unchanged; null clears the last two (decision 26). */
 export interface FlagUpdate extends Partial<FlagWrite> {}
@@ -51,7 +64,8 @@ export interface ConditionWrite {
   id?: string | null | undefined
   condition_type: ConditionType
   operator: ComparableOperator
-  resource_ids: string[] & tags.MaxItems<1000>
+  /** Default: none. */
+  resource_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
   trait_id?: string | null | undefined
   trait_value?: (string & tags.MaxLength<1024>) | null | undefined
   comparison_trait_id?: string | null | undefined
@@ -66,7 +80,8 @@ export interface ConditionWrite {
 
 export interface ConditionGroupWrite {
   id?: string | null | undefined
-  conditions: ConditionWrite[] & tags.MaxItems<100>
+  /** Default: none; with an id: unchanged. */
+  conditions?: (ConditionWrite[] & tags.MaxItems<100>) | null | undefined
   flag_id?: string | null | undefined
 }
 
@@ -77,8 +92,9 @@ export interface RuleWrite {
   value: boolean
   /** Default: standard. Generated types are refused (EN-5). */
   rule_type?: RuleType | null | undefined
-  conditions: ConditionWrite[] & tags.MaxItems<100>
-  condition_groups: ConditionGroupWrite[] & tags.MaxItems<100>
+  /** Default: none; with an id: unchanged. So are the groups. */
+  conditions?: (ConditionWrite[] & tags.MaxItems<100>) | null | undefined
+  condition_groups?: (ConditionGroupWrite[] & tags.MaxItems<100>) | null | undefined
 }
 
 /** The complete rule set of a flag in one environment. */

@@ -20,7 +20,7 @@ import type {
   CustomPlanBillingRetry,
   Invoice,
   ManagePlanPreview,
-  ManagePlanRequest,
+  ManagePlanRequestBody,
   ManagePlanResult,
   PaymentMethod,
   SubscriptionCancel,
@@ -91,35 +91,40 @@ import type {
 } from './events.js'
 import type {
   BillingLinkedFeatureCreate,
-  FeatureCreate,
+  FeatureCreateRequestBody,
   FeatureDetail,
   FeatureUpdate,
   License,
 } from './features.js'
-import type { FlagDetail, FlagUpdate, FlagWrite, RulesDetail, RulesUpdate } from './flags.js'
+import type { FlagCreateRequestBody, FlagDetail, FlagUpdate, RulesDetail, RulesUpdate } from './flags.js'
 import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from './keys.js'
 import type { AccountLimits, LimitsUpdate } from './limits.js'
 import type { AccountMember } from './members.js'
 import type { ModelPriceView } from './model-prices.js'
 import type { OfrepEvaluation, OfrepEvaluations, OfrepFailure, OfrepRequest } from './ofrep.js'
-import type { PlanGroup, PlanGroupDetail, PlanGroupUpdate, PlanGroupWrite } from './plan-groups.js'
+import type {
+  PlanGroup,
+  PlanGroupCreateRequestBody,
+  PlanGroupDetail,
+  PlanGroupUpdate,
+} from './plan-groups.js'
 import type {
   BillingLinkedPlanCreate,
   CompanyPlansUpdate,
   CustomPlanBundleCreate,
   CustomPlanCreate,
   MigrationCompleteNow,
-  MigrationCreate,
+  MigrationCreateRequestBody,
   MigrationPreviewRequest,
   MigrationRetry,
   PlanBundle,
   PlanBundleCreate,
   PlanBundleUpdate,
   PlanChange,
-  PlanCreate,
+  PlanCreateRequestBody,
   PlanDetail,
   PlanIssue,
-  PlanPublish,
+  PlanPublishRequestBody,
   PlanUpdate,
   PlanVersion,
   PlanVersionCompanyMigration,
@@ -466,7 +471,7 @@ export interface Operations extends ConsoleOperations, CreditOperations {
    * Creates a feature and its flag. An event feature counts the track events named `event_subtype`; a trait feature
    * reads a trait.
    */
-  'POST /features': { id: 'createFeature'; body: FeatureCreate; data: FeatureDetail }
+  'POST /features': { id: 'createFeature'; body: FeatureCreateRequestBody; data: FeatureDetail }
   'POST /features/billing-linked': {
     id: 'upsertFeatureForBillingProduct'
     body: BillingLinkedFeatureCreate
@@ -477,7 +482,7 @@ export interface Operations extends ConsoleOperations, CreditOperations {
   'PUT /features/{feature_id}': { id: 'updateFeature'; body: FeatureUpdate; data: FeatureDetail }
   'DELETE /features/{feature_id}': { id: 'deleteFeature'; data: Deleted }
   'GET /flags': { id: 'listFlags'; data: FlagDetail[] | FlagSummary[] }
-  'POST /flags': { id: 'createFlag'; body: FlagWrite; data: FlagDetail }
+  'POST /flags': { id: 'createFlag'; body: FlagCreateRequestBody; data: FlagDetail }
   /** Evaluates every flag of the environment for one context, from one snapshot of the company. */
   'POST /flags/check': { id: 'checkFlags'; body: CheckFlagRequestBody; data: CheckFlags }
   /** Evaluates every flag for up to 100 contexts, in order. An invalid context fails alone. */
@@ -501,10 +506,10 @@ export interface Operations extends ConsoleOperations, CreditOperations {
   /** Applies from the next request on. Limits not named keep the defaults. */
   'PUT /limits': { id: 'setLimits'; body: LimitsUpdate; data: AccountLimits }
   /** Changes a company's plans, add-ons and quantities in one request. */
-  'POST /manage-plan': { id: 'managePlan'; body: ManagePlanRequest; data: ManagePlanResult }
+  'POST /manage-plan': { id: 'managePlan'; body: ManagePlanRequestBody; data: ManagePlanResult }
   'POST /manage-plan/preview': {
     id: 'previewManagePlan'
-    body: ManagePlanRequest
+    body: ManagePlanRequestBody
     data: ManagePlanPreview
   }
   'POST /manage-plan/subscription/cancel': {
@@ -555,7 +560,7 @@ export interface Operations extends ConsoleOperations, CreditOperations {
   }
   'DELETE /plan-entitlements/{plan_entitlement_id}': { id: 'deletePlanEntitlement'; data: Deleted }
   'GET /plan-groups': { id: 'getPlanGroup'; data: PlanGroupDetail }
-  'POST /plan-groups': { id: 'createPlanGroup'; body: PlanGroupWrite; data: PlanGroup }
+  'POST /plan-groups': { id: 'createPlanGroup'; body: PlanGroupCreateRequestBody; data: PlanGroup }
   'PUT /plan-groups/{plan_group_id}': { id: 'updatePlanGroup'; body: PlanGroupUpdate; data: PlanGroup }
   'GET /plan-version-company-migrations': { id: 'listCompanyMigrations'; data: PlanVersionCompanyMigration[] }
   'GET /plan-version-company-migrations/count': { id: 'countCompanyMigrations'; data: Count }
@@ -566,7 +571,7 @@ export interface Operations extends ConsoleOperations, CreditOperations {
   'GET /plan-version-migrations': { id: 'listMigrations'; data: PlanVersionMigration[] }
   'POST /plan-version-migrations': {
     id: 'createMigration'
-    body: MigrationCreate
+    body: MigrationCreateRequestBody
     data: PlanVersionMigration
   }
   'GET /plan-version-migrations/count': { id: 'countMigrations'; data: Count }
@@ -595,7 +600,7 @@ export interface Operations extends ConsoleOperations, CreditOperations {
   }
   /** Plans and add-ons with the entitlements, prices and credit grants of their published version. */
   'GET /plans': { id: 'listPlans'; data: PlanDetail[] | PlanSummary[] }
-  'POST /plans': { id: 'createPlan'; body: PlanCreate; data: PlanDetail }
+  'POST /plans': { id: 'createPlan'; body: PlanCreateRequestBody; data: PlanDetail }
   'POST /plans/billing-linked': {
     id: 'upsertPlanForBillingProduct'
     body: BillingLinkedPlanCreate
@@ -616,7 +621,7 @@ export interface Operations extends ConsoleOperations, CreditOperations {
   /** Puts a draft into effect for companies. */
   'PUT /plans/version/{plan_version_id}/publish': {
     id: 'publishPlanVersion'
-    body: PlanPublish
+    body: PlanPublishRequestBody
     data: PlanVersion
   }
   'GET /plans/{plan_id}': { id: 'getPlan'; data: PlanDetail }

@@ -42,7 +42,7 @@ export interface CustomPlanConfig {
   price_text: string & tags.MaxLength<255>
 }
 
-/** Body of POST /plan-groups. */
+/** A plan group with its defaults. */
 export interface PlanGroupWrite {
   checkout_collect_address: boolean
   checkout_collect_email: boolean
@@ -86,7 +86,10 @@ export interface PlanGroupWrite {
   prevent_self_service_downgrade_url?: (string & tags.MaxLength<512>) | null | undefined
 }
 
-export const parsePlanGroupWrite = typia.json.createValidateParse<PlanGroupWrite>()
+/** Body of POST /plan-groups. */
+export interface PlanGroupCreateRequestBody extends Partial<PlanGroupWrite> {}
+
+export const parsePlanGroupWrite = typia.json.createValidateParse<PlanGroupCreateRequestBody>()
 
 /** Body of PUT /plan-groups/{plan_group_id}. Absent members are unchanged, null clears (decision 26). */
 export interface PlanGroupUpdate extends Partial<PlanGroupWrite> {}

@@ -1,8 +1,8 @@
 // Plans and add-ons, their versions, publishing and migrations; plan changes of companies.
 import typia, { type tags } from 'typia'
 import type { BillingAddress } from './billing.js'
-import type { Credit, PlanCreditGrant } from './credits.js'
-import type { BundleEntitlementWrite, PlanEntitlement } from './entitlements.js'
+import type { Credit, NewPlanGrant, PlanCreditGrant } from './credits.js'
+import type { BundleEntitlementWrite, NewPlanEntitlement, PlanEntitlement } from './entitlements.js'
 import type {
   ActorType,
   BillingProviderType,
@@ -42,15 +42,26 @@ import type { EntityTraitDefinition } from './traits.js'
 type Name = string & tags.MinLength<1> & tags.MaxLength<256>
 type Description = string & tags.MaxLength<1024>
 
-/** Body of POST /plans. */
+/** A new plan without its parts. */
 export interface PlanCreate {
-  plan_type: PlanType
+  /** Default: plan. */
+  plan_type?: PlanType | null | undefined
   name: Name
   description?: Description | null | undefined
   icon?: IconColor | null | undefined
 }
 
-export const parsePlanCreate = typia.json.createValidateParse<PlanCreate>()
+/** Body of POST /plans: a plan, and what it grants and costs. All of it is made, or nothing. */
+export interface PlanCreateRequestBody extends PlanCreate, Keyed {
+  /** Its entitlements; each as for POST /plan-entitlements. */
+  entitlements?: (NewPlanEntitlement[] & tags.MaxItems<100>) | null | undefined
+  /** Its prices, as for PUT /plans/{plan_id}/billing_products. */
+  billing_product?: BillingProductWrite | null | undefined
+  /** Credits that the plan grants; each as for POST /billing/credits/plan-grants, without `plan_id`. */
+  credit_grants?: (NewPlanGrant[] & tags.MaxItems<100>) | null | undefined
+}
+
+export const parsePlanCreate = typia.json.createValidateParse<PlanCreateRequestBody>()
 
 /**
  * Body of PUT /plans/{plan_id}. Absent members are unchanged; null clears the description; a null icon is
@@ -67,7 +78,8 @@ export const parsePlanUpdate = typia.json.createValidateParse<PlanUpdate>()
 /** Body of POST /plans/billing-linked. Provider and resource identify the plan. */
 export interface BillingLinkedPlanCreate {
   billing_provider: BillingProviderType
-  plan_type: PlanType
+  /** Default: plan. */
+  plan_type?: PlanType | null | undefined
   external_resource_id: string & tags.MinLength<1> & tags.MaxLength<255>
   external_resource_version?: (string & tags.MaxLength<64>) | null | undefined
   name: Name
@@ -101,7 +113,7 @@ export interface BundleCreditGrantWrite {
 }
 
 interface BundleParts {
-  entitlements: BundleEntitlementWrite[] & tags.MaxItems<100>
+  entitlements?: (BundleEntitlementWrite[] & tags.MaxItems<100>) | null | undefined
   credit_grants?: (BundleCreditGrantWrite[] & tags.MaxItems<100>) | null | undefined
 }
 
@@ -114,7 +126,7 @@ export interface PlanBundleCreate extends BundleParts, Keyed {
 export const parsePlanBundleCreate = typia.json.createValidateParse<PlanBundleCreate>()
 
 /** Body of PUT /plan-bundles/{plan_id}. */
-export interface PlanBundleUpdate extends Partial<BundleParts>, Keyed {
+export interface PlanBundleUpdate extends BundleParts, Keyed {
   plan?: PlanUpdate | undefined
   plan_version_id?: string | null | undefined
   billing_product?: BillingProductUpdate | null | undefined
@@ -125,12 +137,12 @@ export const parsePlanBundleUpdate = typia.json.createValidateParse<PlanBundleUp
 /** Body of POST /custom-plan-bundles. */
 export interface CustomPlanBundleCreate extends BundleParts, Keyed {
   plan: CustomPlanCreate
-  billing_product: BillingProductWrite
+  billing_product?: BillingProductWrite | null | undefined
 }
 
 export const parseCustomPlanBundleCreate = typia.json.createValidateParse<CustomPlanBundleCreate>()
 
-/** Body of PUT /plans/version/{plan_version_id}/publish. Members for payment providers only are ignored. */
+/** A publish with its defaults. Members for payment providers only are ignored. */
 export interface PlanPublish extends Keyed {
   migration_strategy: MigrationStrategy
   /** When companies move. Required by, and only for, strategy `scheduled` (decision 28). */
@@ -155,7 +167,16 @@ export interface PlanPublish extends Keyed {
   tax_id?: { type: TaxIdType; value: string & tags.MinLength<1> & tags.MaxLength<255> } | null | undefined
 }
 
-export const parsePlanPublish = typia.json.createValidateParse<PlanPublish>()
+/** Body of PUT /plans/version/{plan_version_id}/publish. */
+export interface PlanPublishRequestBody
+  extends Omit<PlanPublish, 'migration_strategy' | 'excluded_company_ids'> {
+  /** The way companies on older versions go. Default: leave. */
+  migration_strategy?: MigrationStrategy | null | undefined
+  /** Companies that keep their version. Default: none. */
+  excluded_company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
+}
+
+export const parsePlanPublish = typia.json.createValidateParse<PlanPublishRequestBody>()
 
 /** A plan inside other resources. */
 export interface Plan {
@@ -298,27 +319,35 @@ export interface PlanChange {
   updated_at: string
 }
 
-/** Body of POST /plan-version-migrations. */
+/** A new migration with its defaults. */
 export interface MigrationCreate extends Keyed {
   plan_id: string
   plan_version_id_to: string
   strategy: MigrationStrategy
   /** When companies move. Required by, and only for, strategy `scheduled` (decision 28). */
   migration_scheduled_at?: string | null | undefined
-  target_plan_type: PlanType
+  /** Default: the type of the plan. */
+  target_plan_type?: PlanType | null | undefined
   company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
   excluded_company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
   plan_version_ids_from?: (string[] & tags.MaxItems<100>) | null | undefined
   proration_behavior?: MigrationProrationBehavior | null | undefined
 }
 
-export const parseMigrationCreate = typia.json.createValidateParse<MigrationCreate>()
+/** Body of POST /plan-version-migrations. */
+export interface MigrationCreateRequestBody extends Omit<MigrationCreate, 'strategy'> {
+  /** Default: immediate. */
+  strategy?: MigrationStrategy | null | undefined
+}
+
+export const parseMigrationCreate = typia.json.createValidateParse<MigrationCreateRequestBody>()
 
 /** Body of POST /plan-version-migrations/preview. */
 export interface MigrationPreviewRequest {
   plan_id: string
   plan_version_id_to: string
-  target_plan_type: PlanType
+  /** Default: the type of the plan. */
+  target_plan_type?: PlanType | null | undefined
   company_ids?: (string[] & tags.MaxItems<100>) | null | undefined
   plan_version_ids_from?: (string[] & tags.MaxItems<20>) | null | undefined
 }
@@ -334,7 +363,8 @@ export const parseMigrationCompleteNow = typia.json.createValidateParse<Migratio
 
 /** Body of POST /plan-version-migrations/{plan_version_migration_id}/retry. */
 export interface MigrationRetry extends Keyed {
-  error_codes: MigrationErrorCode[] & tags.MaxItems<12>
+  /** Default: all. */
+  error_codes?: (MigrationErrorCode[] & tags.MaxItems<12>) | null | undefined
 }
 
 export const parseMigrationRetry = typia.json.createValidateParse<MigrationRetry>()

@@ -86,8 +86,10 @@ interface BillingTerms {
 
 /** The prices of a new plan. */
 export interface BillingProductWrite extends BillingTerms {
-  charge_type: ChargeType
-  is_trialable: boolean
+  /** Default: recurring or one_time, as the prices say; none without any. */
+  charge_type?: ChargeType | undefined
+  /** Default: whether there are trial days. */
+  is_trialable?: boolean | undefined
 }
 
 /** Body of PUT /plans/{plan_id}/billing_products. Absent members are unchanged; null clears (decision 26). */

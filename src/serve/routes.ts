@@ -124,6 +124,7 @@ import * as limits from '../control/limits/handlers.js'
 import * as customPlanBillings from '../control/manage-plan/custom-plan-billings.js'
 import { customPlanFlow } from '../control/manage-plan/custom-plan-publish.js'
 import * as managing from '../control/manage-plan/handlers.js'
+import { onCompany } from '../control/manage-plan/request.js'
 import * as members from '../control/members/handlers.js'
 import * as migrations from '../control/migrations/handlers.js'
 import * as modelPrices from '../control/model-prices/handlers.js'
@@ -132,6 +133,7 @@ import * as overview from '../control/overview/handlers.js'
 import * as planChanges from '../control/plan-changes/handlers.js'
 import * as planGroups from '../control/plan-groups/handlers.js'
 import * as bundles from '../control/plans/bundles.js'
+import { createPlan } from '../control/plans/create.js'
 import * as plans from '../control/plans/handlers.js'
 import * as productMatch from '../control/plans/product-match.js'
 import * as publishing from '../control/plans/publish.js'
@@ -150,6 +152,8 @@ import * as checks from '../front/checks/handlers.js'
 import * as ofrep from '../front/checks/ofrep.js'
 import * as events from '../front/events/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from '../front/http/routing/route.js'
+import * as defaults from '../kit/body-defaults.js'
+import { filled } from '../kit/defaults.js'
 import { exactly, exactTraits } from '../kit/long.js'
 
 /** Only the preflight of a check has 64-bit members. */
@@ -184,10 +188,10 @@ export const routes: readonly Route[] = [
   post('/billing/coupons', { scope: 'write', status: 201, body: exactly(parseCouponUpsert), handle: invoices.upsertCoupon }),
   del('/billing/coupons/:billing_id', { scope: 'write', handle: invoices.deleteCoupon }),
   get('/billing/credits', { scope: 'read', query: credits.creditListQuery, handle: credits.listCredits }),
-  post('/billing/credits', { scope: 'write', status: 201, body: exactly(parseCreditCreate), handle: credits.createCredit }),
+  post('/billing/credits', { scope: 'write', status: 201, body: filled(exactly(parseCreditCreate), defaults.ofCredit), handle: credits.createCredit }),
   get('/billing/credits/balance', { scope: 'read', query: grants.balanceQuery, handle: grants.listBalances }),
   get('/billing/credits/bundles', { scope: 'read', query: creditBundles.bundleListQuery, handle: creditBundles.listBundles }),
-  post('/billing/credits/bundles', { scope: 'write', status: 201, body: exactly(parseCreditBundleCreate), handle: creditBundles.createBundle }),
+  post('/billing/credits/bundles', { scope: 'write', status: 201, body: filled(exactly(parseCreditBundleCreate), defaults.ofCreditBundle), handle: creditBundles.createBundle }),
   get('/billing/credits/bundles/count', { scope: 'read', query: creditBundles.bundleListQuery, handle: creditBundles.countBundles }),
   get('/billing/credits/bundles/:bundle_id', { tagged: true, scope: 'read', handle: creditBundles.getBundle }),
   put('/billing/credits/bundles/:bundle_id', { scope: 'write', body: exactly(parseCreditBundleUpdate), handle: creditBundles.changeBundle }),
@@ -324,14 +328,14 @@ export const routes: readonly Route[] = [
   get('/feature-users', { scope: 'read', query: usage.entitledQuery, handle: usage.listFeatureUsers }),
   get('/feature-users/count', { scope: 'read', query: usage.entitledQuery, handle: usage.countFeatureUsers }),
   get('/features', { scope: 'read', environment: 'optional', query: features.featureListQuery, handle: features.listFeatures }),
-  post('/features', { scope: 'write', environment: 'optional', status: 201, body: parseFeatureCreate, handle: features.createFeature }),
+  post('/features', { scope: 'write', environment: 'optional', status: 201, body: filled(parseFeatureCreate, defaults.ofFeature), handle: features.createFeature }),
   post('/features/billing-linked', { scope: 'write', environment: 'optional', status: 201, body: parseBillingLinkedFeatureCreate, handle: features.putBillingLinkedFeature }),
   get('/features/count', { scope: 'read', environment: 'optional', query: features.featureListQuery, handle: features.countFeatures }),
   get('/features/:feature_id', { tagged: true, scope: 'read', environment: 'optional', handle: features.getFeature }),
   put('/features/:feature_id', { scope: 'write', environment: 'optional', body: parseFeatureUpdate, handle: features.changeFeature }),
   del('/features/:feature_id', { scope: 'write', environment: 'optional', handle: features.deleteFeature }),
   get('/flags', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.listFlags }),
-  post('/flags', { scope: 'write', environment: 'optional', status: 201, body: parseFlagWrite, handle: flags.createFlag }),
+  post('/flags', { scope: 'write', environment: 'optional', status: 201, body: filled(parseFlagWrite, defaults.ofFlag), handle: flags.createFlag }),
   post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: checkBody, handle: checks.checkFlags }),
   post('/flags/check-bulk', { scope: 'check', limit: 'check', status: 201, body: parseCheckBulk, handle: checks.checkFlagsBulk }),
   get('/flags/count', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.countFlags }),
@@ -347,8 +351,8 @@ export const routes: readonly Route[] = [
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: licenses.getLicense }),
   get('/limits', { scope: 'admin', environment: 'optional', ofAccount: true, neverLimited: true, handle: limits.getLimits }),
   put('/limits', { scope: 'admin', environment: 'optional', ofAccount: true, neverLimited: true, body: parseLimitsUpdate, handle: limits.setLimits }),
-  post('/manage-plan', { scope: 'write', keyed: 'once', mayLag: true, body: parseManagePlanRequest, handle: managing.managePlan }),
-  post('/manage-plan/preview', { scope: 'read', safe: true, body: parseManagePlanRequest, handle: managing.previewManagePlan }),
+  post('/manage-plan', { scope: 'write', keyed: 'once', mayLag: true, body: parseManagePlanRequest, handle: onCompany(managing.managePlan, 'made') }),
+  post('/manage-plan/preview', { scope: 'read', safe: true, body: parseManagePlanRequest, handle: onCompany(managing.previewManagePlan, 'known') }),
   post('/manage-plan/subscription/cancel', { scope: 'write', keyed: 'once', mayLag: true, body: parseSubscriptionCancel, handle: managing.cancelSubscription }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', ofAccount: true, body: parseModelPrices, handle: modelPrices.putModelPrices }),
@@ -367,13 +371,13 @@ export const routes: readonly Route[] = [
   put('/plan-entitlements/:plan_entitlement_id', { scope: 'write', body: exactly(parsePlanEntitlementUpdate), handle: entitlements.changePlanEntitlement }),
   del('/plan-entitlements/:plan_entitlement_id', { scope: 'write', handle: entitlements.deletePlanEntitlement }),
   get('/plan-groups', { tagged: true, scope: 'read', query: planGroups.planGroupQuery, handle: planGroups.getPlanGroup }),
-  post('/plan-groups', { scope: 'write', status: 201, body: parsePlanGroupWrite, handle: planGroups.createPlanGroup }),
+  post('/plan-groups', { scope: 'write', status: 201, body: filled(parsePlanGroupWrite, defaults.ofPlanGroup), handle: planGroups.createPlanGroup }),
   put('/plan-groups/:plan_group_id', { of: '/plan-groups', scope: 'write', body: parsePlanGroupUpdate, handle: planGroups.changePlanGroup }),
   get('/plan-version-company-migrations', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.listCompanyMigrations }),
   get('/plan-version-company-migrations/count', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.countCompanyMigrations }),
   post('/plan-version-company-migrations/:plan_version_company_migration_id/retry', { scope: 'write', keyed: 'once', handle: migrations.retryCompanyMigration }),
   get('/plan-version-migrations', { scope: 'read', query: migrations.migrationListQuery, handle: migrations.listMigrations }),
-  post('/plan-version-migrations', { scope: 'write', keyed: 'once', status: 201, body: parseMigrationCreate, handle: migrations.createMigration }),
+  post('/plan-version-migrations', { scope: 'write', keyed: 'once', status: 201, body: filled(parseMigrationCreate, defaults.ofMigration), handle: migrations.createMigration }),
   get('/plan-version-migrations/count', { scope: 'read', query: migrations.migrationListQuery, handle: migrations.countMigrations }),
   post('/plan-version-migrations/preview', { scope: 'read', safe: true, body: parseMigrationPreviewRequest, handle: migrations.previewMigration }),
   get('/plan-version-migrations/:plan_version_migration_id', { scope: 'read', handle: migrations.getMigration }),
@@ -381,14 +385,14 @@ export const routes: readonly Route[] = [
   post('/plan-version-migrations/:plan_version_migration_id/complete-now', { scope: 'write', keyed: 'once', body: parseMigrationCompleteNow, handle: migrations.completeMigrationNow }),
   post('/plan-version-migrations/:plan_version_migration_id/retry', { scope: 'write', keyed: 'once', body: parseMigrationRetry, handle: migrations.retryMigration }),
   get('/plans', { scope: 'read', query: plans.planListQuery, handle: plans.listPlans }),
-  post('/plans', { scope: 'write', status: 201, body: parsePlanCreate, handle: plans.createPlan }),
+  post('/plans', { scope: 'write', keyed: 'once', status: 201, body: exactly(parsePlanCreate), handle: createPlan }),
   post('/plans/billing-linked', { scope: 'write', status: 201, body: exactly(parseBillingLinkedPlanCreate), handle: plans.putBillingLinkedPlan }),
   get('/plans/billing-product-match-companies', { scope: 'read', query: productMatch.productMatchQuery, handle: productMatch.listMatches }),
   get('/plans/billing-product-match-companies/count', { scope: 'read', query: productMatch.productMatchQuery, handle: productMatch.countMatches }),
   get('/plans/count', { scope: 'read', query: plans.planListQuery, handle: plans.countPlans }),
   get('/plans/issues', { scope: 'read', query: plans.planIssuesQuery, handle: plans.listPlanIssues }),
   del('/plans/version/:plan_version_id', { scope: 'write', query: plans.versionDeleteQuery, handle: plans.deleteVersion }),
-  put('/plans/version/:plan_version_id/publish', { scope: 'write', keyed: 'once', mayLag: true, body: parsePlanPublish, handle: publishing.publisher(customPlanFlow) }),
+  put('/plans/version/:plan_version_id/publish', { scope: 'write', keyed: 'once', mayLag: true, body: filled(parsePlanPublish, defaults.ofPublish), handle: publishing.publisher(customPlanFlow) }),
   get('/plans/:plan_id', { tagged: true, scope: 'read', environment: 'optional', query: plans.planGetQuery, handle: plans.getPlan }),
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),

@@ -224,13 +224,13 @@ const mistakes: readonly Mistake[] = [
     what: 'a plan type that is none',
     send: ['POST', '/plans', { name: 'P', plan_type: 'base' }],
     status: 400,
-    says: /^plan_type: expected one of "add_on", "plan", got a text$/,
+    says: /^plan_type: expected one of "add_on", "plan" or null, got a text$/,
   },
   {
     what: 'a currency that is none',
     send: ['POST', '/billing/credits', { name: 'c', description: '', currency: 'usdd' }],
     status: 400,
-    says: /^currency: expected one of \d+ words, such as "usd", got a text$/,
+    says: /^currency: expected one of \d+ words, such as "usd" or null, got a text$/,
   },
   {
     what: 'a number in quotes',

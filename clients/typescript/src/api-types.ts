@@ -1242,7 +1242,7 @@ export interface components {
     };
     BillingLinkedFeatureCreate: {
       billing_provider: "ext_a" | "ext_b" | "native" | "psp";
-      description: string;
+      description?: null | string;
       event_source?: "inference" | "track" | null;
       event_subtype?: null | string;
       external_resource_id: string;
@@ -1263,7 +1263,7 @@ export interface components {
       external_resource_version?: null | string;
       icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
       name: components["schemas"]["Name"];
-      plan_type: "add_on" | "plan";
+      plan_type?: "add_on" | "plan" | null;
     };
     BillingLinkedResource: {
       billing_provider: "ext_a" | "ext_b" | "native" | "psp";
@@ -1466,10 +1466,10 @@ export interface components {
     BillingProductWrite: {
       billing_product_id?: null | string;
       billing_strategy?: "no_billing" | "provider_managed" | "service_managed" | null;
-      charge_type: "free" | "none" | "one_time" | "recurring";
+      charge_type?: "free" | "none" | "one_time" | "recurring";
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       currency_prices?: components["schemas"]["PlanCurrencyPriceWrite"][] | null;
-      is_trialable: boolean;
+      is_trialable?: boolean;
       monthly_price?: components["schemas"]["Money"] | null;
       monthly_price_id?: null | string;
       one_time_price?: components["schemas"]["Money"] | null;
@@ -2000,7 +2000,7 @@ export interface components {
       value_credit_id?: null | string;
       value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
-      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
     };
     CompanyOverrideNote: {
       created_at: string;
@@ -2176,7 +2176,7 @@ export interface components {
       trait_value: string;
     };
     ConditionGroupWrite: {
-      conditions: components["schemas"]["ConditionWrite"][];
+      conditions?: components["schemas"]["ConditionWrite"][] | null;
       flag_id?: null | string;
       id?: null | string;
     };
@@ -2191,7 +2191,7 @@ export interface components {
       metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       metric_value?: components["schemas"]["Long"] | null;
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
-      resource_ids: string[];
+      resource_ids?: string[] | null;
       trait_id?: null | string;
       trait_value?: null | string;
     };
@@ -2263,12 +2263,12 @@ export interface components {
       unit_price?: components["schemas"]["BillingPrice"];
       updated_at: string;
     };
-    CreditBundleCreate: {
+    CreditBundleCreateRequestBody: {
       bundle_name: components["schemas"]["Name.o2"];
       bundle_type?: "fixed" | null;
       compatible_plan_ids?: string[] | null;
       credit_id: string;
-      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
@@ -2290,14 +2290,14 @@ export interface components {
       quantity?: components["schemas"]["Count.o2"] | null;
       status?: "active" | "inactive" | null;
     };
-    CreditCreate: {
+    CreditCreateRequestBody: {
       burn_strategy?: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
-      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       default_expiry_unit?: "billing_periods" | "days" | null;
       default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       default_rollover_policy?: "expire" | "none" | "rollover" | null;
-      description: string;
+      description?: null | string;
       icon?: null | string;
       name: components["schemas"]["Name.o2"];
       per_unit_price?: components["schemas"]["Money"] | null;
@@ -2538,9 +2538,9 @@ export interface components {
       send_invoice?: boolean | null;
     };
     CustomPlanBundleCreate: {
-      billing_product: components["schemas"]["BillingProductWrite"];
+      billing_product?: components["schemas"]["BillingProductWrite"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
-      entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      entitlements?: components["schemas"]["BundleEntitlementWrite"][] | null;
       idempotency_key?: null | string;
       plan: components["schemas"]["CustomPlanCreate"];
     };
@@ -2910,11 +2910,11 @@ export interface components {
       usage: null | number;
       user?: components["schemas"]["User"];
     };
-    FeatureCreate: {
-      description: string;
+    FeatureCreateRequestBody: {
+      description?: null | string;
       event_source?: "inference" | "track" | null;
       event_subtype?: null | string;
-      feature_type: "boolean" | "event" | "license" | "trait";
+      feature_type?: "boolean" | "event" | "license" | "trait" | null;
       flag?: components["schemas"]["FlagWithFeature"] | null;
       icon?: null | string;
       lifecycle_phase?: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
@@ -3116,6 +3116,15 @@ export interface components {
       id: string;
       quantity_reserved: number;
     };
+    FlagCreateRequestBody: {
+      default_value?: boolean | null;
+      description?: null | string;
+      feature_id?: null | string;
+      flag_type?: "boolean" | null;
+      key: string;
+      maintainer_account_member_id?: null | string;
+      name?: null | string;
+    };
     FlagDetail: {
       created_at: string;
       default_value: boolean;
@@ -3189,15 +3198,6 @@ export interface components {
       key?: null | string;
       maintainer_account_member_id?: null | string;
       name?: null | string;
-    };
-    FlagWrite: {
-      default_value: boolean;
-      description: string;
-      feature_id?: null | string;
-      flag_type: "boolean";
-      key: string;
-      maintainer_account_member_id?: null | string;
-      name: string;
     };
     GrantZeroOut: {
       idempotency_key?: null | string;
@@ -3330,9 +3330,9 @@ export interface components {
     ManagePlanPreview: {
       subscription_change_preview?: components["schemas"]["PreviewSubscriptionChange"];
     };
-    ManagePlanRequest: {
+    ManagePlanRequestBody: {
       activate_on_payment?: boolean | null;
-      add_on_selections: components["schemas"]["PlanSelection"][];
+      add_on_selections?: components["schemas"]["PlanSelection"][] | null;
       auto_topup_overrides?: components["schemas"]["AutoTopupOverride"][] | null;
       base_plan_id?: null | string;
       base_plan_price_id?: null | string;
@@ -3342,22 +3342,23 @@ export interface components {
       billing_entity_id?: null | string;
       cancel_immediately?: boolean | null;
       collection_method?: "charge_automatically" | "send_invoice" | null;
-      company_id: string;
+      company?: components["schemas"]["Keys"] | null;
+      company_id?: null | string;
       coupon_external_id?: components["schemas"]["Text255"] | null;
-      credit_bundles: {
+      credit_bundles?: {
         bundle_id: string;
         quantity: number;
-      }[];
-      custom_field_values: {
+      }[] | null;
+      custom_field_values?: {
         id: string;
         value: string;
-      }[];
+      }[] | null;
       days_until_due?: number | null;
       idempotency_key?: null | string;
-      pay_in_advance_entitlements: {
+      pay_in_advance_entitlements?: {
         price_id: string;
         quantity: number;
-      }[];
+      }[] | null;
       payment_method_external_id?: components["schemas"]["Text255"] | null;
       promo_code?: components["schemas"]["Text255"] | null;
       prorate?: boolean | null;
@@ -3385,7 +3386,7 @@ export interface components {
       idempotency_key?: null | string;
       proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
     };
-    MigrationCreate: {
+    MigrationCreateRequestBody: {
       company_ids?: string[] | null;
       excluded_company_ids?: string[] | null;
       idempotency_key?: null | string;
@@ -3394,18 +3395,18 @@ export interface components {
       plan_version_id_to: string;
       plan_version_ids_from?: string[] | null;
       proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
-      strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
-      target_plan_type: "add_on" | "plan";
+      strategy?: "end_of_billing_period" | "immediate" | "leave" | "scheduled" | null;
+      target_plan_type?: "add_on" | "plan" | null;
     };
     MigrationPreviewRequest: {
       company_ids?: string[] | null;
       plan_id: string;
       plan_version_id_to: string;
       plan_version_ids_from?: string[] | null;
-      target_plan_type: "add_on" | "plan";
+      target_plan_type?: "add_on" | "plan" | null;
     };
     MigrationRetry: {
-      error_codes: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[];
+      error_codes?: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[] | null;
       idempotency_key?: null | string;
     };
     ModelPriceView: {
@@ -3424,6 +3425,85 @@ export interface components {
     Name: string;
     "Name.o1": string;
     "Name.o2": string;
+    NewPlanEntitlement: {
+      billing_product_id?: null | string;
+      billing_threshold?: number | null;
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["CurrencyPriceWrite"][] | null;
+      feature_id: string;
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
+      monthly_metered_price_id?: null | string;
+      monthly_price_tiers?: components["schemas"]["Tiers"];
+      monthly_unit_price?: components["schemas"]["Money"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+      overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
+      overage_billing_product_id?: null | string;
+      overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
+      price_behavior?: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
+      price_tiers?: components["schemas"]["Tiers"];
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      quarterly_metered_price_id?: null | string;
+      quarterly_price_tiers?: components["schemas"]["Tiers"];
+      quarterly_unit_price?: components["schemas"]["Money"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+      soft_limit?: components["schemas"]["Units.o1"] | null;
+      tier_mode?: "graduated" | "volume" | null;
+      usage_quantity?: components["schemas"]["Units.o1"] | null;
+      value_bool?: boolean | null;
+      value_credit_id?: null | string;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
+      value_trait_id?: null | string;
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
+      yearly_metered_price_id?: null | string;
+      yearly_price_tiers?: components["schemas"]["Tiers"];
+      yearly_unit_price?: components["schemas"]["Money"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+    };
+    NewPlanGrant: {
+      apply_to_existing?: boolean | null;
+      arrears_anchor?: "billing_period_start" | "month_end" | null;
+      arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
+      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
+      auto_topup_amount_type?: "credit" | null;
+      auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
+      auto_topup_enabled?: boolean | null;
+      auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      auto_topup_expiry_unit?: "billing_periods" | "days" | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      auto_topup_self_service?: boolean | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
+      auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
+      billing_mode?: "billed" | "granted" | null;
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
+      can_buy_bundles?: boolean | null;
+      company_credit_amount?: components["schemas"]["Credits"] | null;
+      credit_amount: components["schemas"]["Credits"];
+      credit_id: string;
+      expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit?: "billing_periods" | "days" | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      license_id?: null | string;
+      overdraft_limit?: null | number;
+      postpaid_enabled?: boolean | null;
+      postpaid_rate_per_unit?: components["schemas"]["Money"] | null;
+      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
+      price_tiers?: components["schemas"]["CreditGrantTierWrite"][] | null;
+      renewal_enabled?: boolean | null;
+      renewal_period?: "billing_period" | "first_of_month" | null;
+      reset_cadence?: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+      reset_start?: "billing_period" | "first_of_month" | null;
+      reset_type?: "no_reset" | "plan_period" | null;
+      rollover_percentage?: number | null;
+      scaling?: "fixed" | "per_license" | null;
+      tier_mode?: "graduated" | "volume" | null;
+      unit_price?: components["schemas"]["Money"] | null;
+      unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+    };
     OfrepContext: {
       company?: {
         [key: string]: string;
@@ -3533,14 +3613,14 @@ export interface components {
     PlanBundleCreate: {
       billing_product?: components["schemas"]["BillingProductWrite"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
-      entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      entitlements?: components["schemas"]["BundleEntitlementWrite"][] | null;
       idempotency_key?: null | string;
       plan: components["schemas"]["PlanCreate"];
     };
     PlanBundleUpdate: {
       billing_product?: components["schemas"]["BillingProductUpdate"] | null;
       credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
-      entitlements?: components["schemas"]["BundleEntitlementWrite"][];
+      entitlements?: components["schemas"]["BundleEntitlementWrite"][] | null;
       idempotency_key?: null | string;
       plan?: components["schemas"]["PlanUpdate"];
       plan_version_id?: null | string;
@@ -3580,7 +3660,17 @@ export interface components {
       description?: components["schemas"]["Description"] | null;
       icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
       name: components["schemas"]["Name"];
-      plan_type: "add_on" | "plan";
+      plan_type?: "add_on" | "plan" | null;
+    };
+    PlanCreateRequestBody: {
+      billing_product?: components["schemas"]["BillingProductWrite"] | null;
+      credit_grants?: components["schemas"]["NewPlanGrant"][] | null;
+      description?: components["schemas"]["Description"] | null;
+      entitlements?: components["schemas"]["NewPlanEntitlement"][] | null;
+      icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
+      idempotency_key?: null | string;
+      name: components["schemas"]["Name"];
+      plan_type?: "add_on" | "plan" | null;
     };
     PlanCreditGrant: {
       arrears_anchor: "billing_period_start" | "month_end" | null;
@@ -3754,7 +3844,7 @@ export interface components {
       value_credit_id?: null | string;
       value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
-      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
       warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
@@ -3840,8 +3930,8 @@ export interface components {
       price_tiers?: components["schemas"]["CreditGrantTierWrite"][] | null;
       renewal_enabled?: boolean | null;
       renewal_period?: "billing_period" | "first_of_month" | null;
-      reset_cadence: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
-      reset_start: "billing_period" | "first_of_month";
+      reset_cadence?: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+      reset_start?: "billing_period" | "first_of_month" | null;
       reset_type?: "no_reset" | "plan_period" | null;
       rollover_percentage?: number | null;
       scaling?: "fixed" | "per_license" | null;
@@ -3941,6 +4031,47 @@ export interface components {
       trial_expiry_plan_id: null | string;
       trial_expiry_plan_price_id: null | string;
       trial_payment_method_required: boolean | null;
+    };
+    PlanGroupCreateRequestBody: {
+      add_on_compatibilities?: components["schemas"]["CompatiblePlans"][] | null;
+      add_on_ids?: string[];
+      checkout_bundle_purchase_behavior?: "individual" | "quantity" | null;
+      checkout_collect_address?: boolean;
+      checkout_collect_email?: boolean;
+      checkout_collect_phone?: boolean;
+      checkout_collect_tax_id?: boolean;
+      custom_checkout_fields?: components["schemas"]["CheckoutFieldInput"][] | null;
+      custom_plan_config?: components["schemas"]["CustomPlanConfig"] | null;
+      custom_plan_id?: null | string;
+      enable_tax_collection?: boolean;
+      fallback_plan_id?: null | string;
+      initial_plan_id?: null | string;
+      initial_plan_price_id?: null | string;
+      opt_in_enabled?: boolean;
+      opt_in_text?: null | string;
+      opt_in_title?: null | string;
+      ordered_add_ons?: components["schemas"]["OrderedPlan"][];
+      ordered_bundle_list?: components["schemas"]["OrderedBundle"][];
+      ordered_plans?: components["schemas"]["OrderedPlan"][];
+      prevent_downgrades_when_over_limit?: boolean;
+      prevent_self_service_downgrade?: boolean;
+      prevent_self_service_downgrade_button_text?: null | string;
+      prevent_self_service_downgrade_url?: null | string;
+      proration_behavior?: "create_prorations" | "invoice_immediately";
+      scheduled_downgrade_behavior?: "end_of_billing_period" | "none" | null;
+      scheduled_downgrade_prevent_when_over_limit?: boolean | null;
+      show_as_monthly_prices?: boolean;
+      show_credits?: boolean;
+      show_feature_description?: boolean;
+      show_hard_limit?: boolean;
+      show_period_toggle?: boolean;
+      show_zero_price_as_free?: boolean;
+      sync_customer_billing_details?: boolean;
+      trial_days?: number | null;
+      trial_eligibility_per_plan?: boolean | null;
+      trial_expiry_plan_id?: null | string;
+      trial_expiry_plan_price_id?: null | string;
+      trial_payment_method_required?: boolean | null;
     };
     PlanGroupDetail: {
       add_ons: components["schemas"]["PlanGroupPlanDetail"][];
@@ -4081,54 +4212,13 @@ export interface components {
       trial_expiry_plan_price_id?: null | string;
       trial_payment_method_required?: boolean | null;
     };
-    PlanGroupWrite: {
-      add_on_compatibilities?: components["schemas"]["CompatiblePlans"][] | null;
-      add_on_ids: string[];
-      checkout_bundle_purchase_behavior?: "individual" | "quantity" | null;
-      checkout_collect_address: boolean;
-      checkout_collect_email: boolean;
-      checkout_collect_phone: boolean;
-      checkout_collect_tax_id: boolean;
-      custom_checkout_fields?: components["schemas"]["CheckoutFieldInput"][] | null;
-      custom_plan_config?: components["schemas"]["CustomPlanConfig"] | null;
-      custom_plan_id?: null | string;
-      enable_tax_collection: boolean;
-      fallback_plan_id?: null | string;
-      initial_plan_id?: null | string;
-      initial_plan_price_id?: null | string;
-      opt_in_enabled: boolean;
-      opt_in_text?: null | string;
-      opt_in_title?: null | string;
-      ordered_add_ons: components["schemas"]["OrderedPlan"][];
-      ordered_bundle_list: components["schemas"]["OrderedBundle"][];
-      ordered_plans: components["schemas"]["OrderedPlan"][];
-      prevent_downgrades_when_over_limit: boolean;
-      prevent_self_service_downgrade: boolean;
-      prevent_self_service_downgrade_button_text?: null | string;
-      prevent_self_service_downgrade_url?: null | string;
-      proration_behavior: "create_prorations" | "invoice_immediately";
-      scheduled_downgrade_behavior?: "end_of_billing_period" | "none" | null;
-      scheduled_downgrade_prevent_when_over_limit?: boolean | null;
-      show_as_monthly_prices: boolean;
-      show_credits: boolean;
-      show_feature_description: boolean;
-      show_hard_limit: boolean;
-      show_period_toggle: boolean;
-      show_zero_price_as_free: boolean;
-      sync_customer_billing_details: boolean;
-      trial_days?: number | null;
-      trial_eligibility_per_plan?: boolean | null;
-      trial_expiry_plan_id?: null | string;
-      trial_expiry_plan_price_id?: null | string;
-      trial_payment_method_required?: boolean | null;
-    };
     PlanIssue: {
       code: string;
       description: string;
       detail?: string;
       id?: string;
     };
-    PlanPublish: {
+    PlanPublishRequestBody: {
       activation_strategy?: "on_payment" | "on_publish" | null;
       address?: components["schemas"]["BillingAddress"] | null;
       billing_cycle_anchor?: null | string;
@@ -4139,10 +4229,10 @@ export interface components {
       }[] | null;
       customer_email?: null | string;
       days_until_due?: number | null;
-      excluded_company_ids: string[];
+      excluded_company_ids?: string[] | null;
       idempotency_key?: null | string;
       migration_scheduled_at?: null | string;
-      migration_strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
+      migration_strategy?: "end_of_billing_period" | "immediate" | "leave" | "scheduled" | null;
       phone?: null | string;
       prorate_first_period?: boolean | null;
       proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
@@ -4500,8 +4590,8 @@ export interface components {
       rules?: components["schemas"]["RuleWrite"][];
     };
     RuleWrite: {
-      condition_groups: components["schemas"]["ConditionGroupWrite"][];
-      conditions: components["schemas"]["ConditionWrite"][];
+      condition_groups?: components["schemas"]["ConditionGroupWrite"][] | null;
+      conditions?: components["schemas"]["ConditionWrite"][] | null;
       id?: null | string;
       name: string;
       priority: components["schemas"]["Long"];
@@ -5963,7 +6053,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["CreditCreate"];
+        "application/json": components["schemas"]["CreditCreateRequestBody"];
       };
     };
     responses: {
@@ -6191,7 +6281,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["CreditBundleCreate"];
+        "application/json": components["schemas"]["CreditBundleCreateRequestBody"];
       };
     };
     responses: {
@@ -11471,7 +11561,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["FeatureCreate"];
+        "application/json": components["schemas"]["FeatureCreateRequestBody"];
       };
     };
     responses: {
@@ -11747,7 +11837,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["FlagWrite"];
+        "application/json": components["schemas"]["FlagCreateRequestBody"];
       };
     };
     responses: {
@@ -12410,7 +12500,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["ManagePlanRequest"];
+        "application/json": components["schemas"]["ManagePlanRequestBody"];
       };
     };
     responses: {
@@ -12450,7 +12540,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["ManagePlanRequest"];
+        "application/json": components["schemas"]["ManagePlanRequestBody"];
       };
     };
     responses: {
@@ -13247,7 +13337,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["PlanGroupWrite"];
+        "application/json": components["schemas"]["PlanGroupCreateRequestBody"];
       };
     };
     responses: {
@@ -13486,7 +13576,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["MigrationCreate"];
+        "application/json": components["schemas"]["MigrationCreateRequestBody"];
       };
     };
     responses: {
@@ -13816,17 +13906,19 @@ export interface operations {
   createPlan: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["PlanCreate"];
+        "application/json": components["schemas"]["PlanCreateRequestBody"];
       };
     };
     responses: {
       201: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13841,10 +13933,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -14302,7 +14396,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["PlanPublish"];
+        "application/json": components["schemas"]["PlanPublishRequestBody"];
       };
     };
     responses: {

@@ -136,7 +136,7 @@ function normaliseShare(body: Exact<PlanGrantUpdate>, was: Terms) {
 function normaliseReset(body: Exact<PlanGrantUpdate>, was: Terms, credit: CreditRow, isNew: boolean) {
   const type = body.reset_type ?? was.reset_type
   const resets = type === 'plan_period'
-  const cadence = kept(body.reset_cadence, was.reset_cadence)
+  const cadence = kept(body.reset_cadence, was.reset_cadence) ?? (isNew && resets ? 'monthly' : null)
   const rolls = resets && cadence !== null && rollsOver(cadence)
   const usual = isNew && rolls && credit.default_rollover_policy === 'rollover' ? 100 : 0
   const rollover =
@@ -158,7 +158,7 @@ function normaliseReset(body: Exact<PlanGrantUpdate>, was: Terms, credit: Credit
   return {
     reset_type: type,
     reset_cadence: cadence,
-    reset_start: kept(body.reset_start, was.reset_start),
+    reset_start: kept(body.reset_start, was.reset_start) ?? (isNew && resets ? 'billing_period' : null),
     rollover_percentage: rollover,
     renewal_enabled: renews,
     renewal_period: renews

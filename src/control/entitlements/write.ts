@@ -11,6 +11,7 @@ import type {
   BillingArrearsCadence,
   BillingProviderType,
   EntitlementPriceBehavior,
+  EntitlementValueType,
 } from '../../../schemas/enums.js'
 import { newId } from '../../account/ids.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow, StoredWarningTier } from '../../catalog/plans.js'
@@ -270,9 +271,10 @@ export async function writeEntitlement(
   link: EntitlementLink | null = null,
 ): Promise<EntitlementRow> {
   const { services, accountId, environmentId, nowMs } = place
-  const body = former ? whole(given, statedEntitlement(former)) : newEntitlement(given)
+  const known = await requireFeature(tx, accountId, featureId)
+  const body = former ? whole(given, statedEntitlement(former)) : withValueType(known, given)
   const behavior = body.price_behavior ?? null
-  requireSellable(await requireFeature(tx, accountId, featureId), body, behavior)
+  requireSellable(known, body, behavior)
   if (behavior === 'pay_in_advance') await ensureUsageLimitTrait(tx, services, accountId, featureId, nowMs)
   const feature = await requireFeature(tx, accountId, featureId)
   if (!former) await requireFree(tx, draft, featureId)
@@ -305,11 +307,44 @@ export async function writeEntitlement(
   return row
 }
 
-/** The complete body of a new entitlement. Throws 400 for missing members. */
-function newEntitlement(given: EntitlementTerms): EntitlementTerms & ValueWrite {
-  const { value_type } = given
-  if (value_type === undefined) throw invalid('value_type: needed by a new entitlement')
-  return { ...given, value_type }
+const typeOfMember = {
+  value_bool: 'boolean',
+  value_numeric: 'numeric',
+  value_trait_id: 'trait',
+  value_credit_id: 'credit',
+} as const
+
+const typeOfBehavior = {
+  pay_in_advance: 'trait',
+  credit_burndown: 'credit',
+  pay_as_you_go: 'unlimited',
+  overage: 'unlimited',
+  tier: 'unlimited',
+} as const satisfies Record<EntitlementPriceBehavior, EntitlementValueType>
+
+/**
+ * The body of a new entitlement or override with its value type. Without one, the value that is given says it, then the
+ * price behaviour; a boolean feature is granted.
+ *
+ * errors  400 where none of these says it, or two values are given.
+ * source  EN-18, EN-30, decision 41.
+ */
+export function withValueType<
+  Body extends Exact<Omit<EntitlementValueWrite, 'value_type'>> & {
+    readonly value_type?: EntitlementValueType | undefined
+    readonly price_behavior?: EntitlementPriceBehavior | null | undefined
+  },
+>(feature: Pick<FeatureRow, 'feature_type'>, given: Body): Body & ValueWrite {
+  if (given.value_type !== undefined) return { ...given, value_type: given.value_type }
+  const members = Object.keys(typeOfMember) as (keyof typeof typeOfMember)[]
+  const [member, another] = members.filter(name => given[name] != null)
+  if (another !== undefined) throw invalid(`value_type: needed where ${member} and ${another} are given`)
+  if (member !== undefined) return { ...given, value_type: typeOfMember[member] }
+  if (given.price_behavior != null) return { ...given, value_type: typeOfBehavior[given.price_behavior] }
+  if (feature.feature_type === 'boolean') return { ...given, value_type: 'boolean', value_bool: true }
+  throw invalid(
+    'value_type: needed by a new entitlement without a value: numeric with value_numeric, or unlimited',
+  )
 }
 
 /** EN-5: whether a value can be used up, and so has a rule for that case. */

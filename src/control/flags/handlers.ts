@@ -234,8 +234,8 @@ async function knownOf(
   nowMs: number,
 ): Promise<Known> {
   const conditions = write.rules.flatMap(rule => [
-    ...rule.conditions,
-    ...rule.condition_groups.flatMap(group => group.conditions),
+    ...(rule.conditions ?? []),
+    ...(rule.condition_groups ?? []).flatMap(group => group.conditions ?? []),
   ])
   const { plans, credits: known } = catalogs.get(environment.id)
   const credits = new Set(known.map(credit => credit.id))

@@ -102,17 +102,26 @@ class Composer {
       rule_type: type,
       priority: write.priority,
       value: write.value,
-      conditions: write.conditions.map((each, i) => this.condition(each, `${at}.conditions[${i}]`)),
-      condition_groups: write.condition_groups.map((each, i) =>
-        this.group(each, `${at}.condition_groups[${i}]`),
-      ),
+      conditions: this.conditionsOf(write, former, at),
+      condition_groups:
+        write.condition_groups?.map((each, i) => this.group(each, `${at}.condition_groups[${i}]`)) ??
+        former?.condition_groups ??
+        [],
     })
   }
 
   private group(write: ConditionGroupWrite, at: string): StoredGroup {
     const former = this.former(this.groups, write.id, at)
-    const conditions = write.conditions.map((each, i) => this.condition(each, `${at}.conditions[${i}]`))
-    return this.timed('cgrp_', former, { conditions })
+    return this.timed('cgrp_', former, { conditions: this.conditionsOf(write, former, at) })
+  }
+
+  private conditionsOf(
+    { conditions }: Pick<ConditionGroupWrite, 'conditions'>,
+    former: { readonly conditions: readonly StoredCondition[] } | null,
+    at: string,
+  ): readonly StoredCondition[] {
+    const said = conditions?.map((each, i) => this.condition(each, `${at}.conditions[${i}]`))
+    return said ?? former?.conditions ?? []
   }
 
   private condition(write: ConditionWrite, at: string): StoredCondition {
@@ -141,14 +150,15 @@ class Composer {
   }
 
   private resources(write: ConditionWrite, at: string): readonly string[] {
-    write.resource_ids.forEach((id, i) => {
+    const ids = write.resource_ids ?? []
+    ids.forEach((id, i) => {
       if (!this.known.hasResource(write.condition_type, id))
         refuse(
           `${at}.resource_ids[${i}]`,
           `this environment has no such ${write.condition_type.replace('_', ' ')}`,
         )
     })
-    return [...new Set(write.resource_ids)]
+    return [...new Set(ids)]
   }
 
   /** FE-61, FE-62: both traits belong to the same entity type. */

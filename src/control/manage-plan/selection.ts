@@ -147,8 +147,7 @@ async function priceOf(
     // EN-97: another version is paid for in the currency and at the interval of the one held
     const was = moves && held?.priceId ? await soldPrice(sql, version.environment_id, [], held.priceId) : null
     const like = was ? { currency: was.currency, months: monthsOf(was) } : usual
-    if (like === null) throw invalid(`${member}: a plan that is linked to billing needs a price`)
-    id = usualPrice(version.prices, like, member).id
+    id = (like === null ? onlyPrice(version, member) : usualPrice(version.prices, like, member)).id
   }
   const price = await soldPrice(sql, version.environment_id, version.prices, id)
   if (price?.productId !== version.billing_product_id) throw conflict(`${member}: not a price of the plan`)
@@ -181,6 +180,15 @@ function usualPrice(
   const found = priced.find(fits) ?? leadingPrice(priced, currency)
   if (!found) throw conflict(`${member}: the plan has no price in ${currency}`)
   return found
+}
+
+/** The price of a plan that has one; of several, the request names one. source: decision 41 */
+function onlyPrice(version: PlanVersionRow, member: string): StoredPrice {
+  const [price, another] = version.prices
+  if (price === undefined) throw invalid(`${member}: a plan that is linked to billing needs a price`)
+  if (another !== undefined)
+    throw invalid(`${member}: the plan has several prices, name one of ${idsOf(version)}`)
+  return price
 }
 
 /** Without a payment provider the service bills only its own prices. source: decision */

@@ -104,7 +104,7 @@ async function aimOf(
   requireCompanies(call, body.company_ids, 'company_ids')
   const plan = await findPlan(sql, placeOf(call), body.plan_id)
   if (!plan) throw unknownPlan('plan_id')
-  if (plan.plan_type !== body.target_plan_type)
+  if (body.target_plan_type != null && plan.plan_type !== body.target_plan_type)
     throw new ServiceError('value_invalid', `target_plan_type: the plan is of type ${plan.plan_type}`)
   const versions = await versionsOf(sql, call.environment.id, plan.id)
   const named = (id: string, member: string): PlanVersionRow => {
@@ -285,7 +285,7 @@ export const completeMigrationNow: Handler<MigrationCompleteNow> = async call =>
 export const retryMigration: Handler<MigrationRetry> = async call => {
   const row = await migrationOf(call)
   if (row.status === 'cancelled') throw new ServiceError('state_conflict', 'The migration is cancelled')
-  const codes = call.body.error_codes.length > 0 ? call.body.error_codes : undefined
+  const codes = call.body.error_codes?.length ? call.body.error_codes : undefined
   await recorded(call, tx => retryFailed(tx, row.id, { codes }, new Date(call.nowMs)))
   await soon(call, row.id)
   return shown(call)

@@ -28,6 +28,7 @@ import {
   requireFeature,
   statedValue,
   type WritePlace,
+  withValueType,
 } from '../entitlements/write.js'
 import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
 
@@ -119,7 +120,7 @@ export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = asyn
     throw new ServiceError('not_found', 'company_id: no such company')
   await requireRoomForOverride(services.sql, body.company_id)
   const feature = await requireFeature(services.sql, key.accountId, body.feature_id)
-  const value = normaliseValue(writePlace(call), feature, body, null)
+  const value = normaliseValue(writePlace(call), feature, withValueType(feature, body), null)
   const id = newId('cmov_')
   const override: OverrideState = {
     id,

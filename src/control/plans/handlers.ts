@@ -166,7 +166,7 @@ export async function makePlan(
     tx,
     {
       accountId: call.key.accountId,
-      planType: body.plan_type,
+      planType: body.plan_type ?? 'plan',
       name: body.name,
       description: body.description ?? '',
       icon: body.icon ?? defaultIcon,
@@ -175,17 +175,6 @@ export async function makePlan(
     nowMs,
   )
   return { plan, draft: await ensureDraft(tx, plan, call.environment.id, nowMs) }
-}
-
-/** POST /plans: creates version 1 as a draft in this environment. source: PB-2; the default icon is gray: decision */
-export const createPlan: Handler<PlanCreate> = async call => {
-  const data = await call.services.catalogs.change(accountScope(call), async tx => {
-    const { plan, draft } = await makePlan(tx, call, call.body)
-    const detail = await detailOf(tx, call, plan, draft.id)
-    await announce(tx, call, 'plan.created', detail)
-    return detail
-  })
-  return { status: 201, data }
 }
 
 /** Publish the webhook of a plan, when the answer shows only a part of it. */
@@ -251,7 +240,7 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
       await announce(tx, call, 'plan.created', detail)
       return detail
     }
-    if (known.plan_type !== body.plan_type)
+    if (body.plan_type != null && known.plan_type !== body.plan_type)
       throw new ServiceError('state_conflict', 'plan_type: fixed at creation')
     if (link.version !== known.external_resource_version) await mayChangePlan(tx, call, known.id)
     await tx`update plans set external_resource_version = ${link.version} where id = ${known.id}`
@@ -369,12 +358,15 @@ export async function normaliseBilling(
 ): Promise<PlanVersionRow> {
   const environmentId = call.environment.id
   const own = nativeProductId(environmentId, draft.plan_id, null)
-  const body = whole(given, {
-    charge_type: draft.charge_type,
-    is_trialable: draft.is_trialable,
-    trial_days: draft.trial_days,
-    billing_product_id: draft.billing_product_id,
-  })
+  const body = whole(
+    { ...given, ...impliedTerms(given, draft) },
+    {
+      charge_type: draft.charge_type,
+      is_trialable: draft.is_trialable,
+      trial_days: draft.trial_days,
+      billing_product_id: draft.billing_product_id,
+    },
+  )
   const productId = body.billing_product_id === own ? null : (body.billing_product_id ?? null)
   if (productId !== null && !(await findProduct(tx, environmentId, productId)))
     throw new ServiceError('not_found', 'billing_product_id: no such product')
@@ -409,6 +401,33 @@ export async function normaliseBilling(
     },
     call.services.clock.wall(),
   )
+}
+
+/** Cadences and the members of a body that price them. */
+const recurringMembers = ['monthly_price', 'quarterly_price', 'yearly_price'] as const
+
+/**
+ * The charge type and trial of a body that says neither: prices on a plan without charge make it charge, trial days make a trial.
+ *
+ * errors  400 for prices of both kinds. source: decision 41
+ */
+function impliedTerms(given: Exact<BillingProductUpdate>, draft: PlanVersionRow) {
+  const listed = [given, ...(given.currency_prices ?? [])] as readonly Exact<BillingProductUpdate>[]
+  const recurs =
+    listed.some(prices => recurringMembers.some(name => prices[name] != null)) ||
+    recurringMembers.some(name => given[`${name}_id`] != null)
+  const once = listed.some(prices => prices.one_time_price != null) || given.one_time_price_id != null
+  const starts = given.charge_type === undefined && !isCharged(draft.charge_type)
+  if (starts && recurs && once)
+    throw new ServiceError(
+      'value_invalid',
+      'charge_type: needed where recurring and one-time prices are given',
+    )
+  return {
+    ...(starts && recurs && { charge_type: 'recurring' as const }),
+    ...(starts && once && { charge_type: 'one_time' as const }),
+    ...(given.is_trialable === undefined && (given.trial_days ?? 0) > 0 && { is_trialable: true }),
+  }
 }
 
 function isCharged(type: ChargeType): boolean {

@@ -1,7 +1,7 @@
 // Converts prices from requests to their stored form: per currency and cadence; tiers are validated, decimals win.
 import { isDeepStrictEqual } from 'node:util'
 import type { Sql } from 'postgres'
-import type { BillingPriceUsageType, BillingTiersMode } from '../../../schemas/enums.js'
+import type { BillingPriceUsageType, BillingTiersMode, ChargeType } from '../../../schemas/enums.js'
 import type {
   BillingProductWrite,
   CurrencyPriceWrite,
@@ -64,7 +64,7 @@ interface PriceChange {
  */
 export function planPrices(
   ownerId: string,
-  body: Exact<BillingProductWrite>,
+  body: Exact<BillingProductWrite> & { readonly charge_type: ChargeType },
   currency: string,
   named: NamedPrices,
   former: readonly StoredPrice[],
