@@ -3,14 +3,8 @@ import type { ManagePlanRequest, ManagePlanRequestBody } from '../../../schemas/
 import type { Keys } from '../../../schemas/companies.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../../kit/call.js'
-import {
-  entityUnknown,
-  namedBy,
-  type Refusals,
-  readyUpsert,
-  replyWhenShown,
-  requireKeys,
-} from '../entities/write.js'
+import { entityUnknown, type Refusals } from '../../kit/entities.js'
+import { namedBy, readyUpsert, replyWhenShown, requireKeys } from '../entities/write.js'
 
 type Asked = Call<ManagePlanRequestBody>
 
