@@ -20,10 +20,11 @@ import type {
   PlanCreditGrantDef,
   PlanDef,
   PlanVersionDef,
+  SoldPriceDef,
 } from '../core/model/definitions.js'
 import { type Quantity, quantityOrNull } from '../core/values/quantity.js'
 import type { LoadedEnvironment, LoadedPlans } from './load.js'
-import { leadingPrice, priceTiers, type StoredPrice, unitPriceDecimal } from './prices.js'
+import { cadenceMonths, leadingPrice, priceTiers, type StoredPrice, unitPriceDecimal } from './prices.js'
 
 /** A row of plans. */
 export interface PlanRow {
@@ -147,7 +148,7 @@ export function plansLoader(creditGrants?: PlanCreditGrantLoader) {
           plan,
           own,
           own.map(version =>
-            versionDef(version, entitlementsOf.get(version.id) ?? [], grants?.get(version.id) ?? []),
+            versionDef(plan, version, entitlementsOf.get(version.id) ?? [], grants?.get(version.id) ?? []),
           ),
         )
       }),
@@ -182,6 +183,7 @@ function planDef(
 }
 
 function versionDef(
+  plan: PlanRow,
   row: PlanVersionRow,
   entitlements: readonly EntitlementRow[],
   creditGrants: readonly PlanCreditGrantDef[],
@@ -194,9 +196,32 @@ function versionDef(
     chargeType: row.charge_type,
     isTrialable: row.is_trialable,
     trialDays: row.trial_days,
-    entitlements: entitlements.map(entitlement => entitlementDef(entitlement, row.currency)),
+    prices: soldPrices(row.prices, row.billing_product_id),
+    entitlements: entitlements.map(entitlement => ({
+      ...entitlementDef(entitlement, row.currency),
+      ...soldInAdvance(plan, entitlement),
+    })),
     creditGrants,
   }
+}
+
+function soldPrices(prices: readonly StoredPrice[], productId: string | null): SoldPriceDef[] {
+  return prices.map(price => ({
+    id: price.id,
+    currency: price.currency,
+    months: cadenceMonths(price.cadence),
+    productId: price.product_id ?? productId,
+  }))
+}
+
+/** Prices and commitment of units bought in advance (EN-35); nothing for other entitlements. */
+function soldInAdvance(
+  { company_id: companyId }: PlanRow,
+  { price_behavior, prices, billing_product_id, usage_quantity }: EntitlementRow,
+): Pick<EntitlementDef, 'committed' | 'prices'> {
+  if (price_behavior !== 'pay_in_advance') return {}
+  const committed = companyId === null ? 0 : Number(usage_quantity ?? 0)
+  return { prices: soldPrices(prices, billing_product_id), ...(committed > 0 && { committed }) }
 }
 
 /** The core's form of a stored entitlement. `currency`: preferred currency of its tiers and unit price. */

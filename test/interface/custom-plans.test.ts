@@ -255,18 +255,47 @@ t.test('custom plans', async t => {
     },
   )
 
-  await t.test('PB-60, PB-61 two invoices: access ends with the first that is not paid', async t => {
+  await t.test('PB-60 (N14) a newer invoice of the plan takes the place of the older', async t => {
     const one = await custom()
     await published(one.draft, { days_until_due: 20 })
     await clock('2031-03-01T00:00:03.000Z')
-    await amended(one.planId, 10_000, { days_until_due: 10 })
-    const [second, first] = await owed(one.id)
     const ends = async () => (await show(one.id)).billing_subscription.cancel_at
-    t.equal(await ends(), seconds('2031-03-11T00:00:03Z'))
-    await paid(second.id)
+    const statuses = async () => (await owed(one.id)).map((each: { status: string }) => each.status)
+    await amended(one.planId, 9500, { days_until_due: 5, activation_strategy: 'on_payment' })
+    t.same(await statuses(), ['pending', 'active'], 'one that waits for its payment closes none')
     t.equal(await ends(), seconds('2031-03-21T00:00:02Z'))
-    await paid(first.id)
+    await clock('2031-03-02T00:00:03.000Z')
+    await amended(one.planId, 10_000, { days_until_due: 25 })
+    t.same(await statuses(), ['active', 'expired', 'expired'])
+    t.equal(await ends(), seconds('2031-03-27T00:00:03Z'))
+    const [third, second, first] = await owed(one.id)
+    for (const { id } of [first, second]) {
+      t.equal((await client.put(`/custom-plan-billings/${id}/mark-paid`, {})).status, 400)
+      const again = { customer_email: 'p@example.com', activation_strategy: 'on_publish' }
+      t.match(await client.put(`/custom-plan-billings/${id}/retry`, again), {
+        status: 400,
+        body: { error: /newer billing/ },
+      })
+    }
+    await clock('2031-03-22T00:00:00.000Z')
+    t.match(
+      await show(one.id),
+      { plan: { id: one.planId, plan_price: 10_000 } },
+      'the older due date ends nothing',
+    )
+    await paid(third.id)
     t.equal(await ends(), null)
+
+    await t.test('one that waited and is paid closes the older, too', async t => {
+      const two = await custom()
+      await published(two.draft, { days_until_due: 20 })
+      await clock('2031-03-22T00:00:01.000Z')
+      await amended(two.planId, 9500, { activation_strategy: 'on_payment' })
+      const [pending] = await owed(two.id)
+      await paid(pending.id)
+      t.match(await owed(two.id), [{ status: 'paid' }, { status: 'expired' }])
+      t.match(await show(two.id), { billing_subscription: { total_price: 9500, cancel_at: null } })
+    })
   })
 
   await t.test('PB-62 a version published before the first was paid takes its place', async t => {
@@ -302,7 +331,7 @@ t.test('custom plans', async t => {
     await published(one.draft, { days_until_due: 4 })
     t.match(await show(one.id), {
       plan: { id: one.planId },
-      billing_subscription: { id: had.id, total_price: 1000, cancel_at: seconds('2031-03-05T00:00:03Z') },
+      billing_subscription: { id: had.id, total_price: 1000, cancel_at: seconds('2031-03-26T00:00:01Z') },
       custom_plan_billings: [{ status: 'active' }],
     })
   })

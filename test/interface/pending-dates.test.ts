@@ -49,7 +49,7 @@ t.test('PB-21 (N2) a migration that waited runs when a date can be named again',
 })
 
 t.test('PB-51, EN-82 (N3) no subscription of the service is left without a plan', async t => {
-  const { client, clock, free, priced, manage, company, show } = await world(t)
+  const { client, clock, free, priced, publish, manage, company, show } = await world(t)
   const plan = await priced('Pro', 100, null)
   const extra = await priced('Extra', 20, null, 'add_on')
   const withExtra = { add_on_selections: [{ plan_id: extra.id, price_id: extra.monthly_price.id }] }
@@ -91,6 +91,47 @@ t.test('PB-51, EN-82 (N3) no subscription of the service is left without a plan'
         .filter((one: string) => one.startsWith('native')),
       ['native canceled'],
     )
+    await t.test('and seats of the plan that is left, where an add-on stays', async t => {
+      const seats = await client.ok('POST', '/features', {
+        name: 'Seats',
+        description: '',
+        feature_type: 'license',
+      })
+      const made = await client.ok('POST', '/plans', { name: 'Seated', plan_type: 'plan' })
+      await client.ok('POST', '/plan-entitlements', {
+        plan_id: made.id,
+        feature_id: seats.id,
+        value_type: 'trait',
+        price_behavior: 'pay_in_advance',
+        monthly_unit_price: 30,
+      })
+      await publish(made.id, 100, null, 'leave')
+      const seated = await client.ok('GET', `/plans/${made.id}`)
+      const [seat] = await client.ok('GET', `/plan-entitlements?plan_id=${made.id}`)
+      const other = await company()
+      await manage(other, made.id, seated.monthly_price.id, {
+        ...withExtra,
+        pay_in_advance_entitlements: [{ price_id: seat.metered_monthly_price.id, quantity: 3 }],
+      })
+      t.match(await show(other), { billing_subscription: { total_price: 210 } })
+      await client.ok(
+        'POST',
+        '/billing/subscription/upsert',
+        subscriptionBody('sub_2', 'c2', [linked], {
+          company_id: other,
+          status: 'active',
+          period_start: Date.parse('2031-01-10T00:00:00Z') / 1000,
+          period_end: Date.parse('2031-02-10T00:00:00Z') / 1000,
+        }),
+      )
+      const { plan: now, billing_subscriptions: all } = await show(other)
+      t.equal(now.id, linked.plan.id)
+      t.match(
+        all.find((one: { provider_type: string }) => one.provider_type === 'native'),
+        { status: 'active', total_price: 20, products: [{ price: 20 }] },
+        'the add-on alone is charged',
+      )
+    })
     await clock('2031-03-15T00:00:00.000Z')
     t.match(
       (await show(id)).billing_subscriptions.find(

@@ -444,7 +444,7 @@ export class PartsModel {
     if (custom.version !== null) {
       if (onPayment) custom.billings.push({ dueMs, status: 'pending' })
       else {
-        if (custom.price !== version.price) custom.billings.push({ dueMs, status: 'active' })
+        if (custom.price !== version.price) this.#owe(custom, dueMs)
         Object.assign(custom, { version, price: version.price })
       }
       return
@@ -455,9 +455,20 @@ export class PartsModel {
     else if (onPayment) custom.billings.push({ dueMs, status: 'pending' })
     else {
       if (waiting) waiting.status = 'expired'
-      custom.billings.push({ dueMs, status: 'active' })
+      this.#owe(custom, dueMs)
       Object.assign(custom, { version, price: version.price })
     }
+  }
+
+  /** N14: a billing in force takes the place of the older ones. */
+  #owe(custom: CustomCompany, dueMs: number): void {
+    this.#close(custom, custom.billings.length)
+    custom.billings.push({ dueMs, status: 'active' })
+  }
+
+  #close({ billings }: CustomCompany, place: number): void {
+    for (const one of billings.slice(0, place))
+      if (one.status === 'active' || one.status === 'pending') one.status = 'expired'
   }
 
   /** Pay a billing. A pending version takes effect. */
@@ -466,6 +477,7 @@ export class PartsModel {
     const billing = custom.billings[place]!
     if (billing.status === 'pending') Object.assign(custom, { version, price: version.price })
     billing.status = 'paid'
+    this.#close(custom, place)
   }
 
   /** The end of access without a payment: the first due date; null: no end. */

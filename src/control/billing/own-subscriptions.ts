@@ -129,6 +129,10 @@ function scheduledOf(
     effective_at: Math.floor(downgrade.effectiveAtMs / 1000),
     from_plan_id: company.plan?.planId ?? null,
     to_plan_id: downgrade.plan?.planId ?? null,
+    lands: [...(downgrade.plan ? [downgrade.plan] : []), ...downgrade.addOns].map(held => ({
+      plan_id: held.planId,
+      version_id: held.versionId,
+    })),
     products: then.status === 'canceled' ? null : sold.products,
     total_price: then.status === 'canceled' ? 0 : storedQuantity(sold.total),
     interval: intervalText(

@@ -105,6 +105,8 @@ export interface ScheduledSubscription {
   readonly effective_at: number
   readonly from_plan_id: string | null
   readonly to_plan_id: string | null
+  /** Plans and add-ons from then on, each in the version agreed; absent in older rows. */
+  readonly lands?: readonly { readonly plan_id: string; readonly version_id: string }[]
   readonly products: readonly SubscribedProduct[] | null
   readonly total_price: StoredQuantity
   readonly interval: string

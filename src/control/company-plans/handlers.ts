@@ -1,9 +1,11 @@
 // Setting all plans of a company at once, by an administrator.
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
+import type { Commitment } from '../../core/model/company-state.js'
 import type { CatalogData, PlanDef } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
 import { isActive } from '../../core/plans/plan.js'
+import { isBilledBy } from '../../core/plans/unheld.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { entityUnknown, type Refusals } from '../../kit/entities.js'
@@ -11,6 +13,7 @@ import { whole } from '../../kit/unchanged.js'
 import { companyDetails, described } from '../companies/read.js'
 import { replyWhenShown } from '../entities/write.js'
 import { usageViolations, warnOverLimit } from '../manage-plan/usage-violations.js'
+import { commitmentsOf } from '../migrations/terms.js'
 import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
 import { groupSettings } from '../plan-groups/settings.js'
 
@@ -42,13 +45,14 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   for (const id of addOnIds) requireAssignable(catalog, id, 'add_on', companyId, held)
   const { add_on_compatibilities: compatibilities } = await groupSettings(services.sql, environment.id)
   requireCompatible(catalog, company, compatibilities ?? [], wanted, 'add_on_ids')
-  requireWholePayment(company, basePlanId, addOnIds, nowMs)
+  requireWholePayment(company, catalog, basePlanId, addOnIds, nowMs)
+  const commitments = await newCommitments(call, catalog, basePlanId, held)
   const message = {
     type: 'change_plans',
     ...wanted,
     versionIds: {},
     priceIds: {},
-    commitments: [],
+    commitments,
     cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
   } as const
   const violations = usageViolations(catalog, company, message, nowMs)
@@ -98,6 +102,7 @@ function requireAssignable(
  */
 function requireWholePayment(
   { state, plan, addOns }: CompanyDescription,
+  { plans }: CatalogData,
   basePlanId: string | null,
   addOnIds: readonly string[],
   nowMs: number,
@@ -105,7 +110,15 @@ function requireWholePayment(
   const wanted = new Set(basePlanId === null ? addOnIds : [basePlanId, ...addOnIds])
   for (const subscription of state.subscriptions) {
     if (subscription.anchorMs == null || !isActive(subscription, nowMs)) continue
-    const billed = [plan, ...addOns].filter(holding => holding?.subscriptionId === subscription.id)
+    const billed = [plan, ...addOns].filter(
+      held =>
+        held !== null &&
+        isBilledBy(
+          held,
+          plans.find(({ id }) => id === held.planId),
+          subscription,
+        ),
+    )
     const left = billed.find(holding => !wanted.has(holding!.planId))
     if (left && billed.some(holding => wanted.has(holding!.planId)))
       throw new ServiceError(
@@ -113,6 +126,28 @@ function requireWholePayment(
         `${left === plan ? 'base_plan_id' : 'add_on_ids'}: one subscription bills what is left and what is kept; use POST /manage-plan`,
       )
   }
+}
+
+/**
+ * What a custom plan that the company is put on commits it to (EN-35, N7); nothing for a plan that it has.
+ *
+ * errors  400 where that costs something, because this call changes no payment.
+ */
+async function newCommitments(
+  { services }: Call<unknown, unknown>,
+  { plans }: CatalogData,
+  basePlanId: string | null,
+  held: ReadonlySet<string>,
+): Promise<readonly Commitment[]> {
+  const plan = plans.find(({ id }) => id === basePlanId)
+  if (!plan || plan.companyId === null || held.has(plan.id)) return []
+  const commitments = await commitmentsOf(services.sql, plan.id, plan.publishedVersionId!)
+  if (commitments.some(({ sold }) => sold !== undefined))
+    throw new ServiceError(
+      'state_conflict',
+      'base_plan_id: the plan commits to a quantity that is paid for; use POST /manage-plan',
+    )
+  return commitments
 }
 
 async function oneCompany(call: Call<unknown, unknown>, id: string): Promise<CompanyDetail> {

@@ -134,7 +134,7 @@ export async function changeOf(
   const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
   const had = running.find(row => row.own !== null) ?? null
   const usual = usualPriceOf(running, had, profile)
-  const selection = await selectionOf(sql, catalog, company, body, usual)
+  const selection = await selectionOf(sql, catalog, company, body, usual, custom !== null)
   const wanted = {
     basePlanId: body.base_plan_id ?? null,
     addOnIds: selection.addOns.map(({ plan }) => plan.id),
@@ -549,6 +549,10 @@ function ownRow(
           effective_at: scheduledAtMs / 1000,
           from_plan_id: state.plan?.planId ?? null,
           to_plan_id: selection.base?.plan.id ?? terms.expiryPlanId,
+          lands: [...(selection.base ? [selection.base] : []), ...selection.addOns].map(one => ({
+            plan_id: one.plan.id,
+            version_id: one.version.id,
+          })),
           products: ends ? null : products,
           total_price: storedQuantity(total),
           interval,

@@ -1,4 +1,5 @@
 // Custom plan billings: amounts owed for invoiced plans; pending, active, paid or expired (PB-60…62).
+import type { Sql } from 'postgres'
 import type { CustomPlanBillingPaid, CustomPlanBillingRetry } from '../../../schemas/billing.js'
 import { customPlanBillingStatuses } from '../../../schemas/enums.js'
 import { dayMs } from '../../core/values/period.js'
@@ -11,9 +12,11 @@ import { currentSubscriptions } from '../billing/own-subscriptions.js'
 import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
 import { inTurn, putSubscription } from '../billing/subscription-write.js'
 import { billingStatusNow, customPlanBillingView, isRunning } from '../billing/view.js'
+import { described } from '../companies/read.js'
 import { allOf } from '../entities/list.js'
 import type { CustomPlan } from './change.js'
 import { companyTurn, manage } from './handlers.js'
+import { closeOlder } from './plan-writes.js'
 import { conflict } from './selection.js'
 
 type AnyCall = Call<unknown, unknown>
@@ -69,7 +72,8 @@ export const markPaid: Handler<CustomPlanBillingPaid> = async call => {
     const [stored] = await services.sql<CustomPlanBillingRow[]>`
       update custom_plan_billings set status = 'paid', paid_at = ${now}, updated_at = ${now}
       where id = ${billing.id} returning *`
-    if (status === 'active') await endUnlessPaid(call, companyId)
+    await closeOlder(services.sql, billing.id, now)
+    await endUnlessPaid(call, companyId)
     return stored!
   })
   return { data: customPlanBillingView(row, nowMs) }
@@ -96,6 +100,7 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
     const billing = await found(call)
     const status = billingStatusNow(billing, nowMs)
     if (status !== 'expired') throw conflict(`It is ${status}, not expired`)
+    await requireNewest(sql, billing)
     const strategy = body.activation_strategy ?? billing.activation_strategy
     const days = body.days_until_due ?? billing.days_until_due
     const request = billing.request && {
@@ -123,15 +128,28 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
         paid_at: null,
         updated_at: now,
       })} where id = ${billing.id} returning *`
-    if (activates) await endUnlessPaid(call, companyId)
+    if (activates) {
+      await closeOlder(sql, billing.id, now)
+      await endUnlessPaid(call, companyId)
+    }
     return stored!
   })
   return { data: customPlanBillingView(row, nowMs) }
 }
 
+/** Throws 400 if a newer billing of the same plan is in force: its version took the place of this one's (N14). */
+async function requireNewest(sql: Sql, billing: CustomPlanBillingRow): Promise<void> {
+  const [newer] = await sql<{ id: string }[]>`
+    select id from custom_plan_billings
+    where company_id = ${billing.company_id} and plan_id = ${billing.plan_id} and id <> ${billing.id}
+      and status in ('active', 'paid') and created_at >= ${billing.created_at} and published_at > ${billing.published_at}
+    limit 1`
+  if (newer) throw conflict(`A newer billing of the plan has taken its place: ${newer.id}`)
+}
+
 /**
- * End the company's own subscription at the earliest due date of an unpaid invoice; without one it continues. The
- * caller holds the company's turn.
+ * End the company's own subscription at the earliest due date of an unpaid invoice of a plan that it holds; without one
+ * it continues. The caller holds the company's turn.
  *
  * source  PB-60, PB-61.
  */
@@ -142,8 +160,11 @@ export async function endUnlessPaid(call: AnyCall, companyId: string): Promise<v
     .map(row => subscriptionNow(row, nowMs))
     .find(row => row.own !== null && isRunning(row, nowMs))
   if (!own) return
+  const { state } = await described(call, companyId)
+  const held = [state.plan, ...state.addOns].flatMap(one => one?.planId ?? [])
   const billings = await services.sql<CustomPlanBillingRow[]>`
-    select * from custom_plan_billings where company_id = ${companyId} and status = 'active'`
+    select * from custom_plan_billings
+    where company_id = ${companyId} and status = 'active' and plan_id in ${among(services.sql, held)}`
   const dues = billings
     .filter(one => billingStatusNow(one, nowMs) === 'active')
     .map(one => one.published_at!.getTime() + one.days_until_due * dayMs)

@@ -7,7 +7,7 @@ import { intervalOf, leadingPrice, type StoredPrice, sameTerms } from '../../cat
 import type { SubscribedItem } from '../../core/model/company-state.js'
 import type { CompanySnapshot } from '../../core/model/descriptions.js'
 import type { Migrated } from '../../core/model/plan-messages.js'
-import { lacksPrice } from '../../core/plans/plan.js'
+import { isActive, lacksPrice } from '../../core/plans/plan.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
 import { derivedId } from '../../core/values/id.js'
 import { ServiceError } from '../../errors.js'
@@ -65,7 +65,9 @@ async function prepare(
   const onPlan = state.plan?.planId === plan.id
   const rows = await withPlans(services.sql, await subscriptionsOf(services.sql, [companyId]), [state])
   const own = rows.find(row => row.own !== null && isRunning(row, nowMs)) ?? null
-  const starts = own === null && draft.prices.length > 0
+  const present = { state: keptOf(state), onPlan, waits: false, currency: null }
+  const sells = draft.prices.length > 0 || (await unitsSold(call, draft, null, state)).length > 0
+  const starts = own === null && sells
   const only = (member: string) => conflict(`${member}: only for a publish that starts a subscription`)
   if (body.billing_cycle_anchor != null) {
     if (!starts) throw only('billing_cycle_anchor')
@@ -73,7 +75,7 @@ async function prepare(
       throw invalid('billing_cycle_anchor: must be in the future')
   }
   if (body.coupon_external_id != null) {
-    if (onPlan || draft.prices.length === 0) throw only('coupon_external_id')
+    if (onPlan || !sells) throw only('coupon_external_id')
     await couponOf(services.sql, call.environment.id, body)
   }
   if (!onPlan && own !== null) requireOneSubscription(draft, state, own)
@@ -90,8 +92,9 @@ async function prepare(
     draft.prices.every(price => price.currency !== currency)
   )
     throw conflict(`The plan has no price in ${currency}, the currency of its company's billing profile`)
-  const waits = body.activation_strategy === 'on_payment' && draft.prices.length > 0
-  return { state: keptOf(state), onPlan, waits, currency }
+  const before = { ...present, currency, waits: body.activation_strategy === 'on_payment' && sells }
+  await requestOf(call, plan, draft, before) // refuses what cannot be billed
+  return before
 }
 
 /** The currency for a company without a running subscription, from its default billing profile. */
@@ -238,7 +241,11 @@ async function beginUnbilled(call: PublishCall, plan: PlanRow, version: PlanVers
   })
 }
 
-/** The manage-plan request for the published version, paid by invoice; null if it has no recurring price. */
+/**
+ * The manage-plan request for the published version, paid by invoice; null if nothing recurring is sold.
+ *
+ * errors  400 for units without a price in the currency and period of the plan.
+ */
 async function requestOf(
   call: PublishCall,
   plan: PlanRow,
@@ -250,16 +257,18 @@ async function requestOf(
   const { priceIds } = await termsOf(services.sql, plan.id, version.id)
   const follows = version.prices.find(({ id }) => held !== null && id === (priceIds[held] ?? held))
   const price = follows ?? leadingPrice(version.prices, currency ?? version.currency)
-  if (!price || price.cadence === 'one_time') return null
+  if (price?.cadence === 'one_time') return null
+  const units = await unitsSold(call, version, price, state)
+  if (price === null && units.length === 0) return null
   return {
     company_id: state.id,
     base_plan_id: plan.id,
     base_plan_version_id: version.id,
-    base_plan_price_id: price.id,
+    base_plan_price_id: price?.id ?? null,
     add_on_selections: state.addOns.map(({ planId }) => ({ plan_id: planId })),
     credit_bundles: [],
     custom_field_values: [],
-    pay_in_advance_entitlements: await committedUnits(call, version, price, state),
+    pay_in_advance_entitlements: units,
     activate_on_payment: body.activation_strategy === 'on_payment',
     collection_method: 'send_invoice',
     billing_email: body.customer_email ?? null,
@@ -271,24 +280,32 @@ async function requestOf(
   }
 }
 
-/** EN-35: quantities bought in advance: the larger of committed and present. */
-async function committedUnits(
+/**
+ * EN-35: quantities bought in advance that cost something: the larger of committed and present.
+ *
+ * base    the price of the plan, whose currency and period they share; null: it has none.
+ * errors  400 for units without such a price.
+ */
+async function unitsSold(
   { services }: PublishCall,
   version: PlanVersionRow,
-  base: StoredPrice,
-  state: PublishedFor,
+  base: StoredPrice | null,
+  { traits }: Pick<PublishedFor, 'traits'>,
 ): Promise<ManagePlanRequest['pay_in_advance_entitlements']> {
   const rows = await services.sql<(EntitlementRow & { trait: string | null })[]>`
     select e.*, t.name as trait
     from plan_entitlements e left join trait_definitions t on t.id = e.value_trait_id
     where e.plan_version_id = ${version.id} and e.price_behavior = 'pay_in_advance'`
   return rows.flatMap(({ prices, usage_quantity, trait }) => {
-    const price = prices.find(
-      one => one.currency === base.currency && one.cadence === base.cadence && one.product_id !== null,
-    )
-    const present = Number(state.traits.find(([name]) => name === trait)?.[1] ?? 0)
+    const present = Number(traits.find(([name]) => name === trait)?.[1] ?? 0)
     const quantity = Math.max(Number(usage_quantity ?? 0), present)
-    return price && quantity > 0 ? [{ price_id: price.id, quantity }] : []
+    if (quantity === 0 || prices.length === 0) return []
+    const price =
+      base === null
+        ? leadingPrice(prices, version.currency)
+        : prices.find(one => one.currency === base.currency && one.cadence === base.cadence)
+    if (!price) throw conflict(`${quantity} units have no price in ${base?.currency}, ${base?.cadence}`)
+    return [{ price_id: price.id, quantity }]
   })
 }
 
@@ -364,6 +381,12 @@ async function amend(
   const { state } = before
   const request = await requestOf(call, plan, version, before)
   if (request === null) return
+  if (!state.subscriptions.some(one => one.anchorMs != null && isActive(one, call.nowMs))) {
+    // nothing was paid for so far, so there is no subscription to amend
+    const custom = { source: 'amendment', migrationId, billingId: billingIdOf(version.id) } as const
+    await manage(call, request, { custom })
+    return
+  }
   const terms = await termsOf(services.sql, plan.id, version.id)
   const next = migratedPlans(state, { ...terms, planId: plan.id, versionId: version.id })
   if (!before.waits && !(await isSoldAnew(services.sql, plan.id, state, next))) return

@@ -68,6 +68,22 @@ export async function insertBilling(
       created_at: now,
       updated_at: now,
     })} on conflict (id) do nothing`
+  if (billing.status === 'active') await closeOlder(sql, billing.id, now)
+}
+
+/**
+ * Close the company's unpaid billings of the same plan that are older than one that is in force: what they are due for is
+ * replaced, and their due dates end nothing any more. One that waits for its payment closes none.
+ *
+ * source  PB-60, N14.
+ */
+export async function closeOlder(sql: Sql, id: string, now: Date): Promise<void> {
+  await sql`
+    update custom_plan_billings as older set status = 'expired', updated_at = ${now}
+    from custom_plan_billings newer
+    where newer.id = ${id} and newer.status in ('active', 'paid') and older.id <> newer.id
+      and older.company_id = newer.company_id and older.plan_id = newer.plan_id
+      and older.status in ('active', 'pending') and older.published_at <= newer.published_at`
 }
 
 /** Rows that belong to a change of plans. */

@@ -50,6 +50,7 @@ export interface Selection {
  * Resolve what a request selects.
  *
  * usual   default currency and interval for linked plans; null: their price must be named.
+ * keeps   a custom plan takes effect: its company keeps the quantities that it has (EN-35).
  * errors  404 for an unknown plan, version or price; 400 for a plan this company cannot be on, a linked plan
  *         without a price, a price of another plan, and a provider's price that costs, because no provider is
  *         connected.
@@ -61,6 +62,7 @@ export async function selectionOf(
   company: CompanyDescription,
   body: ManagePlanRequest,
   usual: UsualPrice | null,
+  keeps = false,
 ): Promise<Selection> {
   const chosen: (PlanSelection & { readonly planType: PlanType; readonly member: string })[] = []
   if (body.base_plan_id != null)
@@ -100,7 +102,10 @@ export async function selectionOf(
     const own = entitlements.filter(one => one.plan_version_id === versionId)
     plans.push({ plan, version, held, price, entitlements: own })
   }
-  const quantities = await quantitiesOf(sql, catalog, plans, body)
+  const least = (one: SelectedPlan, entitlement: EntitlementRow) =>
+    Math.max(committedIn(one, entitlement), keeps ? heldQuantity(catalog, company, entitlement) : 0)
+  const quantities = await quantitiesOf(sql, catalog, plans, body, least)
+  quantities.push(...(await committedRest(sql, catalog, plans, quantities, least, usual)))
   return {
     base: plans.find(({ plan }) => plan.planType === 'plan') ?? null,
     addOns: plans.filter(({ plan }) => plan.planType === 'add_on'),
@@ -233,24 +238,97 @@ async function quantitiesOf(
   catalog: CatalogData,
   plans: readonly SelectedPlan[],
   body: ManagePlanRequest,
+  least: LeastQuantity,
 ): Promise<SelectedQuantity[]> {
   const member = 'pay_in_advance_entitlements'
   const found: SelectedQuantity[] = []
-  for (const { price_id: priceId, quantity } of body.pay_in_advance_entitlements) {
-    const entitlement = plans
-      .flatMap(({ entitlements }) => entitlements)
-      .find(one => one.price_behavior === 'pay_in_advance' && one.prices.some(price => price.id === priceId))
-    if (!entitlement)
+  for (const { price_id: priceId, quantity: asked } of body.pay_in_advance_entitlements) {
+    const sells = (one: EntitlementRow) =>
+      one.price_behavior === 'pay_in_advance' && one.prices.some(price => price.id === priceId)
+    const selected = plans.find(({ entitlements }) => entitlements.some(sells))
+    const entitlement = selected?.entitlements.find(sells)
+    if (!selected || !entitlement)
       throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)
     if (found.some(one => one.entitlement.id === entitlement.id))
       throw invalid(`${member}: a feature is named twice`)
     const price = await soldPrice(sql, entitlement.environment_id, entitlement.prices, priceId)
     if (!price) throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)
+    const quantity = Math.max(asked, least(selected, entitlement))
     if (quantity > 0 && price.price > 0) requireOwn(price, false, member)
     const featureName = catalog.features.find(one => one.id === entitlement.feature_id)?.name ?? ''
     found.push({ entitlement, price, quantity, featureName })
   }
   return found
+}
+
+/** The smallest quantity of an entitlement that its company may have. */
+type LeastQuantity = (one: SelectedPlan, entitlement: EntitlementRow) => number
+
+/** The quantity that a custom plan commits its company to (EN-35). */
+function committedIn({ plan }: SelectedPlan, { usage_quantity: quantity }: EntitlementRow): number {
+  return plan.companyId === null ? 0 : Number(quantity ?? 0)
+}
+
+/** The quantity that the company has of a feature. */
+function heldQuantity(
+  catalog: CatalogData,
+  { state }: CompanyDescription,
+  { feature_id: featureId }: EntitlementRow,
+): number {
+  const trait = limitTraitOf(catalog, featureId)
+  return Number(state.traits.find(([name]) => name === trait)?.[1] ?? 0)
+}
+
+/**
+ * Quantities that the request does not name and that the company must have, at the price of the currency and interval
+ * in which the plan is paid.
+ *
+ * errors  400 where there is no such price: nobody has a committed quantity without paying for it (EN-35, N7).
+ */
+async function committedRest(
+  sql: Sql,
+  catalog: CatalogData,
+  plans: readonly SelectedPlan[],
+  named: readonly SelectedQuantity[],
+  least: LeastQuantity,
+  usual: UsualPrice | null,
+): Promise<SelectedQuantity[]> {
+  const rest: SelectedQuantity[] = []
+  for (const selected of plans)
+    for (const entitlement of selected.entitlements) {
+      const quantity = least(selected, entitlement)
+      const isNamed = named.some(one => one.entitlement.id === entitlement.id)
+      if (entitlement.price_behavior !== 'pay_in_advance' || quantity === 0 || isNamed) continue
+      if (entitlement.prices.length === 0) continue
+      const featureName = catalog.features.find(one => one.id === entitlement.feature_id)?.name ?? ''
+      const stored = unitPriceIn(selected, entitlement, usual)
+      const price =
+        stored && (await soldPrice(sql, entitlement.environment_id, entitlement.prices, stored.id))
+      if (!price)
+        throw conflict(
+          `pay_in_advance_entitlements: the plan commits to ${quantity} of ${featureName}, which has no price in the currency and at the interval of the plan`,
+        )
+      if (price.price > 0) requireOwn(price, false, 'pay_in_advance_entitlements')
+      rest.push({ entitlement, price, quantity, featureName })
+    }
+  return rest
+}
+
+/** The price of a unit in the currency and at the interval of its plan; of a plan without price, the usual one. */
+function unitPriceIn(
+  { price, version }: SelectedPlan,
+  { prices }: EntitlementRow,
+  usual: UsualPrice | null,
+): StoredPrice | undefined {
+  if (price !== null) {
+    const months = monthsOf(price)
+    return prices.find(one => one.currency === price.currency && cadenceMonths(one.cadence) === months)
+  }
+  const currency = usual?.currency ?? version.currency
+  const own = prices.filter(one => one.currency === currency)
+  const months = usual?.months ?? null
+  const fits = own.find(one => months !== null && cadenceMonths(one.cadence) === months)
+  return fits ?? (months === null ? (leadingPrice(own, currency) ?? undefined) : undefined)
 }
 
 /**
@@ -286,12 +364,17 @@ function boughtQuantities(
   )
   const traits = new Map<string, number>()
   for (const featureId of new Set([...heldFeatures, ...sold])) {
-    const traitId = catalog.features.find(one => one.id === featureId)?.usageLimitTraitId
-    const trait = catalog.traits.find(one => one.id === traitId)?.name
+    const trait = limitTraitOf(catalog, featureId)
     if (trait !== undefined)
       traits.set(trait, Math.max(named.get(featureId) ?? 0, committed.get(featureId) ?? 0))
   }
   return [...traits].map(([trait, quantity]) => ({ trait, quantity }))
+}
+
+/** The trait that carries the quantity of a feature bought in advance. */
+function limitTraitOf(catalog: CatalogData, featureId: string): string | undefined {
+  const traitId = catalog.features.find(one => one.id === featureId)?.usageLimitTraitId
+  return catalog.traits.find(one => one.id === traitId)?.name
 }
 
 export function conflict(message: string): ServiceError {

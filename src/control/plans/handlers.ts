@@ -32,12 +32,12 @@ import { findProduct } from '../prices/rows.js'
 import { mainCurrency, namedPrices, planPrices } from '../prices/write.js'
 import { announce } from '../webhooks/publish.js'
 import { issuesOf } from './issues.js'
+import { companiesOn, type PlanPart, pendingMovesTo } from './pending-uses.js'
 import {
   archivePlan,
   countPlanRows,
   findLinkedPlan,
   groupRole,
-  hasCompanies,
   listPlanRows,
   nameUnpublished,
   updateBilling,
@@ -256,7 +256,7 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
 /**
  * DELETE /plans/{plan_id}: archives it. It leaves all lists, and its entitlement rules leave the flags.
  *
- * errors  400 while a company is on any of its versions, and while a plan group names it; 403 while it is in use in
+ * errors  400 while a company is on any of its versions or is to move to it, and while a plan group names it; 403 while it is in use in
  *         another environment (definitions-in-use.ts).
  * source  PB-12. A company may be put on the plan during the deletion. Therefore companies are checked again once the
  *         plan cannot be assigned any more, and the plan is restored if one is found. `plan.updated` then follows `plan.deleted`.
@@ -271,7 +271,7 @@ export const deletePlan: Handler = async call => {
   const plan = await catalogs.change(accountScope(call), async tx => {
     const locked = await lockPlan(tx, place, call.params.plan_id!)
     await mayChangePlan(tx, call, locked.id)
-    if (await hasCompanies(tx, locked.id)) throw inUse()
+    await requireUnused(tx, call, { planId: locked.id })
     const role = await groupRole(tx, locked.id)
     if (role) throw new ServiceError('state_conflict', `The plan is the ${role} plan of a plan group`)
     await announce(tx, call, 'plan.deleted', () => detailOf(tx, call, locked))
@@ -280,19 +280,26 @@ export const deletePlan: Handler = async call => {
     return locked
   })
   await projections.barrier('postgres')
-  if (await hasCompanies(services.sql, plan.id)) {
+  await requireUnused(services.sql, call, { planId: plan.id }).catch(async error => {
     await catalogs.change(accountScope(call), async tx => {
       await archivePlan(tx, plan.id, null)
       const everywhere = { services, key: call.key, environmentOrNull: null }
       await announce(tx, everywhere, 'plan.updated', () => detailOf(tx, call, plan))
     })
-    throw inUse()
-  }
+    throw error
+  })
   return { data: { deleted: true } }
 }
 
-function inUse(): ServiceError {
-  return new ServiceError('state_conflict', 'Companies are on the plan')
+/** Throws 400 with the companies that are on a plan or version, or are to come to it (PB-12, N4). */
+async function requireUnused(sql: Sql, call: Call<unknown, unknown>, part: PlanPart): Promise<void> {
+  const what = part.versionId === undefined ? 'the plan' : 'this version'
+  const companies = await companiesOn(sql, part)
+  if (companies !== null) throw new ServiceError('state_conflict', `Companies are on ${what}: ${companies}`)
+  const { clock } = call.services
+  const pending = await pendingMovesTo(sql, part, environmentId => clock.now(environmentId))
+  if (pending !== null)
+    throw new ServiceError('state_conflict', `Companies are to move to ${what}. ${pending}`)
 }
 
 const deleteVersionShape = { promote_archived_version: boolean } as const
@@ -311,14 +318,10 @@ export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape
   if (known.status !== 'draft') await services.projections.barrier('postgres')
   const calledOff = await services.catalogs.change(environmentScope(call), async tx => {
     const { version } = await lockVersion(tx, listPlaceOf(call), versionId)
-    const companies = await hasCompanies(tx, version.plan_id, version.id)
+    if (version.status !== 'draft')
+      await requireUnused(tx, call, { planId: version.plan_id, versionId: version.id })
     const promote = query.promote_archived_version === true
-    const abandoned = await removeVersion(
-      tx,
-      version,
-      { hasCompanies: companies, promote },
-      services.clock.wall(),
-    )
+    const abandoned = await removeVersion(tx, version, promote, services.clock.wall())
     await announce(tx, call, 'plan_version.deleted', async () => {
       const plan = await findPlan(tx, listPlaceOf(call), known.plan_id)
       return plan && versionView(plan, known)

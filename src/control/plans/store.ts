@@ -155,14 +155,6 @@ export async function findLinkedPlan(
   return row ?? null
 }
 
-/** Whether a company is on the plan in any environment; `versionId`: only on that version. */
-export async function hasCompanies(sql: Sql, planId: string, versionId?: string): Promise<boolean> {
-  const rows = await sql`
-    select 1 from company_plans where plan_id = ${planId}
-      ${versionId === undefined ? sql`` : sql`and version_id = ${versionId}`} limit 1`
-  return rows.length > 0
-}
-
 /** The role of a plan in a plan group of any environment, or null. */
 export async function groupRole(sql: Sql, planId: string): Promise<string | null> {
   const [row] = await sql<{ role: string }[]>`

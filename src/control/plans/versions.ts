@@ -115,7 +115,7 @@ async function mintGrants(tx: Sql, draft: PlanVersionRow, now: Date): Promise<vo
 export async function removeVersion(
   tx: Sql,
   version: PlanVersionRow,
-  options: { readonly hasCompanies: boolean; readonly promote: boolean },
+  promote: boolean,
   nowMs: number,
 ): Promise<readonly string[]> {
   const now = new Date(nowMs)
@@ -123,8 +123,7 @@ export async function removeVersion(
     await tx`delete from plan_versions where id = ${version.id}`
     return []
   }
-  if (options.hasCompanies) throw new ServiceError('state_conflict', 'Companies are on this version')
-  if (version.status === 'published' && !options.promote)
+  if (version.status === 'published' && !promote)
     throw new ServiceError(
       'state_conflict',
       'The published version is in force; promote_archived_version=true puts the newest archived one in its place',

@@ -13,9 +13,10 @@ import type { WriteReply } from '../model/entity-state.js'
 import type { CompanyMessage, Decision, Effect, EntityWrite } from '../model/message.js'
 import type { PlansManaged } from '../model/plan-messages.js'
 import type { AcceptedEvent, Refusal } from '../model/requests.js'
+import { holding, holdingOf } from '../plans/holding.js'
 import { decideManaged } from '../plans/manage.js'
 import { cycleOf } from '../plans/plan.js'
-import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
+import { decidePlans, planEffects } from '../plans/plan-change.js'
 import { decidedWithSeats } from '../plans/seats.js'
 import { decideSubscriptions } from '../plans/subscription.js'
 import { decidedWithPayment } from '../plans/unheld.js'
@@ -154,7 +155,7 @@ export function decideCompany(
         ? decidedWithSeats(
             company,
             catalog,
-            decidedWithPayment(company, decidePlans(company, catalog, message, nowMs), nowMs),
+            decidedWithPayment(company, catalog, decidePlans(company, catalog, message, nowMs), nowMs),
             nowMs,
           )
         : { refused: 'not_found' }
@@ -169,7 +170,12 @@ export function decideCompany(
         ? decidedWithSeats(
             company,
             catalog,
-            decidedWithPayment(company, decideSubscriptions(company, catalog, message, nowMs), nowMs),
+            decidedWithPayment(
+              company,
+              catalog,
+              decideSubscriptions(company, catalog, message, nowMs),
+              nowMs,
+            ),
             nowMs,
           )
         : { refused: 'not_found' }

@@ -141,8 +141,19 @@ export interface PlanVersionDef {
   readonly chargeType: ChargeType
   readonly isTrialable: boolean
   readonly trialDays: number | null
+  /** What the service may bill for it; absent in catalogs made by hand. */
+  readonly prices?: readonly SoldPriceDef[]
   readonly entitlements: readonly EntitlementDef[]
   readonly creditGrants: readonly PlanCreditGrantDef[]
+}
+
+/** A price at which a version, or a unit that it sells in advance, is sold. */
+export interface SoldPriceDef {
+  readonly id: string
+  readonly currency: string
+  /** Null: paid once. */
+  readonly months: number | null
+  readonly productId: string | null
 }
 
 /** The grant of one feature by one plan version or override (EN-3). Value members of other types are null. */
@@ -161,6 +172,9 @@ export interface EntitlementDef {
   readonly metricPeriod: MetricPeriod | null
   readonly monthReset: MonthReset | null
   readonly priceBehavior: EntitlementPriceBehavior | null
+  /** Of units bought in advance: their prices, and the quantity that a custom plan commits to (EN-35). */
+  readonly prices?: readonly SoldPriceDef[]
+  readonly committed?: number
   readonly softLimit: Quantity | null
   readonly tiers: readonly PriceTier[] | null
   readonly tiersMode: BillingTiersMode | null
@@ -242,7 +256,8 @@ export interface SpendPolicyDef {
 }
 
 /** An override's entitlement, which has no price, as facts, snapshots and Postgres keep it: JSON knows no bigint. */
-export interface StoredEntitlement extends Omit<EntitlementDef, 'valueNumeric' | 'softLimit' | 'tiers'> {
+export interface StoredEntitlement
+  extends Omit<EntitlementDef, 'valueNumeric' | 'softLimit' | 'tiers' | 'prices' | 'committed'> {
   readonly valueNumeric: StoredQuantity | null
   readonly softLimit: null
   readonly tiers: null

@@ -9,7 +9,9 @@ import type {
 } from '../model/company-state.js'
 import type { Decision, Effect } from '../model/message.js'
 import type { PlansManaged, SubscriptionReply } from '../model/plan-messages.js'
-import { assembled, holdingOf, planEffects } from './plan-change.js'
+import { holdingOf } from './holding.js'
+import { landed } from './landing.js'
+import { assembled, planEffects } from './plan-change.js'
 import { recountOf, withSubscription } from './subscription.js'
 
 /**
@@ -101,9 +103,10 @@ function quantityEffects(
  *
  * source  EN-95, PB-34.
  */
-export function settleDowngrade(company: Readonly<Company>, nowMs: number): Effect[] {
-  const downgrade = company.schedule?.downgrade
-  if (!company.schedule || !downgrade || downgrade.effectiveAtMs > nowMs) return []
+export function settleDowngrade(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
+  const agreed = company.schedule?.downgrade
+  if (!company.schedule || !agreed || agreed.effectiveAtMs > nowMs) return []
+  const downgrade = landed(company, catalog, agreed)
   const { effectiveAtMs: atMs, plan, addOns, subscription, quantities, cause, why } = downgrade
   const schedule: PlanSchedule = { ...company.schedule, downgrade: null }
   // the record of a plan left during its trial says how the trial ended

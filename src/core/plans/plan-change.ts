@@ -12,7 +12,6 @@ import type {
   ScheduledMigration,
   TrialState,
 } from '../model/company-state.js'
-import type { PlanVersionDef } from '../model/definitions.js'
 import type { Decision, Effect } from '../model/message.js'
 import type {
   EndedTrial,
@@ -27,7 +26,7 @@ import type {
   PlansWanted,
 } from '../model/plan-messages.js'
 import { derivedId } from '../values/id.js'
-import { dayMs } from '../values/period.js'
+import { holding, holdingOf } from './holding.js'
 import {
   lacksPrice,
   lostWithSubscription,
@@ -36,34 +35,6 @@ import {
   migrationDue,
   trialIsOver,
 } from './plan.js'
-
-/** The plan's latest published version as a holding of this company, or null (EN-84). */
-export function holdingOf(
-  catalog: Catalog,
-  planId: string | null,
-  priceId: string | null,
-  nowMs: number,
-  company: Pick<Company, 'trialedPlanIds'>,
-): PlanHolding | null {
-  const def = planId === null ? undefined : catalog.plans.get(planId)?.def
-  const version = def?.versions.find(one => one.id === def.publishedVersionId)
-  return planId !== null && version ? holding(planId, version, priceId, nowMs, company) : null
-}
-
-/** A version of a plan as a holding of this company, with its trial the first time (EN-90). */
-export function holding(
-  planId: string,
-  version: PlanVersionDef,
-  priceId: string | null,
-  nowMs: number,
-  company: Pick<Company, 'trialedPlanIds'>,
-): PlanHolding {
-  const trial: TrialState | null =
-    version.isTrialable && version.trialDays && !company.trialedPlanIds.includes(planId)
-      ? { endMs: nowMs + version.trialDays * dayMs, endSetting: 'cancel', status: 'active' }
-      : null
-  return { planId, versionId: version.id, addedAtMs: nowMs, priceId, trial }
-}
 
 /**
  * The effects that bring a company from its plans to others, with the record of the change; none when nothing changes.
@@ -367,6 +338,8 @@ export function migratedPlans(
   const bills = (id: string) =>
     [plan, ...addOns].some(held => held?.planId === terms.planId && held.subscriptionId === id)
   const downgrade = schedule?.downgrade
+  const stays = [downgrade?.plan, ...(downgrade?.addOns ?? [])].some(one => one?.planId === terms.planId)
+  const staying = stays ? (terms.commitments ?? []) : []
   return {
     plan: plan && go(plan),
     addOns: addOns.map(go),
@@ -378,7 +351,13 @@ export function migratedPlans(
           plan: downgrade.plan && go(downgrade.plan),
           addOns: downgrade.addOns.map(go),
           ...(downgrade.subscription && {
-            subscription: migratedSubscription(downgrade.subscription, { ...terms, commitments: [] }),
+            subscription: migratedSubscription(downgrade.subscription, { ...terms, commitments: staying }),
+          }),
+          ...(downgrade.quantities && {
+            quantities: downgrade.quantities.map(one => {
+              const { atLeast = 0 } = staying.find(({ trait }) => trait === one.trait) ?? {}
+              return one.quantity < atLeast ? { ...one, quantity: atLeast } : one
+            }),
           }),
         },
       }),

@@ -14,6 +14,7 @@ import type {
   TrialState,
 } from '../model/company-state.js'
 import { anchoredAfter, anchorOf, type Cycle, runningCycle } from '../values/period.js'
+import { landed } from './landing.js'
 
 /**
  * Whether the service bills a company for a plan, now or after a downgrade that waits, in a currency or at an interval
@@ -71,10 +72,14 @@ export function migrationDue(
  * it is stored, not here (PB-51).
  * source  EN-82, EN-91, EN-93, EN-95, EN-96, PB-56…58.
  */
-export function plansInForce(company: PlannedCompany, catalog: Catalog, nowMs: number): PlansInForce {
+export function plansInForce(
+  company: PlannedCompany & Partial<Pick<Company, 'trialedPlanIds'>>,
+  catalog: Catalog,
+  nowMs: number,
+): PlansInForce {
   const { schedule, subscriptions } = company
   let { plan, addOns } = company as PlansInForce
-  if (schedule) ({ plan, addOns } = scheduled(company, schedule, nowMs))
+  if (schedule) ({ plan, addOns } = scheduled(company, schedule, catalog, nowMs))
   let ended = false
   for (let i = 0; i < subscriptions.length; i++) if (endsAt(subscriptions[i]!) <= nowMs) ended = true
   if (ended && addOns.some(addOn => lostWithSubscription(addOn, company, catalog, nowMs)))
@@ -128,13 +133,15 @@ export function trialStatus(trial: TrialState, nowMs: number): TrialStatus {
 }
 
 function scheduled(
-  company: PlannedCompany,
+  company: PlannedCompany & Partial<Pick<Company, 'trialedPlanIds'>>,
   { downgrade, migrations }: PlanSchedule,
+  catalog: Catalog,
   nowMs: number,
 ): PlansInForce {
-  const { subscriptions } = company
+  const { subscriptions, trialedPlanIds = [] } = company
   let { plan, addOns } = company as PlansInForce
-  if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) ({ plan, addOns } = downgrade)
+  if (downgrade !== null && downgrade.effectiveAtMs <= nowMs)
+    ({ plan, addOns } = landed({ plan, addOns, subscriptions, trialedPlanIds }, catalog, downgrade))
   const present = (holding: PlanHolding): PlanHolding => {
     const due = migrations.find(
       one => one.planId === holding.planId && (migrationDue(company, one, nowMs) ?? nowMs + 1) <= nowMs,

@@ -50,7 +50,7 @@ function datesTold(company: Readonly<Company>, nowMs: number): Effect[] {
 }
 
 function settleAt(company: Readonly<Company>, catalog: Catalog, atMs: number): Effect[] {
-  const agreed = settleDowngrade(company, atMs)
+  const agreed = settleDowngrade(company, catalog, atMs)
   if (agreed.length > 0) return agreed
   const effects = settlePlans(company, catalog, atMs)
   return effects.length > 0 ? effects : settleSubscriptions(company, catalog, atMs)

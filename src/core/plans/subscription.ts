@@ -18,8 +18,9 @@ import type {
 } from '../model/plan-messages.js'
 import { cycleUsageSince, needsRecount } from '../usage/counter.js'
 import { cycleStart, periodAt } from '../values/period.js'
+import { holdingOf } from './holding.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
-import { holdingOf, planEffects } from './plan-change.js'
+import { planEffects } from './plan-change.js'
 
 /**
  * Decide a sync message about a company's subscriptions.

@@ -12,6 +12,7 @@ import type { Counter } from '../../../src/core/model/counters.js'
 import type { CompanyDescription, CompanyLine } from '../../../src/core/model/descriptions.js'
 import type { EntitlementReport } from '../../../src/core/model/entitlement-report.js'
 import type { Effect, OutlineQuestion, Question } from '../../../src/core/model/message.js'
+import { scheduleShown } from '../../../src/core/plans/landing.js'
 import { lastUseMs, readAll } from '../../../src/core/usage/counter.js'
 import { amountToNumber } from '../../../src/core/values/amount.js'
 import { dayMs, dayStart } from '../../../src/core/values/period.js'
@@ -37,7 +38,7 @@ export function describeCompany(
   const live = new LiveCompany(company, catalog, atMs)
   const cycle = live.cycle()
   return {
-    state: encodeCompany(company),
+    state: { ...encodeCompany(company), schedule: scheduleShown(company, catalog) },
     plan: live.inForce.plan,
     addOns: live.inForce.addOns,
     metrics: latest([...company.counters], eventNamesMax).flatMap(([eventSubtype, counter]) =>
@@ -169,8 +170,8 @@ export function keepsFigures({ outlined, answeredFigures }: CompanyActor, fx: re
   })
 }
 
-const headOf = ({ company, inForce }: LiveCompany) => ({
-  state: encodeHead(company),
+const headOf = ({ company, catalog, inForce }: LiveCompany) => ({
+  state: { ...encodeHead(company), schedule: scheduleShown(company, catalog) },
   plan: inForce.plan,
   addOns: inForce.addOns,
 })
