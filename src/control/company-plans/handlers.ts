@@ -129,7 +129,7 @@ function requireWholePayment(
 }
 
 /**
- * What a custom plan that the company is put on commits it to (EN-35, N7); nothing for a plan that it has.
+ * The quantities to which a custom plan commits the company that is put on it (EN-35, N7); none for a plan it has.
  *
  * errors  400 where that costs something, because this call changes no payment.
  */

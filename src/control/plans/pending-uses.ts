@@ -1,4 +1,4 @@
-// Who is on a plan, and who is to come to it later: nothing of it may be deleted under them (PB-12, N4).
+// The companies that are on a plan, and those that are to come to it: nothing of it is deleted under them (PB-12, N4).
 import type { Sql } from 'postgres'
 import { dayMs } from '../../core/values/period.js'
 

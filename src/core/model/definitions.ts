@@ -141,7 +141,7 @@ export interface PlanVersionDef {
   readonly chargeType: ChargeType
   readonly isTrialable: boolean
   readonly trialDays: number | null
-  /** What the service may bill for it; absent in catalogs made by hand. */
+  /** The prices at which the service bills it; absent in catalogs made by hand. */
   readonly prices?: readonly SoldPriceDef[]
   readonly entitlements: readonly EntitlementDef[]
   readonly creditGrants: readonly PlanCreditGrantDef[]
@@ -172,7 +172,7 @@ export interface EntitlementDef {
   readonly metricPeriod: MetricPeriod | null
   readonly monthReset: MonthReset | null
   readonly priceBehavior: EntitlementPriceBehavior | null
-  /** Of units bought in advance: their prices, and the quantity that a custom plan commits to (EN-35). */
+  /** For units bought in advance: their prices, and the quantity that a custom plan commits to (EN-35). */
   readonly prices?: readonly SoldPriceDef[]
   readonly committed?: number
   readonly softLimit: Quantity | null

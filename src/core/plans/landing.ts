@@ -103,7 +103,7 @@ function placed(
   return { ...held, versionId: to.id, priceId: price?.id ?? held.priceId }
 }
 
-/** What takes the place of a price; null: its object is no longer sold; undefined: no price of the version. */
+/** The price that takes the place of one; null: its object is no longer sold; undefined: no price of the version. */
 function successor(
   from: PlanVersionDef,
   to: PlanVersionDef,
@@ -126,7 +126,7 @@ function successor(
   return undefined
 }
 
-/** What the change does not touch is as it is now: an invoice may have been paid, a payment may be overdue. */
+/** Members that the change does not touch are as they are now: an invoice was paid, a payment is overdue. */
 function asOfNow(then: SubscriptionState, subscriptions: readonly SubscriptionState[]): SubscriptionState {
   const now = subscriptions.find(({ id }) => id === then.id)
   if (now === undefined || then.status === 'canceled') return then
