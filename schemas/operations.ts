@@ -37,6 +37,7 @@ import type {
   MeterUpsert,
   PaymentMethodUpsert,
 } from './billing-upserts.js'
+import type { CatalogOperations } from './catalog-operations.js'
 import type {
   CheckFlag,
   CheckFlagRequestBody,
@@ -225,7 +226,7 @@ type Rows = 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parque
  * `id`: the operation's name in generated clients. `body`: the request body. `data`: the response's `data`. For a
  * response that is a file, `file` has the media types instead.
  */
-export interface Operations extends ConsoleOperations, CreditOperations {
+export interface Operations extends CatalogOperations, ConsoleOperations, CreditOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }
   'GET /account-members/count': { id: 'countAccountMembers'; data: Count }
   'GET /account-members/{account_member_id}': { id: 'getAccountMember'; data: AccountMember }

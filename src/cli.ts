@@ -1,6 +1,8 @@
 // The command line: commands, options and help texts.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { CatalogPublish } from '../schemas/catalog.js'
 import { auditHead, auditVerify } from './cli/audit.js'
+import { applyCatalog, diffCatalog, exportCatalog } from './cli/catalog.js'
 import { Client, targetOf } from './cli/client.js'
 import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
@@ -208,6 +210,61 @@ interface CreateGiven extends Reach {
   readonly readonly?: boolean
   readonly publishable?: boolean
 }
+
+const catalog = program
+  .command('catalog')
+  .description('features, flags, plans, credits and prices of an environment as one file')
+interface CatalogGiven extends Reach {
+  readonly prune?: boolean
+  readonly publish?: CatalogPublish
+}
+const applying = (command: Command): Command =>
+  reaching(command)
+    .option('--prune', 'also remove what the file does not have')
+    .addOption(
+      new Option(
+        '--publish <strategy>',
+        'publish changed plans, and move their companies like this; without it changes wait in drafts',
+      ).choices(['leave', 'immediate', 'end_of_billing_period']),
+    )
+const catalogOptions = ({ prune, publish }: CatalogGiven) => ({
+  prune: prune === true,
+  publish: publish ?? null,
+})
+reaching(catalog.command('export [file]'))
+  .description('write the file, YAML or JSON by its name; to the terminal without one')
+  .addOption(new Option('--format <format>').choices(['yaml', 'json']))
+  .action(
+    ends(async (file: string | undefined, options: Reach & { readonly format?: 'json' | 'yaml' }) =>
+      exportCatalog(await clientOf(options), { file: file ?? null, format: options.format ?? null }, io),
+    ),
+  )
+applying(catalog.command('diff <file>'))
+  .description(
+    'what applying the file would make, change and archive, and who feels it; exits 3 when anything differs',
+  )
+  .action(
+    ends(async (file: string, options: CatalogGiven) =>
+      diffCatalog(await clientOf(options), file, catalogOptions(options), io),
+    ),
+  )
+applying(catalog.command('apply <file>'))
+  .description('bring the environment to the file: drafts first, each plan in one transaction')
+  .action(
+    ends(async (file: string, options: CatalogGiven) =>
+      applyCatalog(await clientOf(options), file, catalogOptions(options), io),
+    ),
+  )
+catalog
+  .command('schema')
+  .description('the JSON schema of the file, for editors')
+  .action(
+    ends(async () => {
+      const { catalogJsonSchema } = await import('./serve/openapi/catalog-schema.js')
+      io.print(JSON.stringify(catalogJsonSchema(), null, 2))
+      return exit.done
+    }),
+  )
 
 const keys = program.command('keys').description('API keys')
 reaching(keys.command('list'))

@@ -19,6 +19,7 @@ import {
   parseMeterUpsert,
   parsePaymentMethodUpsert,
 } from '../../schemas/billing-upserts.js'
+import { parseCatalogWrite } from '../../schemas/catalog.js'
 import { parseCheck, parseCheckAndReserve, parseCheckBulk } from '../../schemas/checks.js'
 import {
   parseCompanyUpsert,
@@ -102,6 +103,7 @@ import * as invoices from '../control/billing/invoices.js'
 import * as products from '../control/billing/products.js'
 import * as profiles from '../control/billing/profiles.js'
 import * as subscriptions from '../control/billing/subscriptions.js'
+import * as catalogFile from '../control/catalog-file/handlers.js'
 import * as companies from '../control/companies/handlers.js'
 import * as entityKeys from '../control/companies/keys.js'
 import * as memberships from '../control/companies/memberships.js'
@@ -255,6 +257,9 @@ export const routes: readonly Route[] = [
   get('/billing/profiles', { scope: 'read', query: profiles.profileListQuery, handle: profiles.listBillingProfiles }),
   put('/billing/profiles/:billing_profile_id', { scope: 'write', body: exactly(parseBillingProfileUpdate), handle: profiles.updateBillingProfile }),
   post('/billing/subscription/upsert', { scope: 'write', status: 201, body: exactly(parseBillingSubscriptionUpsert), handle: subscriptions.upsertBillingSubscription }),
+  get('/catalog', { scope: 'read', limit: 'analytics', handle: catalogFile.getCatalog }),
+  post('/catalog/apply', { scope: 'write', body: parseCatalogWrite, handle: catalogFile.applyCatalog }),
+  post('/catalog/diff', { scope: 'read', limit: 'analytics', safe: true, body: parseCatalogWrite, handle: catalogFile.diffCatalog }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
   post('/companies', { scope: 'write', mayLag: true, body: companyBody, handle: companies.upsertCompany }),
   get('/companies/count', { scope: 'read', query: companies.companyListQuery, handle: companies.countCompanies }),

@@ -208,28 +208,33 @@ function defaults(credit: CreditRow, currency: string): Terms {
 
 /** POST /billing/credits/bundles. */
 export const createBundle: Handler<Exact<CreditBundleCreate>> = async call => {
+  const data = await call.services.sql.begin(async transaction => {
+    const tx = transaction as unknown as Sql
+    await call.record?.(tx)
+    return makeBundle(tx, call)
+  })
+  return { status: 201, data }
+}
+
+/** Insert the bundle of a body; returns its view. */
+export async function makeBundle(tx: Sql, call: Call<Exact<CreditBundleCreate>, unknown>) {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
   const id = newId('bcbn_')
   const { currency } = body
-  const data = await services.sql.begin(async transaction => {
-    const tx = transaction as unknown as Sql
-    await call.record?.(tx)
-    const credit = await requireCredit(tx, environment.id, body.credit_id, 'credit_id')
-    const terms = await normaliseBundle(tx, call, id, body, defaults(credit, currency))
-    const [row] = await tx<CreditBundleRow[]>`
-      insert into credit_bundles ${tx({
-        id,
-        environment_id: environment.id,
-        credit_id: credit.id,
-        ...terms,
-        currency,
-        created_at: now,
-        updated_at: now,
-      })} returning *`
-    return viewOf(tx, { ...row!, has_grants: false })
-  })
-  return { status: 201, data }
+  const credit = await requireCredit(tx, environment.id, body.credit_id, 'credit_id')
+  const terms = await normaliseBundle(tx, call, id, body, defaults(credit, currency))
+  const [row] = await tx<CreditBundleRow[]>`
+    insert into credit_bundles ${tx({
+      id,
+      environment_id: environment.id,
+      credit_id: credit.id,
+      ...terms,
+      currency,
+      created_at: now,
+      updated_at: now,
+    })} returning *`
+  return viewOf(tx, { ...row!, has_grants: false })
 }
 
 /** Bundles change in turn with the definitions of their environment. */

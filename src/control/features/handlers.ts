@@ -112,7 +112,7 @@ export const getFeature: Handler = async call => {
   return { data: detail }
 }
 
-async function featureDetails(
+export async function featureDetails(
   sql: Sql,
   outlook: Outlook,
   rows: readonly FeatureRow[],

@@ -20,7 +20,7 @@ import { accountScope, announcePlan, listPlaceOf } from './handlers.js'
 import { requireFit } from './roles.js'
 import { publishDraft } from './versions.js'
 
-interface Published {
+export interface Published {
   readonly plan: PlanRow
   readonly version: PlanVersionRow
   readonly migrationId: string | null
@@ -71,8 +71,12 @@ async function prepared(call: Call<PlanPublish>, custom: CustomPlanFlow): Promis
   return null
 }
 
-/** `waits`: the custom plan takes effect when its payment arrives. */
-async function publish(
+/**
+ * Publish the draft in the path inside a transaction of the whole account. The caller then starts the migration.
+ *
+ * waits  the custom plan takes effect when its payment arrives.
+ */
+export async function publish(
   tx: Sql,
   call: Call<unknown, unknown>,
   body: PlanPublish,

@@ -350,7 +350,7 @@ export async function namedPrices(
   return { prices, cleared }
 }
 
-function storedPrice(row: BillingPriceRow, cadence: Cadence): StoredPrice {
+export function storedPrice(row: BillingPriceRow, cadence: Cadence): StoredPrice {
   return {
     id: row.id,
     currency: row.currency,

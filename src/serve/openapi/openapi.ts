@@ -505,6 +505,12 @@ const datastream = {
 }
 
 const operatorPaths = {
+  '/catalog.schema.json': open(
+    'getCatalogSchema',
+    'The JSON schema of a catalogue document, for editors. Needs no key.',
+    'application/schema+json',
+    { type: 'object' },
+  ),
   '/datastream': datastream,
   '/health/live': open('getLive', 'The process turns. Needs no key.', 'application/json', health),
   '/health/ready': open('getReady', 'It serves. Needs no key.', 'application/json', health, notReady),

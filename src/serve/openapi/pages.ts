@@ -10,6 +10,7 @@ import type { Pages } from '../../front/http/request/door.js'
 import { sendLarge } from '../../front/http/request/outflow.js'
 import { failure, headersOf, headOf, internalError } from '../../front/http/request/respond.js'
 import type { Route } from '../../front/http/routing/route.js'
+import { catalogJsonSchema } from './catalog-schema.js'
 import { forModels } from './for-models.js'
 import { openApi } from './openapi.js'
 
@@ -74,6 +75,7 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
   const script = 'text/javascript; charset=utf-8'
   const files: Readonly<Record<string, () => Promise<ServedDocument>>> = {
     '/openapi.json': kept('application/json', () => JSON.stringify(openApi(routes))),
+    '/catalog.schema.json': kept('application/schema+json', () => JSON.stringify(catalogJsonSchema())),
     '/llms.txt': kept('text/plain; charset=utf-8', () => forModels),
     '/docs/': kept(html, () => index),
     '/docs/start.js': kept(script, () => start),

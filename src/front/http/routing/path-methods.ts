@@ -12,6 +12,7 @@ export class PathMethods {
     const byPath = new Map<string, Set<string>>([
       ['/health/live', new Set(['GET', 'HEAD'])],
       ['/health/ready', new Set(['GET', 'HEAD'])],
+      ['/catalog.schema.json', new Set(['GET'])],
       ['/openapi.json', new Set(['GET'])],
       ['/docs', new Set(['GET'])],
     ])
