@@ -63,7 +63,7 @@ const shown = [
   'at',
 ]
 const stackLines = 8
-const ruleId = /\b(?:(?:FE|EN|CR|EV|US|CU|PB|AL)-\d+|decision \d+)\b/g
+const ruleId = /\b(?:(?:FE|EN|CR|EV|US|CU|PB|AL|RA|CA|MI|EX|ER|BU)-\d+|decision \d+)\b/g
 const rulesFolder = new URL('../docs/rules/', import.meta.url)
 
 const testHooks = new URL('test-hooks.mjs', import.meta.url).href

@@ -41,6 +41,7 @@ export const notUpdates: Readonly<Record<string, string>> = {
   'POST /billing/credits/plan-grants': 'makes',
   'POST /billing/credits/reservations': 'makes',
   'POST /billing/credits/spend-policies': 'makes',
+  'POST /catalog/apply': 'says the definitions as a whole (CA-5)',
   'POST /companies/create': 'makes',
   'POST /companies/delete': 'deletes',
   'POST /company-memberships': 'makes, or finds',

@@ -5,5 +5,5 @@ import { catalogLaw } from './catalog-law.js'
 
 t.setTimeout(600_000)
 await t.test('CA-2 CA-8 an exported catalogue, applied where nothing is, exports as the same text', t =>
-  catalogLaw(t, times(6)),
+  catalogLaw(t, times(4)),
 )

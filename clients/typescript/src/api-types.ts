@@ -287,6 +287,22 @@ export interface paths {
     parameters: {};
     post: operations["upsertBillingSubscription"];
   };
+  "/catalog": {
+    parameters: {};
+    get: operations["getCatalog"];
+  };
+  "/catalog.schema.json": {
+    parameters: {};
+    get: operations["getCatalogSchema"];
+  };
+  "/catalog/apply": {
+    parameters: {};
+    post: operations["applyCatalog"];
+  };
+  "/catalog/diff": {
+    parameters: {};
+    post: operations["diffCatalog"];
+  };
   "/companies": {
     parameters: {};
     get: operations["listCompanies"];
@@ -939,7 +955,7 @@ export interface components {
         [key: string]: "admin" | "editor" | "support" | "viewer";
       };
       email?: null | string;
-      name: components["schemas"]["Text"];
+      name: components["schemas"]["Text.o1"];
     };
     AccountMemberUpdate: {
       console_roles?: {
@@ -947,7 +963,7 @@ export interface components {
       } | null;
       disabled?: boolean | null;
       email?: null | string;
-      name?: components["schemas"]["Text"] | null;
+      name?: components["schemas"]["Text.o1"] | null;
     };
     Addresses: string[];
     ApiKey: {
@@ -1663,6 +1679,298 @@ export interface components {
       entitlement_id?: null | string;
       req?: components["schemas"]["BundledEntitlement"];
     };
+    Catalog: {
+      bundles?: components["schemas"]["MayCatalogBundleMaxItems10000"];
+      catalog: 1;
+      credits?: components["schemas"]["MayCatalogCreditMaxItems10000"];
+      features?: components["schemas"]["MayCatalogFeatureMaxItems10000"];
+      flags?: components["schemas"]["MayCatalogFlagMaxItems10000"];
+      model_prices?: components["schemas"]["MayModelPriceViewMaxItems10000"];
+      plan_group?: components["schemas"]["CatalogPlanGroup"];
+      plans?: components["schemas"]["MayCatalogPlanMaxItems10000"];
+      publishable_limits?: components["schemas"]["PublishableLimitsWrite"];
+      traits?: components["schemas"]["MayCatalogTraitMaxItems20000"];
+    };
+    CatalogApplied: {
+      archived: number;
+      changed: number;
+      changes: components["schemas"]["CatalogChange"][];
+      companies: components["schemas"]["CatalogCompanies"];
+      made: number;
+      problems: string[];
+    };
+    CatalogBundle: {
+      compatible_plans?: components["schemas"]["MayRefMaxItems100"];
+      credit: components["schemas"]["Ref"];
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
+      expiry_unit_count?: components["schemas"]["MayCount"];
+      name: string;
+      prices?: components["schemas"]["MayCatalogPriceMaxItems50"];
+      quantity?: components["schemas"]["MayCount"];
+      status?: components["schemas"]["Mayinactiveactive"];
+    };
+    CatalogChange: {
+      action: "archive" | "change" | "keep" | "make";
+      changes: components["schemas"]["CatalogMemberChange"][];
+      companies?: components["schemas"]["CatalogCompanies"];
+      name: string;
+      publishes?: boolean;
+      section: string;
+    };
+    CatalogCheckoutField: {
+      helper_text?: components["schemas"]["MayText"];
+      name: string;
+      psp_metadata_key: string;
+      required: boolean;
+      trait: components["schemas"]["TraitRef"];
+    };
+    CatalogCompanies: {
+      companies: {
+        id: string;
+        name: string;
+      }[];
+      count: number;
+    };
+    CatalogCondition: {
+      comparison_trait?: components["schemas"]["MayTraitRef"];
+      condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
+      credit?: components["schemas"]["MayRef"];
+      credit_cost?: components["schemas"]["MaynumberMinimum0"];
+      event_subtype?: components["schemas"]["MaystringMaxLength255"];
+      metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
+      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
+      metric_value?: components["schemas"]["MayCatalogQuantity"];
+      operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
+      resources?: components["schemas"]["MayRefMaxItems1000"];
+      trait?: components["schemas"]["MayTraitRef"];
+      trait_value?: components["schemas"]["MayText"];
+    };
+    CatalogCredit: {
+      burn_strategy?: components["schemas"]["Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out"];
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      default_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
+      default_expiry_unit_count?: components["schemas"]["MayCount"];
+      default_rollover_policy?: components["schemas"]["Mayexpirenonerollover"];
+      description?: components["schemas"]["MayText"];
+      icon?: components["schemas"]["MaystringMaxLength64"];
+      name: string;
+      plural_name?: components["schemas"]["MayLabel"];
+      prices?: components["schemas"]["MayCatalogPriceMaxItems50"];
+      singular_name?: components["schemas"]["MayLabel"];
+    };
+    CatalogDiff: {
+      changes: components["schemas"]["CatalogChange"][];
+      companies: components["schemas"]["CatalogCompanies"];
+      problems: string[];
+    };
+    CatalogEntitlement: {
+      billing_threshold?: components["schemas"]["MayCatalogQuantity"];
+      credit_consumption_rate?: components["schemas"]["MayRate"];
+      external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
+      feature: components["schemas"]["Ref"];
+      metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
+      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
+      overage_billing_cadence?: components["schemas"]["Maymonthlyquarterlyend_of_billing_period"];
+      overage_product?: components["schemas"]["CatalogProduct"];
+      price_behavior?: components["schemas"]["Maycredit_burndownoveragepay_as_you_gopay_in_advancetier"];
+      prices?: components["schemas"]["MayCatalogPriceMaxItems150"];
+      product?: components["schemas"]["CatalogProduct"];
+      provider?: components["schemas"]["Mayext_aext_bnativepsp"];
+      quantity_rates?: {
+        [key: string]: components["schemas"]["Rate.o1"];
+      };
+      soft_limit?: components["schemas"]["MayCatalogQuantity"];
+      usage_quantity?: components["schemas"]["MayCatalogQuantity"];
+      value_bool?: components["schemas"]["Mayboolean"];
+      value_credit?: components["schemas"]["MayRef"];
+      value_numeric?: components["schemas"]["MayCatalogQuantity"];
+      value_trait?: components["schemas"]["MayTraitRef"];
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unlimited";
+      warning_tiers?: components["schemas"]["MayCatalogWarningTierMaxItems10"];
+    };
+    CatalogFeature: {
+      description?: components["schemas"]["MayText"];
+      event_source?: components["schemas"]["Mayinferencetrack"];
+      event_subtype?: components["schemas"]["MaystringMaxLength255"];
+      external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
+      feature_type: "boolean" | "event" | "license" | "trait";
+      icon?: components["schemas"]["MaystringMaxLength255"];
+      lifecycle_phase?: components["schemas"]["Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy"];
+      name: string;
+      plural_name?: components["schemas"]["MaystringMaxLength255"];
+      provider?: components["schemas"]["Mayext_aext_bnativepsp"];
+      singular_name?: components["schemas"]["MaystringMaxLength255"];
+      trait?: components["schemas"]["MayTraitRef"];
+      usage_limit_trait?: components["schemas"]["MayTraitRef"];
+    };
+    CatalogFlag: {
+      default_value?: components["schemas"]["Mayboolean"];
+      description?: components["schemas"]["MayText"];
+      feature?: components["schemas"]["MayRef"];
+      key: string;
+      name: string;
+      rules?: components["schemas"]["MayCatalogRuleMaxItems100"];
+    };
+    CatalogMemberChange: {
+      from: unknown;
+      path: string;
+      to: unknown;
+    };
+    CatalogOrderedPlan: {
+      entitlements?: components["schemas"]["MayfeatureRefvisibleMaybooleanMaxItems1000"];
+      plan: components["schemas"]["Ref"];
+    };
+    CatalogPlan: {
+      draft?: components["schemas"]["CatalogPlanVersion"];
+      external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
+      external_resource_version?: components["schemas"]["MaystringMaxLength64"];
+      name: string;
+      plan_type: "add_on" | "plan";
+      provider?: components["schemas"]["Mayext_aext_bnativepsp"];
+      published?: components["schemas"]["CatalogPlanVersion"];
+    };
+    CatalogPlanGrant: {
+      arrears_anchor?: components["schemas"]["Maybilling_period_startmonth_end"];
+      arrears_cadence?: components["schemas"]["Maymonthlyquarterlyend_of_billing_period"];
+      auto_topup_amount?: components["schemas"]["MayCount"];
+      auto_topup_availability?: components["schemas"]["Mayoffautomaticuser_controlled"];
+      auto_topup_expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      auto_topup_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
+      auto_topup_expiry_unit_count?: components["schemas"]["MayCount"];
+      auto_topup_threshold_credits?: components["schemas"]["MayCredits"];
+      auto_topup_threshold_percent?: components["schemas"]["MaynumberTypeint32Minimum1Maximum100"];
+      billing_mode?: components["schemas"]["Maygrantedbilled"];
+      can_buy_bundles?: components["schemas"]["Mayboolean"];
+      company_credit_amount?: components["schemas"]["MayCredits"];
+      credit: components["schemas"]["Ref"];
+      credit_amount: components["schemas"]["Credits"];
+      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
+      expiry_unit_count?: components["schemas"]["MayCount"];
+      license?: components["schemas"]["MayRef"];
+      overdraft_limit?: components["schemas"]["MayDecimalText"];
+      postpaid_enabled?: components["schemas"]["Mayboolean"];
+      postpaid_rate_per_unit?: components["schemas"]["MayCatalogQuantity"];
+      postpaid_rate_per_unit_decimal?: components["schemas"]["MayDecimalText"];
+      price_tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
+      renewal_enabled?: components["schemas"]["Mayboolean"];
+      renewal_period?: components["schemas"]["Mayfirst_of_monthbilling_period"];
+      reset_cadence?: components["schemas"]["Maymonthlyquarterlyyearlydailyevery_6_monthsweekly"];
+      reset_start?: components["schemas"]["Mayfirst_of_monthbilling_period"];
+      reset_type?: components["schemas"]["Mayno_resetplan_period"];
+      rollover_percentage?: components["schemas"]["MaynumberTypeint32Minimum0Maximum100"];
+      scaling?: components["schemas"]["Mayfixedper_license"];
+      tier_mode?: components["schemas"]["Maygraduatedvolume"];
+      unit_price?: components["schemas"]["MayCatalogQuantity"];
+      unit_price_decimal?: components["schemas"]["MayDecimalText"];
+    };
+    CatalogPlanGroup: {
+      add_on_compatibilities?: components["schemas"]["MayplanRefcompatible_plansRefMaxItems1000MaxItems100"];
+      add_ons?: components["schemas"]["MayCatalogOrderedPlanMaxItems100"];
+      bundles?: components["schemas"]["MayRefMaxItems100"];
+      checkout_bundle_purchase_behavior?: components["schemas"]["Mayquantityindividual"];
+      checkout_collect_address?: components["schemas"]["Mayboolean"];
+      checkout_collect_email?: components["schemas"]["Mayboolean"];
+      checkout_collect_phone?: components["schemas"]["Mayboolean"];
+      checkout_collect_tax_id?: components["schemas"]["Mayboolean"];
+      custom_checkout_fields?: components["schemas"]["MayCatalogCheckoutFieldMaxItems100"];
+      custom_plan?: components["schemas"]["MayRef"];
+      custom_plan_config?: components["schemas"]["CustomPlanConfig"];
+      enable_tax_collection?: components["schemas"]["Mayboolean"];
+      fallback_plan?: components["schemas"]["MayRef"];
+      initial_plan?: components["schemas"]["MayRef"];
+      initial_plan_price?: components["schemas"]["CatalogPriceRef"];
+      opt_in_enabled?: components["schemas"]["Mayboolean"];
+      opt_in_text?: components["schemas"]["MayText"];
+      opt_in_title?: components["schemas"]["MaystringMaxLength80"];
+      plans?: components["schemas"]["MayCatalogOrderedPlanMaxItems100"];
+      prevent_downgrades_when_over_limit?: components["schemas"]["Mayboolean"];
+      prevent_self_service_downgrade?: components["schemas"]["Mayboolean"];
+      prevent_self_service_downgrade_button_text?: components["schemas"]["MaystringMaxLength255"];
+      prevent_self_service_downgrade_url?: components["schemas"]["MayLabel"];
+      proration_behavior?: components["schemas"]["Maycreate_prorationsinvoice_immediately"];
+      scheduled_downgrade_behavior?: components["schemas"]["Maynoneend_of_billing_period"];
+      scheduled_downgrade_prevent_when_over_limit?: components["schemas"]["Mayboolean"];
+      show_as_monthly_prices?: components["schemas"]["Mayboolean"];
+      show_credits?: components["schemas"]["Mayboolean"];
+      show_feature_description?: components["schemas"]["Mayboolean"];
+      show_hard_limit?: components["schemas"]["Mayboolean"];
+      show_period_toggle?: components["schemas"]["Mayboolean"];
+      show_zero_price_as_free?: components["schemas"]["Mayboolean"];
+      sync_customer_billing_details?: components["schemas"]["Mayboolean"];
+      trial_days?: components["schemas"]["MayDays"];
+      trial_eligibility_per_plan?: components["schemas"]["Mayboolean"];
+      trial_expiry_plan?: components["schemas"]["MayRef"];
+      trial_expiry_plan_price?: components["schemas"]["CatalogPriceRef"];
+      trial_payment_method_required?: components["schemas"]["Mayboolean"];
+    };
+    CatalogPlanVersion: {
+      billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
+      charge_type?: components["schemas"]["Maynoneone_timefreerecurring"];
+      credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      description?: components["schemas"]["MayText"];
+      entitlements?: components["schemas"]["MayCatalogEntitlementMaxItems1000"];
+      icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
+      is_trialable?: components["schemas"]["Mayboolean"];
+      name?: components["schemas"]["MaystringMinLength1MaxLength256"];
+      prices?: components["schemas"]["MayCatalogPriceMaxItems150"];
+      product?: components["schemas"]["CatalogProduct"];
+      trial_days?: components["schemas"]["MayDays"];
+    };
+    CatalogPrice: {
+      cadence?: components["schemas"]["Maymonthlyquarterlyyearlyone_time"];
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      external_id?: components["schemas"]["MaystringMaxLength255"];
+      price?: components["schemas"]["MayCatalogQuantity"];
+      price_decimal?: components["schemas"]["MayDecimalText"];
+      provider?: components["schemas"]["Mayext_aext_bnativepsp"];
+      tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
+      tiers_mode?: components["schemas"]["Maygraduatedvolume"];
+      usage_type?: components["schemas"]["Maylicensedmetered"];
+    };
+    CatalogPriceRef: {
+      cadence: "monthly" | "one_time" | "quarterly" | "yearly";
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+    };
+    CatalogProduct: {
+      external_id: string;
+      provider: "ext_a" | "ext_b" | "native" | "psp";
+    };
+    CatalogQuantity: number | string;
+    CatalogRule: {
+      condition_groups?: components["schemas"]["May(CatalogConditionMaxItems100)MaxItems100"];
+      conditions?: components["schemas"]["MayCatalogConditionMaxItems100"];
+      name: string;
+      priority: components["schemas"]["CatalogQuantity"];
+      rule_type?: components["schemas"]["Maydefaultglobal_overridestandard"];
+      value: boolean;
+    };
+    CatalogTier: {
+      flat_amount?: components["schemas"]["MayCatalogQuantity"];
+      per_unit_price?: components["schemas"]["MayCatalogQuantity"];
+      per_unit_price_decimal?: components["schemas"]["MayDecimalText"];
+      up_to?: components["schemas"]["MayCatalogQuantity"];
+    };
+    CatalogTrait: {
+      display_name?: components["schemas"]["MaystringMaxLength255"];
+      entity_type: "company" | "user";
+      hierarchy?: components["schemas"]["May(stringMinLength1MaxLength255)MinItems1MaxItems100"];
+      name: string;
+      publishable_writes?: components["schemas"]["Mayboolean"];
+      trait_type: "boolean" | "currency" | "date" | "number" | "string" | "url";
+    };
+    CatalogWarningTier: {
+      key: string;
+      value: number;
+    };
+    CatalogWrite: {
+      catalog: components["schemas"]["Catalog"];
+      prune?: components["schemas"]["Mayboolean"];
+      publish?: components["schemas"]["MayCatalogPublish"];
+    };
     CheckAndReserveFlag: {
       company_id: null | string;
       entitlement?: components["schemas"]["FeatureEntitlement"];
@@ -1934,7 +2242,7 @@ export interface components {
       value: number;
     };
     CompanyGrantCreate: {
-      billing_periods_count?: components["schemas"]["Count.o2"] | null;
+      billing_periods_count?: components["schemas"]["Count.o3"] | null;
       company_id: string;
       credit_bundle_id?: null | string;
       credit_id: string;
@@ -1942,7 +2250,7 @@ export interface components {
       expires_at?: null | string;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       idempotency_key?: null | string;
       quantity: number;
       reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
@@ -2209,6 +2517,7 @@ export interface components {
     };
     "Count.o1": number;
     "Count.o2": number;
+    "Count.o3": number;
     CouponUpsert: {
       amount_off?: components["schemas"]["Money"] | null;
       currency?: null | string;
@@ -2272,10 +2581,10 @@ export interface components {
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       price_per_unit: components["schemas"]["Money"];
       price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
-      quantity?: components["schemas"]["Count.o2"] | null;
+      quantity?: components["schemas"]["Count.o3"] | null;
       status?: "active" | "inactive" | null;
     };
     CreditBundleUpdate: {
@@ -2284,10 +2593,10 @@ export interface components {
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       price_per_unit?: components["schemas"]["Money"];
       price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
-      quantity?: components["schemas"]["Count.o2"] | null;
+      quantity?: components["schemas"]["Count.o3"] | null;
       status?: "active" | "inactive" | null;
     };
     CreditCreateRequestBody: {
@@ -2295,15 +2604,15 @@ export interface components {
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       default_expiry_unit?: "billing_periods" | "days" | null;
-      default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      default_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       default_rollover_policy?: "expire" | "none" | "rollover" | null;
       description?: null | string;
       icon?: null | string;
       name: components["schemas"]["Name.o2"];
       per_unit_price?: components["schemas"]["Money"] | null;
       per_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
-      plural_name?: components["schemas"]["Label"];
-      singular_name?: components["schemas"]["Label"];
+      plural_name?: components["schemas"]["Label.o1"];
+      singular_name?: components["schemas"]["Label.o1"];
     };
     CreditCurrencyPrice: {
       currency: string;
@@ -2434,6 +2743,7 @@ export interface components {
       updated_at: string;
     };
     Credits: number;
+    "Credits.o1": number;
     CreditSpendPolicy: {
       billing_credit_id: string;
       company_id: null | string;
@@ -2473,15 +2783,15 @@ export interface components {
       burn_strategy?: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       default_expiry_unit?: "billing_periods" | "days" | null;
-      default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      default_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       default_rollover_policy?: "expire" | "none" | "rollover" | null;
       description?: string;
       icon?: null | string;
       name?: components["schemas"]["Name.o2"];
       per_unit_price?: components["schemas"]["Money"] | null;
       per_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
-      plural_name?: components["schemas"]["Label"];
-      singular_name?: components["schemas"]["Label"];
+      plural_name?: components["schemas"]["Label.o1"];
+      singular_name?: components["schemas"]["Label.o1"];
     };
     CreditUsageAggregation: {
       usage_this_billing_period: number;
@@ -2558,6 +2868,7 @@ export interface components {
       idempotency_key?: null | string;
       name: components["schemas"]["Name"];
     };
+    Days: number;
     DecimalText: string;
     Deleted: {
       deleted: true;
@@ -3296,7 +3607,8 @@ export interface components {
     KeysBody: {
       keys: components["schemas"]["Keys"];
     };
-    Label: null | string;
+    Label: string;
+    "Label.o1": null | string;
     LeaseAcquire: {
       company_id: string;
       credit_type_id: string;
@@ -3371,6 +3683,83 @@ export interface components {
       company?: components["schemas"]["CompanyDetail"];
       success: boolean;
     };
+    "May(CatalogConditionMaxItems100)MaxItems100": components["schemas"]["CatalogCondition"][][] | null;
+    "May(stringMinLength1MaxLength255)MinItems1MaxItems100": string[] | null;
+    Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
+    Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
+    Maybilling_cyclefirst_of_month: "billing_cycle" | "first_of_month" | null;
+    Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
+    Maybilling_periodsdays: "billing_periods" | "days" | null;
+    Mayboolean: boolean | null;
+    MayCatalogBundleMaxItems10000: components["schemas"]["CatalogBundle"][] | null;
+    MayCatalogCheckoutFieldMaxItems100: components["schemas"]["CatalogCheckoutField"][] | null;
+    MayCatalogConditionMaxItems100: components["schemas"]["CatalogCondition"][] | null;
+    MayCatalogCreditMaxItems10000: components["schemas"]["CatalogCredit"][] | null;
+    MayCatalogEntitlementMaxItems1000: components["schemas"]["CatalogEntitlement"][] | null;
+    MayCatalogFeatureMaxItems10000: components["schemas"]["CatalogFeature"][] | null;
+    MayCatalogFlagMaxItems10000: components["schemas"]["CatalogFlag"][] | null;
+    MayCatalogOrderedPlanMaxItems100: components["schemas"]["CatalogOrderedPlan"][] | null;
+    MayCatalogPlanGrantMaxItems100: components["schemas"]["CatalogPlanGrant"][] | null;
+    MayCatalogPlanMaxItems10000: components["schemas"]["CatalogPlan"][] | null;
+    MayCatalogPriceMaxItems50: components["schemas"]["CatalogPrice"][] | null;
+    MayCatalogPriceMaxItems150: components["schemas"]["CatalogPrice"][] | null;
+    MayCatalogPublish: "end_of_billing_period" | "immediate" | "leave" | null;
+    MayCatalogQuantity: number | null | string;
+    MayCatalogRuleMaxItems100: components["schemas"]["CatalogRule"][] | null;
+    MayCatalogTierMaxItems100: components["schemas"]["CatalogTier"][] | null;
+    MayCatalogTraitMaxItems20000: components["schemas"]["CatalogTrait"][] | null;
+    MayCatalogWarningTierMaxItems10: components["schemas"]["CatalogWarningTier"][] | null;
+    MayCount: components["schemas"]["Count.o2"] | null;
+    Maycreate_prorationsinvoice_immediately: "create_prorations" | "invoice_immediately" | null;
+    Maycredit_burndownoveragepay_as_you_gopay_in_advancetier: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
+    MayCredits: components["schemas"]["Credits"] | null;
+    MayDays: components["schemas"]["Days"] | null;
+    MayDecimalText: components["schemas"]["DecimalText"] | null;
+    Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
+    Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
+    Mayexpirenonerollover: "expire" | "none" | "rollover" | null;
+    Mayext_aext_bnativepsp: "ext_a" | "ext_b" | "native" | "psp" | null;
+    MayfeatureRefvisibleMaybooleanMaxItems1000: {
+      feature: components["schemas"]["Ref"];
+      visible?: components["schemas"]["Mayboolean"];
+    }[] | null;
+    Mayfirst_of_monthbilling_period: "billing_period" | "first_of_month" | null;
+    Mayfixedper_license: "fixed" | "per_license" | null;
+    Maygraduatedvolume: "graduated" | "volume" | null;
+    Maygrantedbilled: "billed" | "granted" | null;
+    Mayinactiveactive: "active" | "inactive" | null;
+    Mayinferencetrack: "inference" | "track" | null;
+    MayLabel: components["schemas"]["Label"] | null;
+    Maylicensedmetered: "licensed" | "metered" | null;
+    MayModelPriceViewMaxItems10000: components["schemas"]["ModelPriceView"][] | null;
+    Maymonthlyquarterlyend_of_billing_period: "end_of_billing_period" | "monthly" | "quarterly" | null;
+    Maymonthlyquarterlyyearlydailyevery_6_monthsweekly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+    Maymonthlyquarterlyyearlyone_time: "monthly" | "one_time" | "quarterly" | "yearly" | null;
+    Mayno_resetplan_period: "no_reset" | "plan_period" | null;
+    Maynoneend_of_billing_period: "end_of_billing_period" | "none" | null;
+    Maynoneone_timefreerecurring: "free" | "none" | "one_time" | "recurring" | null;
+    MaynumberMinimum0: null | number;
+    MaynumberTypeint32Minimum0Maximum100: number | null;
+    MaynumberTypeint32Minimum1Maximum100: number | null;
+    Mayoffautomaticuser_controlled: "automatic" | "off" | "user_controlled" | null;
+    MayplanRefcompatible_plansRefMaxItems1000MaxItems100: {
+      compatible_plans: components["schemas"]["Ref"][];
+      plan: components["schemas"]["Ref"];
+    }[] | null;
+    Mayquantityindividual: "individual" | "quantity" | null;
+    MayRate: components["schemas"]["Rate.o1"] | null;
+    MayRef: components["schemas"]["Ref"] | null;
+    MayRefMaxItems100: components["schemas"]["Ref"][] | null;
+    MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
+    Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
+    MaystringMaxLength64: null | string;
+    MaystringMaxLength80: null | string;
+    MaystringMaxLength255: null | string;
+    MaystringMinLength1MaxLength255: null | string;
+    MaystringMinLength1MaxLength256: null | string;
+    MayText: components["schemas"]["Text"] | null;
+    MayTraitRef: components["schemas"]["TraitRef"] | null;
     MembershipCreate: {
       company_id: string;
       user_id: string;
@@ -3900,25 +4289,25 @@ export interface components {
       apply_to_existing?: boolean | null;
       arrears_anchor?: "billing_period_start" | "month_end" | null;
       arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
-      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
+      auto_topup_amount?: components["schemas"]["Count.o3"] | null;
       auto_topup_amount_type?: "credit" | null;
       auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
       auto_topup_enabled?: boolean | null;
       auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       auto_topup_expiry_unit?: "billing_periods" | "days" | null;
-      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       auto_topup_self_service?: boolean | null;
-      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits.o1"] | null;
       auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
       billing_mode?: "billed" | "granted" | null;
-      billing_periods_count?: components["schemas"]["Count.o2"] | null;
+      billing_periods_count?: components["schemas"]["Count.o3"] | null;
       can_buy_bundles?: boolean | null;
-      company_credit_amount?: components["schemas"]["Credits"] | null;
-      credit_amount: components["schemas"]["Credits"];
+      company_credit_amount?: components["schemas"]["Credits.o1"] | null;
+      credit_amount: components["schemas"]["Credits.o1"];
       credit_id: string;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
@@ -3949,24 +4338,24 @@ export interface components {
       apply_to_existing?: boolean | null;
       arrears_anchor?: "billing_period_start" | "month_end" | null;
       arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
-      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
+      auto_topup_amount?: components["schemas"]["Count.o3"] | null;
       auto_topup_amount_type?: "credit" | null;
       auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
       auto_topup_enabled?: boolean | null;
       auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       auto_topup_expiry_unit?: "billing_periods" | "days" | null;
-      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       auto_topup_self_service?: boolean | null;
-      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits.o1"] | null;
       auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
       billing_mode?: "billed" | "granted" | null;
-      billing_periods_count?: components["schemas"]["Count.o2"] | null;
+      billing_periods_count?: components["schemas"]["Count.o3"] | null;
       can_buy_bundles?: boolean | null;
-      company_credit_amount?: components["schemas"]["Credits"] | null;
-      credit_amount?: components["schemas"]["Credits"] | null;
+      company_credit_amount?: components["schemas"]["Credits.o1"] | null;
+      credit_amount?: components["schemas"]["Credits.o1"] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
       idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
@@ -4485,6 +4874,7 @@ export interface components {
       quantity_max?: number | null;
     };
     Rate: number;
+    "Rate.o1": number;
     RateAndBurst: [
       number,
       number
@@ -4506,6 +4896,7 @@ export interface components {
     RawEventBatch: {
       events: components["schemas"]["RawEvent"][];
     };
+    Ref: string;
     RequestTypes: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
     Rows: "application/vnd.apache.parquet" | "application/x-ndjson" | "text/csv";
     Rule: {
@@ -4733,6 +5124,7 @@ export interface components {
       success: boolean;
     };
     Text: string;
+    "Text.o1": string;
     Text255: string;
     Tiers: components["schemas"]["PriceTierWrite"][] | null;
     TopCompany: {
@@ -4763,6 +5155,7 @@ export interface components {
     TraitMap: {
       [key: string]: boolean | number | string;
     };
+    TraitRef: string;
     TraitUpsert: {
       incr?: components["schemas"]["Long"] | null;
       keys: components["schemas"]["Keys"];
@@ -8623,6 +9016,125 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["BillingSubscription"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCatalog: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Catalog"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCatalogSchema: {
+    parameters: {};
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/schema+json": Record<string, never>;
+        };
+      };
+    };
+  };
+  applyCatalog: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CatalogWrite"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CatalogApplied"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  diffCatalog: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CatalogWrite"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CatalogDiff"];
             params: {
               [key: string]: unknown;
             };

@@ -3,8 +3,7 @@ import type * as file from '../../../schemas/catalog.js'
 import { correctedValueType } from '../../core/entitlements/entitlement.js'
 import { amountFromNumber, amountToDecimal } from '../../core/values/amount.js'
 import { quantityFromText } from '../../core/values/quantity.js'
-import type { FeatureTypes } from './canonical.js'
-import { plain, prices, quantity, quantityOrNone, sorted, tier } from './members.js'
+import { type FeatureTypes, plain, prices, quantity, quantityOrNone, sorted, tier } from './members.js'
 import { canonicalReference } from './references.js'
 
 const versionTable = {

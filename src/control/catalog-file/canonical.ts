@@ -3,11 +3,8 @@
 import type * as file from '../../../schemas/catalog.js'
 import { isoTime, requireTime } from '../../kit/time.js'
 import { canonicalVersion } from './canonical-plan.js'
-import { labelled, plain, price, quantity, sorted } from './members.js'
-import { canonicalReference, inOrder } from './references.js'
-
-/** Types of features by reference: what an entitlement means depends on them. */
-export type FeatureTypes = ReadonlyMap<string, file.CatalogFeature['feature_type']>
+import { type FeatureTypes, labelled, plain, price, quantity, sorted } from './members.js'
+import { canonicalReference } from './references.js'
 
 const traitTable = {
   entity_type: null,
@@ -388,18 +385,3 @@ function canonicalModelPrice(given: ModelPrice): ModelPrice {
     modelPriceTable,
   )
 }
-
-/** Sections in the order in which they are written. */
-export const sections = [
-  'traits',
-  'features',
-  'flags',
-  'credits',
-  'plans',
-  'bundles',
-  'plan_group',
-  'model_prices',
-  'publishable_limits',
-] as const
-
-export { inOrder }

@@ -1,9 +1,8 @@
-// What applying a document would change, object by object, and why it could not (CA-4, CA-5).
+// What applying a document would change, object by object (CA-4, CA-5).
 import { isDeepStrictEqual } from 'node:util'
 import type * as file from '../../../schemas/catalog.js'
 import { modelPriceName } from './canonical.js'
 import { labelled } from './members.js'
-import { problemsOf } from './problems.js'
 
 export interface CompareOptions {
   readonly prune: boolean
@@ -24,11 +23,6 @@ export interface ObjectChange<T = unknown> {
   readonly changes: readonly file.CatalogMemberChange[]
   /** Of plans: whether the version comes into force. */
   readonly publishes?: boolean
-}
-
-export interface Comparison {
-  readonly changes: readonly ObjectChange[]
-  readonly problems: readonly string[]
 }
 
 /** The objects of a section by their reference. */
@@ -56,7 +50,11 @@ const lists: readonly ListSection[] = [
 ]
 
 /** Compare two canonical documents. `current`: the environment's own. */
-export function compare(current: file.Catalog, wanted: file.Catalog, options: CompareOptions): Comparison {
+export function compare(
+  current: file.Catalog,
+  wanted: file.Catalog,
+  options: CompareOptions,
+): readonly ObjectChange[] {
   const changes: ObjectChange[] = []
   for (const section of lists) {
     if (wanted[section] == null) continue
@@ -90,7 +88,7 @@ export function compare(current: file.Catalog, wanted: file.Catalog, options: Co
       changes: from === null ? [] : differences('', from, to),
     })
   }
-  return { changes, problems: problemsOf(current, wanted, changes) }
+  return changes
 }
 
 /** Traits that features of the document name are there without being listed. */

@@ -7,9 +7,10 @@ import { listPlaceOf } from '../plans/handlers.js'
 import { applyChanges } from './apply.js'
 import { canonical } from './canonical.js'
 import { Companies } from './companies.js'
-import { type CompareOptions, type Comparison, compare, type ObjectChange } from './compare.js'
+import { type CompareOptions, compare, type ObjectChange } from './compare.js'
 import { documentOf } from './export.js'
 import { labelled } from './members.js'
+import { problemsOf } from './problems.js'
 import { type Definitions, readDefinitions } from './read.js'
 
 /** GET /catalog: the document of the environment, canonical (CA-1, CA-2). */
@@ -17,7 +18,10 @@ export const getCatalog: Handler = async call => ({
   data: documentOf(await readDefinitions(call.services.sql, listPlaceOf(call))),
 })
 
-interface Compared extends Comparison {
+interface Compared {
+  readonly changes: readonly ObjectChange[]
+  /** Why it cannot be applied. */
+  readonly problems: readonly string[]
   readonly world: Definitions
   readonly wanted: file.Catalog
   readonly options: CompareOptions
@@ -32,8 +36,9 @@ async function compared(call: Call<file.CatalogWrite, unknown>): Promise<Compare
   const types = new Map(labelled(current.features ?? []).map(([ref, one]) => [ref, one.feature_type]))
   const wanted = canonical(body.catalog, types)
   const options = { prune: body.prune === true, publish: body.publish ?? null }
-  const found = compare(current, wanted, options)
-  return { ...found, problems: [...found.problems, ...rights(call, found.changes)], world, wanted, options }
+  const changes = compare(current, wanted, options)
+  const problems = [...problemsOf(current, wanted, changes), ...rights(call, changes)]
+  return { changes, problems, world, wanted, options }
 }
 
 /** What the key may not change: prices of models are the account's, limits of publishable keys an admin's. */

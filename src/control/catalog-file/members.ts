@@ -1,10 +1,13 @@
 // Members of a catalogue's objects in their one form.
-import type { CatalogPrice, CatalogQuantity, CatalogTier } from '../../../schemas/catalog.js'
+import type { CatalogFeature, CatalogPrice, CatalogQuantity, CatalogTier } from '../../../schemas/catalog.js'
 import type { BillingPriceUsageType } from '../../../schemas/enums.js'
 import { cadences } from '../../catalog/prices.js'
 import { quantityFromText, storedQuantity } from '../../core/values/quantity.js'
 import { wholePrice } from '../prices/whole-price.js'
 import { inOrder, referencesOf } from './references.js'
+
+/** Types of features by reference: what an entitlement means depends on them. */
+export type FeatureTypes = ReadonlyMap<string, CatalogFeature['feature_type']>
 
 /** The default of each member, in the order in which members are written; null: none. */
 type Table<T> = { readonly [Member in keyof Required<T>]: unknown }
