@@ -13,6 +13,6 @@ export interface CatalogOperations {
    * drafts unless `publish` says how companies move. Each plan is one transaction.
    */
   'POST /catalog/apply': { id: 'applyCatalog'; body: CatalogWrite; data: CatalogApplied }
-  /** What applying the document would make, change and archive, and the companies that feel it. Changes nothing. */
+  /** Tells what applying the document would make, change and archive, and the companies that feel it. Changes nothing. */
   'POST /catalog/diff': { id: 'diffCatalog'; body: CatalogWrite; data: CatalogDiff }
 }

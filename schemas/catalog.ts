@@ -179,7 +179,7 @@ export interface CatalogCredit {
   icon?: May<string & tags.MaxLength<64>>
   plural_name?: May<Label>
   singular_name?: May<Label>
-  /** Of one credit. */
+  /** The prices of one credit. */
   prices?: May<CatalogPrice[] & tags.MaxItems<50>>
 }
 
@@ -198,7 +198,7 @@ export interface CatalogBundle {
   expiry_unit_count?: May<Count>
   /** Default: every plan. */
   compatible_plans?: May<Ref[] & tags.MaxItems<100>>
-  /** Of one credit. */
+  /** The prices of one credit. */
   prices?: May<CatalogPrice[] & tags.MaxItems<50>>
 }
 
@@ -234,7 +234,7 @@ export interface CatalogEntitlement {
   external_resource_id?: May<string & tags.MinLength<1> & tags.MaxLength<255>>
 }
 
-/** What a plan grants of one credit. Members as in POST /billing/credits/plan-grants. */
+/** The grant of one credit by a plan. Members as in POST /billing/credits/plan-grants. */
 export interface CatalogPlanGrant {
   credit: Ref
   credit_amount: Credits
@@ -278,7 +278,7 @@ export interface CatalogPlanGrant {
   price_tiers?: May<CatalogTier[] & tags.MaxItems<100>>
 }
 
-/** What a version of a plan is. Everything it grants and costs is here: what is absent, the version does not have. */
+/** A version of a plan: everything it grants and costs. What is absent, the version does not have. */
 export interface CatalogPlanVersion {
   /** Default: the name of the plan. */
   name?: May<string & tags.MinLength<1> & tags.MaxLength<256>>
@@ -429,7 +429,7 @@ export interface CatalogChange {
   name: string
   /** `keep`: the document does not have it, and without `prune` it stays. */
   action: 'archive' | 'change' | 'keep' | 'make'
-  /** What of it differs; empty for a new one. */
+  /** The members that differ; empty for a new object. */
   changes: CatalogMemberChange[]
   /** The plan is published with it; else the change waits in its draft. */
   publishes?: boolean

@@ -143,7 +143,8 @@ t.test(
   'a noun of the API is entered by its views and writes: its handlers and statements are its own',
   async t => {
     const wrong = sources
-      .filter(path => path.startsWith('src/control/'))
+      // the catalogue document does what the operations of all nouns do, in one transaction
+      .filter(path => path.startsWith('src/control/') && !path.startsWith('src/control/catalog-file/'))
       .flatMap(path =>
         targets(path)
           .filter(

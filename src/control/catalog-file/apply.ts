@@ -168,7 +168,7 @@ class Applying {
     if (draft) await deleteVersion(inside(call, tx, { params: { plan_version_id: draft.id } }))
   }
 
-  /** What belongs to the account or the environment itself: prices of models, limits of publishable keys. */
+  /** Parts of the account or the environment itself: prices of models, limits of publishable keys. */
   async account(wanted: file.Catalog): Promise<void> {
     const { call, options, world } = this
     const prices = this.changes.filter(one => one.section === 'model_prices')
@@ -186,7 +186,7 @@ class Applying {
     }
   }
 
-  /** What the document lacks, in the order in which nothing names it any more. */
+  /** Removes objects that the document lacks, in the order in which nothing names it any more. */
   async prune(): Promise<void> {
     const { call, world } = this
     const archive = async (

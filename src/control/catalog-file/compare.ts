@@ -1,4 +1,4 @@
-// What applying a document would change, object by object (CA-4, CA-5).
+// Compares a document with the environment: what applying it would change, object by object (CA-4, CA-5).
 import { isDeepStrictEqual } from 'node:util'
 import type * as file from '../../../schemas/catalog.js'
 import { modelPriceName } from './canonical.js'
@@ -21,7 +21,7 @@ export interface ObjectChange<T = unknown> {
   readonly from: T | null
   readonly to: T | null
   readonly changes: readonly file.CatalogMemberChange[]
-  /** Of plans: whether the version comes into force. */
+  /** A plan's: whether the version comes into force. */
   readonly publishes?: boolean
 }
 
@@ -118,7 +118,7 @@ function changeOf(
   }
 }
 
-/** What a document leaves out and nothing removes stays: traits of features, published versions, drafts (CA-5). */
+/** Members that a document leaves out and nothing removes stay: traits of features, published versions, drafts (CA-5). */
 function completed(section: ListSection, from: object, asked: object, prune: boolean): object {
   if (section === 'features') {
     const { trait, usage_limit_trait } = from as file.CatalogFeature

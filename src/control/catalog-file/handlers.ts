@@ -41,7 +41,7 @@ async function compared(call: Call<file.CatalogWrite, unknown>): Promise<Compare
   return { changes, problems, world, wanted, options }
 }
 
-/** What the key may not change: prices of models are the account's, limits of publishable keys an admin's. */
+/** Changes that the key may not make: prices of models are the account's, limits of publishable keys an admin's. */
 function rights({ key }: Call<unknown, unknown>, changes: readonly ObjectChange[]): string[] {
   const differs = (section: ObjectChange['section']) =>
     changes.some(one => one.section === section && one.action !== 'keep')

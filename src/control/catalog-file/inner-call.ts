@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { Call } from '../../kit/call.js'
 import type { Clock } from '../../kit/services.js'
 
-/** What differs from the request. */
+/** The parts that differ from the request. */
 export interface Inner<Body, Query> {
   readonly params?: Readonly<Record<string, string>>
   readonly body?: Body
