@@ -278,7 +278,7 @@ export interface CatalogPlanGrant {
   price_tiers?: May<CatalogTier[] & tags.MaxItems<100>>
 }
 
-/** A version of a plan: everything it grants and costs. What is absent, the version does not have. */
+/** A version of a plan: everything it grants and costs. The version does not have what is absent. */
 export interface CatalogPlanVersion {
   /** Default: the name of the plan. */
   name?: May<string & tags.MinLength<1> & tags.MaxLength<256>>
