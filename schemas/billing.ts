@@ -1,6 +1,7 @@
 // Billing records as a provider's sync writes them and as they are shown: customers, products, prices, subscriptions,
 // invoices, coupons, payment methods, meters, profiles and details. Amounts are in the currency's smallest unit.
 import typia, { type tags } from 'typia'
+import type { ChargeLineView } from './charges.js'
 import type { CheckoutProblem } from './checkout.js'
 import type { Company, CompanyDetail, Keys } from './companies.js'
 import type {
@@ -411,6 +412,9 @@ export interface Invoice {
   due_date: string | null
   url: string | null
   provider_type: BillingProviderType
+  /** Of a draft that was made for a closed billing period: the period, and its lines in the currency. */
+  billing_period_id?: string
+  lines?: ChargeLineView[]
   created_at: string
   updated_at: string
 }

@@ -409,6 +409,9 @@ export type WebhookEventStatus = (typeof webhookEventStatuses)[number]
 
 export const webhookRequestTypes = [
   'subscription.trial.ended',
+  'billing.overage_window.closed',
+  'billing.period.closed',
+  'billing.threshold.reached',
   'company.created',
   'company.deleted',
   'company.override.created',

@@ -38,6 +38,7 @@ import type {
   PaymentMethodUpsert,
 } from './billing-upserts.js'
 import type { CatalogOperations } from './catalog-operations.js'
+import type { CompanyChargeLine, CompanyCharges } from './charges.js'
 import type {
   CheckFlag,
   CheckFlagRequestBody,
@@ -295,6 +296,11 @@ export interface Operations extends CatalogOperations, ConsoleOperations, Credit
     data: BillingSubscription
   }
   /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */
+  /**
+   * Charge lines of all companies, by company, period and line. Without `period`: of closed periods that ended in
+   * `[start_time, end_time)`. `X-Next-Cursor` of the answer is the `cursor` of the next page.
+   */
+  'GET /charges': { id: 'listCharges'; data: CompanyChargeLine[] }
   'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] | CompanySummary[] }
   /** Creates a company, or updates the one that the keys name. Keys and traits are added; others are unchanged. */
   'POST /companies': { id: 'upsertCompany'; body: CompanyUpsert; data: CompanyDetail }
@@ -316,6 +322,8 @@ export interface Operations extends CatalogOperations, ConsoleOperations, Credit
     body: BillingDetailsUpdate
     data: CompanyBillingDetails
   }
+  /** What a company owes in one billing period, line by line: written once it is closed, as of now before. */
+  'GET /companies/{company_id}/charges': { id: 'getCompanyCharges'; data: CompanyCharges }
   'GET /company-billing-entity': { id: 'getCompanyBillingEntity'; data: CompanyBillingEntity[] }
   'GET /company-billing-entity-subscriptions': {
     id: 'getBillingEntityChildSubscriptions'
@@ -447,6 +455,8 @@ export interface Operations extends CatalogOperations, ConsoleOperations, Credit
    */
   'POST /events': { id: 'createEvent'; body: EventCreate; data: RawEvent | RawEventBatch }
   'GET /events/{event_id}': { id: 'getEvent'; data: EventDetail }
+  /** Charge lines, as `GET /charges` lists them. If the connection is cut, the file is incomplete. */
+  'GET /export/charges': { id: 'exportCharges'; file: Rows }
   /**
    * Events as stored, including everything acknowledged before the request. If the connection is cut, the file is
    * incomplete.

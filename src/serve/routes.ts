@@ -104,6 +104,8 @@ import * as products from '../control/billing/products.js'
 import * as profiles from '../control/billing/profiles.js'
 import * as subscriptions from '../control/billing/subscriptions.js'
 import * as catalogFile from '../control/catalog-file/handlers.js'
+import { exportCharges, exportChargesQuery } from '../control/charges/export.js'
+import * as charges from '../control/charges/handlers.js'
 import * as companies from '../control/companies/handlers.js'
 import * as entityKeys from '../control/companies/keys.js'
 import * as memberships from '../control/companies/memberships.js'
@@ -260,6 +262,7 @@ export const routes: readonly Route[] = [
   get('/catalog', { scope: 'read', limit: 'analytics', handle: catalogFile.getCatalog }),
   post('/catalog/apply', { scope: 'write', body: parseCatalogWrite, handle: catalogFile.applyCatalog }),
   post('/catalog/diff', { scope: 'read', limit: 'analytics', safe: true, body: parseCatalogWrite, handle: catalogFile.diffCatalog }),
+  get('/charges', { scope: 'read', limit: 'analytics', query: charges.chargesQuery, handle: charges.listCharges }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
   post('/companies', { scope: 'write', mayLag: true, body: companyBody, handle: companies.upsertCompany }),
   get('/companies/count', { scope: 'read', query: companies.companyListQuery, handle: companies.countCompanies }),
@@ -270,6 +273,7 @@ export const routes: readonly Route[] = [
   del('/companies/:company_id', { scope: 'write', mayLag: true, query: companies.companyDeleteQuery, handle: companies.deleteCompany }),
   get('/companies/:company_id/billing-details', { scope: 'read', handle: profiles.getBillingDetails }),
   put('/companies/:company_id/billing-details', { scope: 'write', body: parseBillingDetailsUpdate, handle: profiles.updateBillingDetails }),
+  get('/companies/:company_id/charges', { scope: 'read', limit: 'analytics', query: charges.companyChargesQuery, handle: charges.getCompanyCharges }),
   get('/company-billing-entity', { scope: 'read', query: profiles.billingEntityQuery, handle: profiles.getBillingEntity }),
   get('/company-billing-entity-subscriptions', { scope: 'read', query: profiles.billingEntityQuery, handle: profiles.listBillingEntitySubscriptions }),
   get('/company-memberships', { scope: 'read', query: memberships.membershipListQuery, handle: memberships.listCompanyMemberships }),
@@ -321,6 +325,7 @@ export const routes: readonly Route[] = [
   post('/events', { scope: 'capture', limit: 'ingest', status: 201, raw: 'one', handle: events.createEvent }),
   get('/events/count', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.countEvents }),
   get('/events/:event_id', { scope: 'read', handle: stored.getEvent }),
+  get('/export/charges', { recorded: true, scope: 'admin', limit: 'analytics', query: exportChargesQuery, handle: exportCharges }),
   get('/export/events', { recorded: true, scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportEvents }),
   get('/export/ledger', { recorded: true, scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportLedger }),
   get('/export/usage', { recorded: true, scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportUsage }),

@@ -1,6 +1,7 @@
 // The schedule of a running service: everything that it does at an interval.
 
 import type { Cluster } from '../cluster/open.js'
+import { closeBilling, watchThresholds } from '../control/jobs/close-billing.js'
 import { finishPlanWrites } from '../control/jobs/finish-plan-writes.js'
 import { finishPublishes } from '../control/jobs/finish-publishes.js'
 import { tellExpired } from '../control/jobs/override-expiry.js'
@@ -107,6 +108,11 @@ export function startTasks(
     if (!isHere()) return
     for (const job of jobs)
       await job(services).catch(error => log.warn({ err: error }, 'changes due by time wait for a store'))
+  })
+  schedule.every(dueMs, 'billing periods wait to be closed', async () => {
+    if (!isHere()) return
+    await closeBilling(services, environmentIds())
+    await watchThresholds(services)
   })
   schedule.every(gaugesMs, 'gauges are not updated', async () => {
     if (cluster !== null) reportNode(cluster, metrics)

@@ -137,6 +137,10 @@ export class Fold {
   readonly paidEffects = new RowSet()
   /** Trials that are over, for webhooks. */
   readonly endedTrials = new RowSet()
+  /** Changes of what companies hold, in order: they outlive their company (RA-6). */
+  readonly billingHistory: Row[] = []
+  /** Companies whose billing is to be looked at, and since when; they outlive their company. */
+  readonly billingDue = new Map<string, Row>()
   /** Domain events for the outbox; ids come from the record's place in the journal. */
   readonly notices = new RowSet()
   /** Companies and users whose row of `listed` may be another from now on. */
@@ -154,10 +158,22 @@ export class Fold {
       this.#tell(fact, fact.k as 'c' | 'u', notice, `${place}.${n}`)
     })
     const entity: EntityType = fact.k === 'c' ? 'company' : 'user'
-    for (const effect of fact.fx) {
+    for (const [i, effect] of fact.fx.entries()) {
       if (listedEffects.has(effect.t)) this.relisted.add(fact.id)
       this.#effect(fact, entity, effect)
+      if (entity === 'company') this.#held(fact, effect, i)
     }
+  }
+
+  /** Notes a change of what a company holds (RA-6), and a purchase. */
+  #held(fact: Fact, effect: Effect, index: number): void {
+    const entry = historyOf(effect)
+    const buys = effect.t === 'credit_grant' && boughtReasons.has(effect.g.reason)
+    if (entry === null && !buys) return
+    const atMs = entry === null ? fact.at : tookEffect(fact, index)
+    const place = { environment_id: fact.env, company_id: fact.id }
+    if (entry !== null) this.billingHistory.push({ ...place, ...entry, at_ms: atMs })
+    this.billingDue.set(fact.id, { ...place, due_ms: atMs })
   }
 
   #tell({ id, env, at }: Fact, k: 'c' | 'u', notice: DomainEvent, noticeId: string): void {
@@ -321,7 +337,7 @@ export class Fold {
         return
       }
       case 'credit_hold': {
-        this.#held(fact, effect)
+        this.#holdChanged(fact, effect)
         if (effect.key === undefined) return
         const kind = effect.k === 'lease' ? 'extension' : 'reservation'
         const id = `${fact.env} ${kind} ${effect.key}`
@@ -464,7 +480,7 @@ export class Fold {
     })
   }
 
-  #held(fact: Fact, effect: Extract<CreditEffect, { readonly t: 'credit_hold' }>): void {
+  #holdChanged(fact: Fact, effect: Extract<CreditEffect, { readonly t: 'credit_hold' }>): void {
     const change = this.#hold(effect.h, effect.at)
     for (const [, moved] of effect.s) change.granted += decodeAmount(moved)
     change.expiresAt = time(effect.exp)
@@ -565,6 +581,40 @@ export class Fold {
       changed_at: time(fact.at),
     })
   }
+}
+
+/** Reasons of grants that are paid for. */
+const boughtReasons: ReadonlySet<string> = new Set([
+  'purchased',
+  'billing_credit_auto_topup',
+  'postpaid_settlement',
+])
+
+/** A row of billing_history; null for an effect that changes nothing of it. */
+function historyOf(effect: Effect): Row | null {
+  switch (effect.t) {
+    case 'plan':
+      return { kind: 'plan', state: effect.plan }
+    case 'add_ons':
+      return { kind: 'add_ons', state: effect.addOns }
+    case 'subscription':
+      return { kind: 'subscription', subscription_id: effect.subscription.id, state: effect.subscription }
+    case 'subscription_removed':
+      return { kind: 'subscription', subscription_id: effect.subscriptionId, state: null }
+    case 'deleted':
+      return { kind: 'gone', state: null }
+    default:
+      return null
+  }
+}
+
+/** When an effect took effect: a change by time is written down later, with its own instant after it. */
+function tookEffect({ fx, at }: Fact, index: number): number {
+  for (const effect of fx.slice(index)) {
+    if (effect.t === 'plan_changed') return effect.change.atMs
+    if (effect.t === 'trial_ended') return effect.trial.atMs
+  }
+  return at
 }
 
 /** The first instant of a scheduled change; null while no date is known. */

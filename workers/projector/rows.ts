@@ -96,6 +96,7 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
   if (fold.grantChanges.size > 0) all.push(changeGrants(tx, fold))
   if (fold.holds.size > 0) all.push(...putHolds(tx, [...fold.holds.values()]))
   if (fold.plans.size > 0) all.push(...putPlans(tx, fold))
+  if (fold.billingDue.size > 0) all.push(...putBilling(tx, fold))
   all.push(...putEntities(tx, 'companies', fold.companies), ...putEntities(tx, 'users', fold.users))
   if (fold.calledOff.size > 0)
     all.push(tx`
@@ -270,6 +271,24 @@ function changeGrants(tx: TransactionSql, fold: Fold): Promise<unknown> {
       zeroed_out_at timestamptz, zeroed_out_reason text, quantity numeric, expires_at timestamptz,
       updated_at timestamptz)
     where row.id = change.id`
+}
+
+/** History is added in its order; the position moves in the same transaction, so that each entry is added once. */
+function putBilling(tx: TransactionSql, { billingHistory, billingDue }: Fold): Promise<unknown>[] {
+  const due = tx`
+    insert into billing_due (company_id, environment_id, due_ms)
+    select company_id, environment_id, due_ms
+    from jsonb_to_recordset(${jsonText([...billingDue.values()])}::text::jsonb)
+      as row(company_id text, environment_id text, due_ms bigint)
+    on conflict (company_id) do update set
+      due_ms = least(billing_due.due_ms, excluded.due_ms), touched = billing_due.touched + 1`
+  if (billingHistory.length === 0) return [due]
+  const history = tx`
+    insert into billing_history (environment_id, company_id, kind, subscription_id, at_ms, state)
+    select environment_id, company_id, kind, subscription_id, at_ms, nullif(state, 'null'::jsonb)
+    from jsonb_to_recordset(${jsonText(billingHistory)}::text::jsonb)
+      as row(environment_id text, company_id text, kind text, subscription_id text, at_ms bigint, state jsonb)`
+  return [history, due]
 }
 
 /** Holds that were opened, and changes of others; as with grants, an addition is made once. */

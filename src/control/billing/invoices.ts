@@ -11,6 +11,7 @@ import {
   validateMeterWrite,
   validatePaymentMethodWrite,
 } from '../../../schemas/billing-upserts.js'
+import type { ChargeLineView } from '../../../schemas/charges.js'
 import { newId } from '../../account/ids.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import { derivedId } from '../../core/values/id.js'
@@ -24,9 +25,10 @@ import {
 import type { Call, Handler } from '../../kit/call.js'
 import { type Exact, validExactly } from '../../kit/long.js'
 import { boolean, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
-import { contains, newest } from '../../kit/sql.js'
+import { among, contains, newest } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
 import { told } from '../../kit/unchanged.js'
+import { storedLine } from '../charges/closed.js'
 import {
   type CouponRow,
   findCustomer,
@@ -52,7 +54,7 @@ const invoiceShape = {
 } as const
 export const invoiceListQuery = query(invoiceShape)
 
-/** GET /billing/invoices of one subscription. */
+/** GET /billing/invoices of one subscription. Drafts of closed billing periods show their lines. source: RA-23 */
 export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = async call => {
   const { sql } = call.services
   const { company_id: companyId, customer_external_id: customer, subscription_external_id: sold } = call.query
@@ -61,7 +63,25 @@ export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = as
     where environment_id = ${call.environment.id} and customer_external_id = ${customer}
       and subscription_external_id = ${sold} ${companyId ? sql`and company_id = ${companyId}` : sql``}
     ${newest(sql, call.query)}`
-  return { data: rows.map(invoiceView) }
+  const drafts = await linesOfDrafts(sql, rows)
+  return {
+    data: rows.map(row => {
+      const lines = drafts.get(row.charge_period_id ?? '')?.filter(one => one.currency === row.currency)
+      return { ...invoiceView(row), ...(lines && { billing_period_id: row.charge_period_id!, lines }) }
+    }),
+  }
+}
+
+/** Lines of the periods that drafts are for, by period. */
+async function linesOfDrafts(sql: Sql, rows: readonly InvoiceRow[]): Promise<Map<string, ChargeLineView[]>> {
+  const ids = [...new Set(rows.flatMap(row => row.charge_period_id ?? []))]
+  if (ids.length === 0) return new Map()
+  const lines = await sql<{ period_id: string; body: string }[]>`
+    select period_id, body from charge_lines where period_id in ${among(sql, ids)} order by period_id, line`
+  const stored = lines.map(one => ({ id: one.period_id, line: storedLine(one.body) }))
+  const found = new Map(ids.map((id): [string, ChargeLineView[]] => [id, []]))
+  for (const { id, line } of stored) found.get(id)!.push(line)
+  return found
 }
 
 /** The stored record with this provider id, read before an upsert; null if there is none. */

@@ -132,6 +132,8 @@ export interface InvoiceRow extends Recorded {
   readonly ending_balance: string | number
   readonly due_date: Date | null
   readonly url: string | null
+  /** The closed period that a draft is for. */
+  readonly charge_period_id: string | null
 }
 
 /** A row of billing_coupons. */

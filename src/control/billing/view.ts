@@ -82,7 +82,7 @@ export async function subscriptionParts(
       )}`,
     sql<InvoiceRow[]>`
       select distinct on (subscription_external_id) * from billing_invoices
-      where environment_id = ${environmentId} and subscription_external_id in ${among(
+      where environment_id = ${environmentId} and charge_period_id is null and subscription_external_id in ${among(
         sql,
         rows.map(row => row.external_id),
       )} order by subscription_external_id, created_at desc, id desc`,

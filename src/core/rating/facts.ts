@@ -29,6 +29,8 @@ export interface RatedEntitlement {
   readonly monthReset: MonthReset
   readonly cadence: BillingArrearsCadence
   readonly anchor: BillingArrearsAnchor
+  /** Cost in one period, in the smallest unit, at which it is told; absent or null: none. */
+  readonly threshold?: bigint | null
   readonly prices: readonly OfferedPrice[]
 }
 

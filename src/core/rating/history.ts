@@ -13,6 +13,8 @@ export type HistoryEntry =
       readonly id: string
       readonly state: SubscriptionState | null
     }
+  /** The company was deleted. */
+  | { readonly kind: 'gone'; readonly atMs: number }
 
 /** The holdings of a company over a stretch of time `[fromMs, untilMs)`. */
 export interface HeldSpan {
@@ -83,20 +85,31 @@ export function heldSpans(entries: readonly HistoryEntry[]): HeldSpan[] {
   for (const [i, entry] of entries.entries()) {
     if (entry.kind === 'plan') plan = entry.plan
     else if (entry.kind === 'add_ons') addOns = entry.addOns
-    else if (entry.state) subscriptions.set(entry.id, entry.state)
+    else if (entry.kind === 'gone') {
+      plan = null
+      addOns = []
+      subscriptions.clear()
+    } else if (entry.state) subscriptions.set(entry.id, entry.state)
     else subscriptions.delete(entry.id)
     if (entries[i + 1]?.atMs !== entry.atMs) add(entry.atMs)
   }
   return spans
 }
 
+/** When the company was deleted; Infinity: it was not. */
+export function goneAt(entries: readonly HistoryEntry[]): number {
+  return entries.find(({ kind }) => kind === 'gone')?.atMs ?? Number.POSITIVE_INFINITY
+}
+
 /** The states of one subscription, ascending; its end by time is one of them. */
 export function statesOf(entries: readonly HistoryEntry[], id: string): SubscriptionSince[] {
   const states: SubscriptionSince[] = []
   for (const entry of entries) {
-    if (entry.kind !== 'subscription' || entry.id !== id) continue
+    if (entry.kind !== 'gone' && (entry.kind !== 'subscription' || entry.id !== id)) continue
+    if (entry.kind === 'gone' && states.length === 0) continue
     endByTime(states, entry.atMs)
-    const state = entry.state !== null && isActive(entry.state, entry.atMs) ? entry.state : null
+    const reported = entry.kind === 'subscription' ? entry.state : null
+    const state = reported !== null && isActive(reported, entry.atMs) ? reported : null
     while (states.length > 0 && states.at(-1)!.fromMs >= entry.atMs) states.pop()
     states.push({ fromMs: entry.atMs, state })
   }

@@ -1,7 +1,7 @@
 // Billing periods: those of a subscription, and those of its company.
 import type { SubscriptionState } from '../model/company-state.js'
 import { monthStart, nextMonthStart, periodAt, recurrenceAfter, type Window } from '../values/period.js'
-import { type HeldSpan, type HistoryEntry, type SubscriptionSince, statesOf } from './history.js'
+import { goneAt, type HeldSpan, type HistoryEntry, type SubscriptionSince, statesOf } from './history.js'
 
 /** A period of one subscription. */
 export interface Tile {
@@ -83,11 +83,23 @@ function anchorOf({ anchorMs, periodStartMs }: SubscriptionState): number {
 
 /**
  * The billing periods of a company up to an instant, without gaps, ascending; the last may go on beyond it. They are
- * those of its billing subscription, and calendar months without one. Another subscription begins another period.
+ * those of its billing subscription, and calendar months without one. Another subscription begins another period, and a
+ * deletion ends the last.
  *
  * source  RA-5; PB-53.
  */
 export function billingPeriods(
+  entries: readonly HistoryEntry[],
+  spans: readonly HeldSpan[],
+  upToMs: number,
+): BillingPeriod[] {
+  const goneMs = goneAt(entries)
+  return allPeriods(entries, spans, Math.min(upToMs, goneMs)).flatMap(period =>
+    period.startMs < goneMs ? [{ ...period, endMs: Math.min(period.endMs, goneMs) }] : [],
+  )
+}
+
+function allPeriods(
   entries: readonly HistoryEntry[],
   spans: readonly HeldSpan[],
   upToMs: number,

@@ -24,6 +24,89 @@ export function periodsOf(facts: BillingFacts, nowMs: number): BillingPeriod[] {
   return billingPeriods(facts.history, heldSpans(facts.history), nowMs)
 }
 
+/** Ends of windows in which features are billed, and starts of periods, up to an instant; ascending. source: RA-8 */
+export function windowEnds(facts: BillingFacts, nowMs: number): number[] {
+  const spans = heldSpans(facts.history)
+  const periods = billingPeriods(facts.history, spans, nowMs)
+  const ends = new Set(periods.map(({ startMs }) => startMs))
+  for (const [featureId, segments] of segmentsOf(facts, spans))
+    for (const { nextMs } of billedWindows(featureId, segments, periods, nowMs)) ends.add(nextMs)
+  return [...ends].filter(atMs => atMs > 0 && atMs <= nowMs).sort((a, b) => a - b)
+}
+
+/** The next end of a billing period or of a window of overage after an instant; Infinity once the company is gone. */
+export function nextEnd(facts: BillingFacts, nowMs: number): number {
+  const spans = heldSpans(facts.history)
+  const periods = billingPeriods(facts.history, spans, nowMs)
+  const ends = periods.map(({ endMs }) => endMs)
+  for (const [featureId, segments] of segmentsOf(facts, spans))
+    for (const { nextMs } of billedWindows(featureId, segments, periods, nowMs)) ends.push(nextMs)
+  return Math.min(...ends.filter(endMs => endMs > nowMs), Number.POSITIVE_INFINITY)
+}
+
+/** A threshold of an entitlement that the cost of a period has reached. */
+export interface ReachedThreshold {
+  readonly entitlementId: string
+  readonly featureId: string
+  readonly currency: string
+  readonly threshold: bigint
+  readonly amount: bigint
+}
+
+/**
+ * The entitlements whose use has cost as much as their threshold in a period.
+ *
+ * source  RA-22: what accrues in a window that closes later counts too.
+ */
+export function reachedThresholds(facts: BillingFacts, { lines, accruing }: RatedPeriod): ReachedThreshold[] {
+  const reached: ReachedThreshold[] = []
+  const sums = new Map<string, bigint>()
+  for (const { kind, sold, featureId, currency, amount } of [...lines, ...accruing]) {
+    if ((kind !== 'usage' && kind !== 'overage') || sold === null) continue
+    const entitlement = facts.versions
+      .get(sold.versionId)
+      ?.entitlements.find(one => one.featureId === featureId)
+    if (entitlement?.threshold == null) continue
+    const key = `${entitlement.id} ${currency}`
+    const before = sums.get(key) ?? 0n
+    sums.set(key, before + amount)
+    const { id: entitlementId, threshold } = entitlement
+    if (before >= threshold || before + amount < threshold) continue
+    reached.push({ entitlementId, featureId: featureId!, currency, threshold, amount: before + amount })
+  }
+  return reached.map(one => ({ ...one, amount: sums.get(`${one.entitlementId} ${one.currency}`)! }))
+}
+
+/** Whether a version that a company holds at an instant has a threshold. */
+export function hasThreshold(facts: BillingFacts, nowMs: number): boolean {
+  const spans = heldSpans(facts.history)
+  for (const [, segments] of segmentsOf(facts, spans))
+    if (segments.some(one => one.untilMs > nowMs && one.entitlement.threshold != null)) return true
+  return false
+}
+
+/** Whether anything that a company holds or held costs money. */
+export function isPriced({
+  history,
+  versions,
+  fallback,
+  itemPrices,
+  purchases,
+  overdrafts,
+}: BillingFacts): boolean {
+  if (purchases.length > 0 || overdrafts.length > 0) return true
+  const ids = history.flatMap(entry => {
+    if (entry.kind === 'plan') return entry.plan ? [entry.plan.versionId] : []
+    return entry.kind === 'add_ons' ? entry.addOns.map(one => one.versionId) : []
+  })
+  const held = [...ids, ...fallback.flatMap(one => one.versionId ?? [])]
+  if (held.some(id => versions.get(id)?.entitlements.some(one => one.prices.length > 0))) return true
+  return history.some(
+    entry =>
+      entry.kind === 'subscription' && entry.state?.items?.some(({ priceId }) => itemPrices.has(priceId)),
+  )
+}
+
 /**
  * Rate one period: closed, or open as of now.
  *

@@ -57,6 +57,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
 export const groups: Readonly<Record<string, string>> = {
   batch: 'Events',
   catalogs: 'Plans',
+  charges: 'Billing',
   companies: 'Companies',
   'company-billing-entity': 'Billing',
   'company-billing-entity-subscriptions': 'Billing',

@@ -1,0 +1,73 @@
+// Reads from ClickHouse for charge lines: usage between instants by receipt, and events that came late. Instants are epoch ms.
+import type { UsagePiece } from '../core/rating/usage.js'
+import { ask, type HistoryStore } from './history.js'
+
+/** A company of an environment. */
+export interface ChargedCompany {
+  readonly environmentId: string
+  readonly companyId: string
+}
+
+/**
+ * Usage of a company between neighbouring bounds, of the events received before each cut-off; pieces without events are
+ * absent.
+ *
+ * bounds    ascending. A number below 0 or without end is taken as the first or last instant that events have.
+ * source    RA-8, RA-10.
+ */
+export async function chargedUsage(
+  store: HistoryStore,
+  { environmentId, companyId }: ChargedCompany,
+  subtypes: readonly string[],
+  bounds: readonly number[],
+  received: readonly number[],
+): Promise<UsagePiece[]> {
+  if (subtypes.length === 0 || bounds.length < 2) return []
+  const rows = await ask<{
+    subtype: string
+    received_ms: number
+    start_ms: number
+    quantity: string
+    events: number
+    first_id: string
+    last_id: string
+  }>(store, 'charged_usage', {
+    environment_id: environmentId,
+    company_id: companyId,
+    subtypes,
+    bounds_ms: bounds,
+    received_ms: received,
+  })
+  return rows.map(row => ({
+    subtype: row.subtype,
+    receivedMs: row.received_ms,
+    startMs: row.start_ms,
+    quantity: BigInt(row.quantity),
+    count: row.events,
+    firstId: row.first_id,
+    lastId: row.last_id,
+  }))
+}
+
+/** Events that were received in `[fromMs, untilMs)`, after the end of a window in which they were captured. source: RA-12 */
+export async function lateUsage(
+  store: HistoryStore,
+  { environmentId, companyId }: ChargedCompany,
+  endsMs: readonly number[],
+  fromMs: number,
+  untilMs: number,
+): Promise<{ readonly subtype: string; readonly capturedMs: number; readonly receivedMs: number }[]> {
+  if (endsMs.length === 0 || untilMs <= fromMs) return []
+  const rows = await ask<{ subtype: string; captured_ms: number; received_ms: number }>(store, 'late_usage', {
+    environment_id: environmentId,
+    company_id: companyId,
+    ends_ms: endsMs,
+    from_ms: fromMs,
+    until_ms: untilMs,
+  })
+  return rows.map(row => ({
+    subtype: row.subtype,
+    capturedMs: row.captured_ms,
+    receivedMs: row.received_ms,
+  }))
+}

@@ -1,0 +1,408 @@
+// The facts that rating takes, read from Postgres for several companies at once.
+import type { Sql } from 'postgres'
+import type { BillingSubscriptionDiscount } from '../../../schemas/billing.js'
+import type { ProrationBehavior } from '../../../schemas/enums.js'
+import { grouped } from '../../catalog/plans.js'
+import type { StoredPrice } from '../../catalog/prices.js'
+import type { PlanHolding, SubscriptionState } from '../../core/model/company-state.js'
+import type { BillingFacts, Discount, Overdraft, Purchase, RatedVersion } from '../../core/rating/facts.js'
+import { effective, type HistoryEntry } from '../../core/rating/history.js'
+import type { RatedPrice } from '../../core/rating/line.js'
+import { addMonthsClamped } from '../../core/values/period.js'
+import { among } from '../../kit/sql.js'
+import {
+  type ArrearsTerms,
+  arrearsTerms,
+  itemPrices,
+  offered,
+  priorTerms,
+  ratedVersions,
+} from './definitions.js'
+
+interface HistoryRow {
+  readonly company_id: string
+  readonly kind: 'plan' | 'add_ons' | 'subscription' | 'gone'
+  readonly subscription_id: string | null
+  readonly at_ms: string
+  readonly state: PlanHolding | readonly PlanHolding[] | SubscriptionState | null
+}
+
+interface GrantRow {
+  readonly company_id: string
+  readonly credit_id: string
+  readonly reason: 'purchased' | 'billing_credit_auto_topup' | 'postpaid_settlement' | 'postpaid_overdraft'
+  readonly quantity: string
+  readonly bundle_id: string | null
+  readonly currency: string | null
+  readonly created_at: Date
+}
+
+interface SubscriptionRow {
+  readonly id: string
+  readonly company_id: string
+  readonly currency: string
+  readonly discounts: readonly BillingSubscriptionDiscount[]
+}
+
+interface CouponRow {
+  readonly id: string
+  readonly external_id: string
+  readonly percent_off: number | null
+  readonly amount_off: string | null
+  readonly currency: string | null
+  readonly duration: string | null
+  readonly duration_in_months: string | null
+}
+
+/** How an environment charges changes inside a period, and what companies without a plan are on. */
+interface GroupRow {
+  readonly fallback_plan_id: string | null
+  readonly settings: { readonly proration_behavior?: ProrationBehavior | null }
+}
+
+/** Credits that a company owes at present. */
+export interface Debt {
+  readonly creditId: string
+  /** Exact decimal. */
+  readonly credits: string
+  /** The present, epoch ms. */
+  readonly atMs: number
+}
+
+/**
+ * Facts of companies, by id; a company that holds and bought nothing has a history from its creation on. `late` is
+ * empty: it is read with the usage.
+ *
+ * debts    credits owed at present, by company; for open periods.
+ * source  RA-5, RA-6, RA-14, RA-16, RA-17.
+ */
+export async function billingFacts(
+  sql: Sql,
+  environmentId: string,
+  companyIds: readonly string[],
+  debts: ReadonlyMap<string, readonly Debt[]> = new Map(),
+): Promise<Map<string, BillingFacts>> {
+  const [history, created, grants, subscriptions, profiles, group] = await Promise.all([
+    sql<HistoryRow[]>`
+      select company_id, kind, subscription_id, at_ms, state from billing_history
+      where company_id in ${among(sql, companyIds)} order by place`,
+    sql<{ id: string; created_at: Date }[]>`
+      select id, created_at from companies where id in ${among(sql, companyIds)}`,
+    sql<GrantRow[]>`
+      select company_id, credit_id, reason, quantity, bundle_id, currency, created_at from credit_grants
+      where company_id in ${among(sql, companyIds)}
+        and (reason in ('billing_credit_auto_topup', 'postpaid_settlement', 'postpaid_overdraft')
+          or (reason = 'purchased' and bundle_id is not null))
+      order by created_at, id`,
+    sql<SubscriptionRow[]>`
+      select id, company_id, currency, discounts from billing_subscriptions
+      where company_id in ${among(sql, companyIds)}`,
+    sql<{ company_id: string; proration_behavior: ProrationBehavior | null; currency: string | null }[]>`
+      select company_id, proration_behavior, currency from company_billing_profiles
+      where company_id in ${among(sql, companyIds)} and is_default`,
+    planGroup(sql, environmentId),
+  ])
+  const entriesOf = grouped(history, row => row.company_id)
+  const creations = new Map(created.map(row => [row.id, row.created_at.getTime()]))
+  const histories = new Map(
+    companyIds.map(id => [id, historyOf(entriesOf.get(id) ?? [], creations.get(id) ?? null)]),
+  )
+  const fallback = await fallbackVersions(sql, environmentId, group)
+  const all = [...histories.values()].flat()
+  const versionIds = new Set([...all.flatMap(versionsIn), ...fallback.flatMap(one => one.versionId ?? [])])
+  const [versions, prices, discounts, sold] = await Promise.all([
+    ratedVersions(sql, environmentId, [...versionIds]),
+    itemPrices(sql, environmentId, [...new Set(all.flatMap(pricesIn))]),
+    discountsOf(sql, environmentId, subscriptions),
+    soldCredits(sql, environmentId, grants, [...versionIds], [...debts.values()].flat()),
+  ])
+  const facts = new Map<string, BillingFacts>()
+  for (const [companyId, entries] of histories) {
+    const profile = profiles.find(one => one.company_id === companyId)
+    const behavior = profile?.proration_behavior ?? group.now.settings.proration_behavior ?? null
+    const own = subscriptions.filter(one => one.company_id === companyId)
+    const currency = profile?.currency ?? null
+    const bought = grants.filter(one => one.company_id === companyId)
+    const main = own[0]?.currency ?? currency
+    const owing = { history: entries, versions, sold, currency: main }
+    const owed = (debts.get(companyId) ?? []).flatMap(({ creditId, credits, atMs }) =>
+      owedCredits(creditId, credits, sinceOf(bought, creditId), atMs, owing),
+    )
+    facts.set(companyId, {
+      companyId,
+      history: entries,
+      versions,
+      fallback,
+      itemPrices: prices,
+      currencies: new Map(own.map(one => [one.id, one.currency])),
+      currency,
+      prorates: behavior !== null,
+      invoicesAtOnce: behavior === 'invoice_immediately',
+      purchases: bought.flatMap(one => purchaseOf(one, sold, main)),
+      overdrafts: [...overdraftsOf(bought, owing), ...owed],
+      discounts: own.flatMap(one => discounts.get(one.id) ?? []),
+      late: [],
+    })
+  }
+  return facts
+}
+
+function entryOf(row: HistoryRow): HistoryEntry {
+  const atMs = Number(row.at_ms)
+  switch (row.kind) {
+    case 'plan':
+      return { kind: 'plan', atMs, plan: row.state as PlanHolding | null }
+    case 'add_ons':
+      return { kind: 'add_ons', atMs, addOns: (row.state as readonly PlanHolding[] | null) ?? [] }
+    case 'subscription':
+      return { kind: 'subscription', atMs, id: row.subscription_id!, state: row.state as SubscriptionState }
+    case 'gone':
+      return { kind: 'gone', atMs }
+  }
+}
+
+function historyOf(rows: readonly HistoryRow[], createdMs: number | null): HistoryEntry[] {
+  const entries = rows.map(entryOf)
+  // what a company bought or used before it held anything is billed too
+  const begins =
+    createdMs !== null && (entries.length === 0 || entries[0]!.atMs > createdMs)
+      ? [{ kind: 'add_ons', atMs: createdMs, addOns: [] } as const]
+      : []
+  return effective([...begins, ...entries])
+}
+
+function versionsIn(entry: HistoryEntry): string[] {
+  if (entry.kind === 'plan') return entry.plan ? [entry.plan.versionId] : []
+  return entry.kind === 'add_ons' ? entry.addOns.map(one => one.versionId) : []
+}
+
+function pricesIn(entry: HistoryEntry): string[] {
+  return entry.kind === 'subscription' ? (entry.state?.items ?? []).map(one => one.priceId) : []
+}
+
+interface Group {
+  readonly now: GroupRow
+  readonly former: readonly { readonly terms: GroupRow; readonly until_ms: string }[]
+}
+
+async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
+  const [[row], former] = await Promise.all([
+    sql<
+      GroupRow[]
+    >`select fallback_plan_id, settings from plan_groups where environment_id = ${environmentId}`,
+    sql<{ terms: GroupRow; until_ms: string }[]>`
+      select terms, until_ms from prior_terms
+      where environment_id = ${environmentId} and kind = 'plan_groups' order by place`,
+  ])
+  return { now: row ?? { fallback_plan_id: null, settings: {} }, former }
+}
+
+/** The version of the fallback plan from an instant on (EN-82). */
+async function fallbackVersions(
+  sql: Sql,
+  environmentId: string,
+  { now, former }: Group,
+): Promise<BillingFacts['fallback']> {
+  const spans = [...former.map(one => one.terms), now].map(({ fallback_plan_id: planId }, i) => ({
+    planId,
+    fromMs: i === 0 ? 0 : Number(former[i - 1]!.until_ms),
+    untilMs: former[i] ? Number(former[i].until_ms) : Number.POSITIVE_INFINITY,
+  }))
+  const planIds = [...new Set(spans.flatMap(one => one.planId ?? []))]
+  if (planIds.length === 0) return []
+  const versions = await sql<{ id: string; plan_id: string; published_at: Date }[]>`
+    select id, plan_id, published_at from plan_versions
+    where environment_id = ${environmentId} and plan_id in ${among(sql, planIds)} and published_at is not null
+    order by published_at, version`
+  return spans.flatMap(({ planId, fromMs, untilMs }) => {
+    const own = versions.filter(one => one.plan_id === planId)
+    const before = own.filter(one => one.published_at.getTime() <= fromMs).at(-1)
+    const inside = own.filter(({ published_at: at }) => at.getTime() > fromMs && at.getTime() < untilMs)
+    return [
+      { fromMs, versionId: before?.id ?? null },
+      ...inside.map(one => ({ fromMs: one.published_at.getTime(), versionId: one.id })),
+    ]
+  })
+}
+
+async function discountsOf(
+  sql: Sql,
+  environmentId: string,
+  subscriptions: readonly SubscriptionRow[],
+): Promise<ReadonlyMap<string, readonly Discount[]>> {
+  const names = [...new Set(subscriptions.flatMap(one => one.discounts.map(it => it.coupon_external_id)))]
+  if (names.length === 0) return new Map()
+  const coupons = await sql<CouponRow[]>`
+    select id, external_id, percent_off, amount_off, currency, duration, duration_in_months from billing_coupons
+    where environment_id = ${environmentId} and external_id in ${among(sql, names)}`
+  return new Map(
+    subscriptions.map(({ id, discounts }) => [
+      id,
+      discounts.flatMap(discount => {
+        const coupon = coupons.find(one => one.external_id === discount.coupon_external_id)
+        return coupon && discount.is_active ? [discountOf(id, discount, coupon)] : []
+      }),
+    ]),
+  )
+}
+
+function discountOf(
+  subscriptionId: string,
+  { started_at, ended_at }: BillingSubscriptionDiscount,
+  coupon: CouponRow,
+): Discount {
+  const fromMs = Date.parse(started_at)
+  const months = coupon.duration === 'once' ? 1 : coupon.duration_in_months
+  const ends = [
+    ...(ended_at == null ? [] : [Date.parse(ended_at)]),
+    ...(months === null ? [] : [addMonthsClamped(fromMs, Number(months))]),
+  ]
+  return {
+    couponId: coupon.id,
+    subscriptionId,
+    fromMs,
+    untilMs: ends.length === 0 ? null : Math.min(...ends),
+    percentOff: coupon.percent_off === null ? null : decimalText(coupon.percent_off),
+    amountOff: coupon.amount_off === null ? null : BigInt(coupon.amount_off),
+    currency: coupon.currency,
+  }
+}
+
+/** A double as decimal text without an exponent. */
+const decimalText = (value: number): string => {
+  const text = String(value)
+  return text.includes('e') ? value.toFixed(12) : text
+}
+
+/** Prices of credits: of bundles, of one credit, and of one past zero. */
+interface SoldCredits {
+  bundlePrice(bundleId: string, currency: string | null, atMs: number): RatedPrice | null
+  creditPrice(creditId: string, currency: string | null, atMs: number): RatedPrice | null
+  /** The currency of a rate past zero: that of the credit. */
+  currencyOf(creditId: string): string
+  readonly arrears: readonly ArrearsTerms[]
+}
+
+interface PricedRow {
+  readonly id: string
+  readonly currency: string
+  readonly prices: readonly StoredPrice[]
+}
+
+async function soldCredits(
+  sql: Sql,
+  environmentId: string,
+  grants: readonly GrantRow[],
+  versionIds: readonly string[],
+  debts: readonly Debt[],
+): Promise<SoldCredits> {
+  const bundleIds = [...new Set(grants.flatMap(one => one.bundle_id ?? []))]
+  const [arrears, bundles, formerBundles] = await Promise.all([
+    arrearsTerms(sql, environmentId, versionIds),
+    sql<PricedRow[]>`select id, currency, prices from credit_bundles where id in ${among(sql, bundleIds)}`,
+    priorTerms<PricedRow>(sql, environmentId, 'credit_bundles', bundleIds),
+  ])
+  const creditIds = [...new Set([...grants.map(one => one.credit_id), ...debts.map(one => one.creditId)])]
+  const [credits, formerCredits] = await Promise.all([
+    sql<PricedRow[]>`select id, currency, prices from billing_credits where id in ${among(sql, creditIds)}`,
+    priorTerms<PricedRow>(sql, environmentId, 'billing_credits', creditIds),
+  ])
+  const priceAt =
+    (present: readonly PricedRow[], former: typeof formerBundles) =>
+    (id: string, currency: string | null, atMs: number): RatedPrice | null => {
+      const row =
+        former.find(one => one.id === id && Number(one.until_ms) > atMs)?.terms ??
+        present.find(one => one.id === id)
+      if (row === undefined) return null
+      const price =
+        row.prices.find(one => one.currency === (currency ?? row.currency)) ??
+        row.prices.find(one => one.currency === row.currency) ??
+        row.prices[0]
+      return price ? offered(price, 1) : null
+    }
+  return {
+    arrears,
+    bundlePrice: priceAt(bundles, formerBundles),
+    creditPrice: priceAt(credits, formerCredits),
+    currencyOf: id => credits.find(one => one.id === id)?.currency ?? 'usd',
+  }
+}
+
+/** A bundle, or an automatic top-up, at the price of its time. source: PB-73 */
+function purchaseOf(grant: GrantRow, sold: SoldCredits, currency: string | null): Purchase[] {
+  const { reason, bundle_id: bundleId, credit_id: creditId, quantity } = grant
+  if (reason === 'postpaid_settlement' || reason === 'postpaid_overdraft') return []
+  const atMs = grant.created_at.getTime()
+  const price =
+    bundleId !== null
+      ? sold.bundlePrice(bundleId, grant.currency, atMs)
+      : sold.creditPrice(creditId, currency, atMs)
+  return price === null ? [] : [{ atMs, creditId, bundleId, credits: quantity, price }]
+}
+
+/** What decides the price of credits owed. */
+interface Owing {
+  readonly history: readonly HistoryEntry[]
+  readonly versions: ReadonlyMap<string, RatedVersion>
+  readonly sold: SoldCredits
+  readonly currency: string | null
+}
+
+/** Credits below zero that ends of windows charged (CR-53). `grants`: of one company, oldest first. source: RA-17 */
+function overdraftsOf(grants: readonly GrantRow[], owing: Owing): Overdraft[] {
+  return grants.flatMap((grant, i) => {
+    if (grant.reason !== 'postpaid_settlement') return []
+    const atMs = grant.created_at.getTime()
+    return owedCredits(
+      grant.credit_id,
+      grant.quantity,
+      sinceOf(grants.slice(0, i), grant.credit_id),
+      atMs,
+      owing,
+    )
+  })
+}
+
+/** When the overdraft that stands after these grants began: with the first use past zero since the last payment. */
+function sinceOf(grants: readonly GrantRow[], creditId: string): number | null {
+  const last = grants.findLast(
+    one =>
+      one.credit_id === creditId &&
+      (one.reason === 'postpaid_overdraft' || one.reason === 'postpaid_settlement'),
+  )
+  return last?.created_at.getTime() ?? null
+}
+
+/** Credits owed at an instant, at the rate of the plan held before it; else at the credit's price. source: RA-17, CR-53 */
+function owedCredits(
+  creditId: string,
+  credits: string,
+  sinceMs: number | null,
+  atMs: number,
+  { history, versions, sold, currency }: Owing,
+): Overdraft[] {
+  let plan: PlanHolding | null = null
+  let addOns: readonly PlanHolding[] = []
+  for (const entry of history) {
+    if (entry.atMs >= atMs) break
+    if (entry.kind === 'plan') plan = entry.plan
+    if (entry.kind === 'add_ons') addOns = entry.addOns
+  }
+  const held = (plan === null ? addOns : [plan, ...addOns]).map(one => one.versionId)
+  const terms = sold.arrears.find(one => one.credit_id === creditId && held.includes(one.plan_version_id))
+  const version = terms && versions.get(terms.plan_version_id)
+  const basis = sold.creditPrice(creditId, currency, atMs)
+  const price = terms?.rate == null ? basis : rateOf(terms.id, terms.rate, sold.currencyOf(creditId))
+  if (price === null) return []
+  const soldIn = version && { planId: version.planId, versionId: version.versionId, version: version.version }
+  return [{ creditId, atMs, sinceMs: sinceMs ?? atMs, credits, price, sold: soldIn ?? null }]
+}
+
+const rateOf = (id: string, unit: string, currency: string): RatedPrice => ({
+  id,
+  currency,
+  unit,
+  tiers: null,
+  mode: 'graduated',
+  packageSize: 1,
+})

@@ -1,0 +1,162 @@
+// Closed billing periods over HTTP: written once, with a hash, drafts and notifications; late events become corrections.
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { closeBilling, watchThresholds } from '../../src/control/jobs/close-billing.js'
+import { eventFeature } from '../control/planned.js'
+import { startHere } from '../harness.js'
+import { ChargesWorld, metered, told } from './charges-world.js'
+import { receiver } from './receiver.js'
+
+const { client, tollgate } = await startHere(t, { TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true' })
+const { services } = tollgate
+const world = await ChargesWorld.of(client)
+const here = await receiver(t)
+await world.clock('2031-01-15T10:30:00.000Z')
+await client.ok('POST', '/webhooks', {
+  name: 'billing',
+  url: here.url,
+  request_types: ['billing.period.closed', 'billing.overage_window.closed', 'billing.threshold.reached'],
+})
+const calls = await eventFeature(client, 'calls', 'call')
+const paid = { ...metered, feature_id: calls.id, price_behavior: 'pay_as_you_go', monthly_unit_price: 3 }
+const basic = await world.sold('Basic', [{ ...paid, billing_threshold: 60 }], { monthly_price: 1000 })
+const late = (atIso: string) => ({ sent_at: atIso, trusted_client_clock: true })
+
+t.test('RA-12, RA-20, RA-23 a period is written once; what comes late is a line of the next', async t => {
+  const company = await world.subscribed('once', basic)
+  await world.use('once', 'call', 10)
+  await world.clock('2031-02-16T00:00:00.000Z')
+  const closed = await world.closed(company)
+  t.same(told(closed.lines), ['recurring 1 1000', 'usage 10 30'])
+  t.match(closed.period, {
+    id: /^bper_/,
+    start_time: '2031-01-15T10:30:00.000Z',
+    end_time: '2031-02-15T10:30:00.000Z',
+  })
+  t.same(closed.totals, [{ currency: 'usd', digits: 2, amount: 1030 }])
+  const [start, end] = [closed.period.start_time, closed.period.end_time].map(text => Date.parse(text))
+  const hash = createHash('sha256').update(`${company} ${start} ${end}\n`)
+  for (const line of closed.lines) hash.update(`${JSON.stringify(line)}\n`)
+  t.equal(closed.period.hash, hash.digest('hex'), 'the hash is over the lines as they are shown')
+
+  // an event of the closed period, and one that is imported
+  await world.use('once', 'call', 4, late('2031-02-01T00:00:00.000Z'))
+  await world.use('once', 'call', 5)
+  await world.use('once', 'call', 100, { ...late('2031-02-01T00:00:00.000Z'), backfill: true })
+  await services.sql`update billing_due set due_ms = 0, closed_ms = null`
+  await closeBilling(services, [world.environmentId])
+  t.same(await world.charges(company, 'previous'), closed, 'closing again changes nothing')
+  const open = await world.charges(company)
+  t.same(told(open.lines), ['recurring 1 1000', 'usage 5 15', 'correction 4 12'])
+  t.match(open.lines[2], {
+    charge_kind: 'usage',
+    window: { start_time: '2031-01-15T10:30:00.000Z', end_time: '2031-02-15T10:30:00.000Z' },
+    events: { count: 1, quantity: 4 },
+  })
+
+  await world.clock('2031-03-16T00:00:00.000Z')
+  const next = await world.closed(company)
+  t.same(told(next.lines), ['recurring 1 1000', 'usage 5 15', 'correction 4 12'])
+  const listed = await client.ok('GET', '/charges')
+  t.equal(listed.length, 5, 'lines of both closed periods')
+  t.same((await client.ok('GET', '/charges?kinds=correction'))[0].amount, 12)
+  t.same(
+    (await client.ok('GET', '/charges?end_time=2031-03-01T00:00:00Z')).length,
+    2,
+    'by the end of the period',
+  )
+  await t.rejects(services.sql`update charge_lines set kind = 'usage'`, /written once/, 'immutable')
+  const { external_id: sold, customer_external_id: customer } = (
+    await client.ok('GET', `/companies/${company}`)
+  ).billing_subscriptions[0]
+  const drafts = await client.ok(
+    'GET',
+    `/billing/invoices?customer_external_id=${customer ?? company}&subscription_external_id=${sold}`,
+  )
+  t.match(drafts, [
+    { status: 'draft', currency: 'usd', subtotal: 1027, amount_due: 1027, lines: { length: 3 } },
+    { status: 'draft', currency: 'usd', subtotal: 1030, billing_period_id: closed.period.id },
+  ])
+  await here.until(2)
+  const told2 = here.of('billing.period.closed').map(one => one.json)
+  t.equal(told2.length, 2, 'each period is told once')
+  t.match(told2[0], { company_id: company, body: { id: closed.period.id, totals: closed.totals } })
+})
+
+t.test('RA-22 a threshold is told once, when the use of the period has cost so much', async t => {
+  here.received.length = 0
+  const company = await world.subscribed('much', basic)
+  await world.use('much', 'call', 19)
+  await services.projections.barrier('postgres')
+  await closeBilling(services, [world.environmentId])
+  await watchThresholds(services, 0)
+  await services.outbox.drain()
+  t.same(here.of('billing.threshold.reached'), [], '57 of 60')
+  await world.use('much', 'call', 1)
+  await watchThresholds(services, 0)
+  await watchThresholds(services, 0)
+  await here.until(1)
+  await services.outbox.drain()
+  t.match(
+    here.of('billing.threshold.reached').map(one => one.json),
+    [
+      {
+        company_id: company,
+        feature_id: calls.id,
+        body: { billing_threshold: 60, amount: 60, currency: 'usd' },
+      },
+    ],
+  )
+})
+
+t.test('RA-8, RA-21 windows of overage close by their cadence, and are told', async t => {
+  here.received.length = 0
+  await world.clock('2031-04-01T00:00:00.000Z')
+  const over = {
+    ...metered,
+    feature_id: calls.id,
+    value_type: 'numeric',
+    value_numeric: 1_000,
+    price_behavior: 'overage',
+    soft_limit: 10,
+    overage_billing_cadence: 'monthly',
+    overage_invoice_anchor: 'billing_period_start',
+    quarterly_unit_price: 7,
+  }
+  const plan = await world.sold('Quarterly', [over], { quarterly_price: 3000 })
+  const { quarterly_price: price } = plan as unknown as { quarterly_price: { id: string } }
+  const { id: company } = await client.ok('POST', '/companies', { keys: { slug: 'over' } })
+  await world.manage(company, { base_plan_id: plan.id, base_plan_price_id: price.id })
+  await world.use('over', 'call', 14)
+  await world.clock('2031-05-02T00:00:00.000Z')
+  await world.use('over', 'call', 11)
+  await here.until(1)
+  const [window] = here.of('billing.overage_window.closed')
+  t.match(window!.json, {
+    company_id: company,
+    feature_id: calls.id,
+    body: {
+      start_time: '2031-04-01T00:00:00.000Z',
+      end_time: '2031-05-01T00:00:00.000Z',
+      lines: [{ kind: 'overage', quantity: 4, amount: 28 }],
+    },
+  })
+  const open = await world.charges(company)
+  t.same(told(open.lines), ['recurring 1 3000', 'overage 4 28', 'overage 1 7'])
+})
+
+t.test('RA-5 the last period of a company that is deleted ends with it', async t => {
+  await world.clock('2031-06-01T00:00:00.000Z')
+  const company = await world.subscribed('gone', basic)
+  await world.use('gone', 'call', 2)
+  await world.clock('2031-06-11T00:00:00.000Z')
+  await client.ok('DELETE', `/companies/${company}`)
+  await services.projections.barrier('postgres')
+  await closeBilling(services, [world.environmentId])
+  const lines = await client.ok('GET', `/charges?company_ids=${company}`)
+  t.same(told(lines), ['recurring 1 1000', 'usage 2 6'])
+  t.match(lines[0], { period_end: '2031-06-11T00:00:00.000Z', period_status: 'closed' })
+  await services.sql`update billing_due set due_ms = 0 where company_id = ${company}`
+  await closeBilling(services, [world.environmentId])
+  t.equal((await client.ok('GET', `/charges?company_ids=${company}`)).length, 2, 'and none follows')
+})

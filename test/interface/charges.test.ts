@@ -1,0 +1,146 @@
+// What companies owe, over HTTP: lines of open periods, their events, segments after a change of version, filters, pages
+// and files.
+import { parquetReadObjects } from 'hyparquet'
+import t from 'tap'
+import { eventFeature, publishDraftOf } from '../control/planned.js'
+import { startHere } from '../harness.js'
+import { ChargesWorld, metered } from './charges-world.js'
+
+const { client } = await startHere(t)
+const world = await ChargesWorld.of(client)
+await world.clock('2031-01-01T00:00:00.000Z')
+const calls = await eventFeature(client, 'calls', 'call')
+const tiered = {
+  ...metered,
+  feature_id: calls.id,
+  price_behavior: 'pay_as_you_go',
+  tier_mode: 'graduated',
+  monthly_price_tiers: [
+    { up_to: 10, flat_amount: 100, per_unit_price: 5 },
+    { flat_amount: 0, per_unit_price_decimal: '2.5', per_unit_price: 3 },
+  ],
+}
+const basic = await world.sold('Basic', [tiered], { monthly_price: 1000 })
+
+t.test('RA-1, RA-3, RA-13 lines of an open period: the fee, and each unit by its tier', async t => {
+  const company = await world.subscribed('open', basic)
+  await world.clock('2031-01-10T00:00:00.000Z')
+  const first = await world.use('open', 'call', 7)
+  const last = await world.use('open', 'call', 6)
+  const charges = await client.ok('GET', `/companies/${company}/charges`)
+  t.match(charges.period, {
+    start_time: '2031-01-01T00:00:00.000Z',
+    end_time: '2031-02-01T00:00:00.000Z',
+    status: 'open',
+    id: null,
+  })
+  t.equal(charges.as_of, '2031-01-10T00:00:00.000Z')
+  t.match(charges.lines, [
+    { kind: 'recurring', amount: 1000, quantity: 1, price_id: basic.monthly_price.id, currency: 'usd' },
+    {
+      kind: 'usage',
+      feature_id: calls.id,
+      quantity: 13,
+      // 100 + 10 × 5 + 3 × 2.5 = 157.5
+      amount: 158,
+      amount_decimal: '157.5',
+      plan_version: basic.active_version.version,
+      tiers: [
+        { up_to: 10, units: 10, flat_amount: '100', amount: '150' },
+        { up_to: null, units: 3, flat_amount: '0', amount: '7.5' },
+      ],
+      events: { count: 2, quantity: 13, counter_before: 0, counter_after: 13 },
+      due_at: '2031-02-01T00:00:00.000Z',
+    },
+  ])
+  const ids = new Set([first.event_id, last.event_id])
+  t.ok(ids.has(charges.lines[1].events.first_event_id) && ids.has(charges.lines[1].events.last_event_id))
+  t.same(charges.totals, [{ currency: 'usd', digits: 2, amount: 1158 }])
+  const none = await client.ok('GET', `/companies/${company}/charges?currency=eur`)
+  t.same([none.lines, none.totals], [[], []])
+  t.equal((await client.get(`/companies/${company}/charges?period=previous`)).status, 404)
+  t.equal((await client.get(`/companies/${company}/charges?period=soon`)).status, 400)
+  t.equal((await client.get('/companies/comp_none/charges')).status, 404)
+})
+
+t.test(
+  'RA-6, RA-7 a migration in mid-period: each unit at the price of the version held when it was used',
+  async t => {
+    await world.clock('2031-03-01T00:00:00.000Z')
+    const plan = await world.sold(
+      'Moving',
+      [{ ...metered, feature_id: calls.id, price_behavior: 'pay_as_you_go', monthly_unit_price: 10 }],
+      { monthly_price: 0 },
+    )
+    const company = await world.subscribed('moved', plan)
+    await world.use('moved', 'call', 3)
+    await world.clock('2031-03-11T12:30:15.250Z')
+    const draft = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
+    await client.ok('PUT', `/plan-entitlements/${draft[0].id}`, { monthly_unit_price: 25 })
+    await publishDraftOf(client, plan.id, { migration_strategy: 'immediate', excluded_company_ids: [] })
+    await world.use('moved', 'call', 4)
+    const { lines } = await client.ok('GET', `/companies/${company}/charges?period=current`)
+    t.match(
+      lines.filter((one: { kind: string }) => one.kind === 'usage'),
+      [
+        {
+          quantity: 3,
+          amount: 30,
+          plan_version: 1,
+          start_time: '2031-03-01T00:00:00.000Z',
+          end_time: '2031-03-11T12:30:15.250Z',
+        },
+        { quantity: 4, amount: 100, plan_version: 2, events: { counter_before: 0, counter_after: 4 } },
+      ],
+    )
+  },
+)
+
+t.test('RA-1 lines of all companies: filters, pages, and files of three formats', async t => {
+  const all = await client.ok('GET', '/charges?period=current')
+  t.same(
+    all.map((one: { company_id: string }) => one.company_id),
+    all.map((one: { company_id: string }) => one.company_id).sort(),
+    'in the order of companies',
+  )
+  t.ok(all.length >= 4)
+  const paged: unknown[] = []
+  for (let cursor = ''; ; ) {
+    const page = await client.get(`/charges?period=current&limit=1${cursor}`)
+    paged.push(...page.body.data)
+    const next = page.headers.get('X-Next-Cursor')
+    if (next === null) break
+    cursor = `&cursor=${next}`
+  }
+  t.same(paged, all, 'page by page')
+  t.equal((await client.get('/charges?cursor=none')).status, 400)
+  t.equal((await client.get('/charges?kinds=none')).status, 400)
+  const usage = await client.ok('GET', `/charges?period=current&kinds=usage&feature_id=${calls.id}`)
+  t.same(
+    usage,
+    all.filter((one: { kind: string }) => one.kind === 'usage'),
+  )
+  const file = async (format: string) => {
+    const url = `${client.url}/export/charges?period=current&format=${format}`
+    return fetch(url, { headers: { 'X-Service-Api-Key': client.key } })
+  }
+  const lines = (await (await file('ndjson')).text()).trimEnd().split('\n')
+  t.same(
+    lines.map(line => JSON.parse(line)),
+    all,
+    'NDJSON',
+  )
+  const csv = (await (await file('csv')).text()).trimEnd().split('\n')
+  t.equal(csv.length, all.length + 1, 'CSV')
+  t.match(csv[0], /^"company_id","period_id"/)
+  const rows = await parquetReadObjects({ file: await (await file('parquet')).arrayBuffer() })
+  t.same(
+    rows.map(row => [row.company_id, row.kind, Number(row.amount)]),
+    all.map((one: { company_id: string; kind: string; amount: number }) => [
+      one.company_id,
+      one.kind,
+      one.amount,
+    ]),
+    'Parquet',
+  )
+})
