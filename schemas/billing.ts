@@ -412,7 +412,7 @@ export interface Invoice {
   due_date: string | null
   url: string | null
   provider_type: BillingProviderType
-  /** Of a draft that was made for a closed billing period: the period, and its lines in the currency. */
+  /** The closed billing period that a draft was made for, and its lines in the currency. */
   billing_period_id?: string
   lines?: ChargeLineView[]
   created_at: string

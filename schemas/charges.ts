@@ -1,4 +1,4 @@
-// Charges: what companies owe in a billing period, line by line.
+// Charges: the debts of companies for a billing period, line by line.
 import type { BillingTiersMode } from './enums.js'
 
 export const chargeKinds = [
@@ -109,7 +109,7 @@ export interface ChargeTotal {
 
 /** A billing period of a company; the end is exclusive. */
 export interface ChargePeriod {
-  /** Of a closed period; null before. */
+  /** Null until it is closed. */
   id: string | null
   start_time: string
   end_time: string
@@ -121,7 +121,7 @@ export interface ChargePeriod {
   hash: string | null
 }
 
-/** What a company owes in one billing period. */
+/** The debt of a company for one billing period. */
 export interface CompanyCharges {
   company_id: string
   period: ChargePeriod

@@ -322,7 +322,7 @@ export interface Operations extends CatalogOperations, ConsoleOperations, Credit
     body: BillingDetailsUpdate
     data: CompanyBillingDetails
   }
-  /** What a company owes in one billing period, line by line: written once it is closed, as of now before. */
+  /** The debt of a company for one billing period, line by line: written once it is closed, as of now before. */
   'GET /companies/{company_id}/charges': { id: 'getCompanyCharges'; data: CompanyCharges }
   'GET /company-billing-entity': { id: 'getCompanyBillingEntity'; data: CompanyBillingEntity[] }
   'GET /company-billing-entity-subscriptions': {

@@ -108,9 +108,14 @@ const settled: Readonly<Record<string, Members>> = {
   // what is wrong with an event, where `report=true` asks for it (EV-7)
   // and whether its idempotency key was used before (decision 23)
   RawEvent: { error: 'ON string', duplicate: 'O boolean', content_differs: 'O boolean' },
+  // the period that a draft is for, and its lines (RA-23)
+  Invoice: { billing_period_id: 'O string', lines: 'O list<any>' },
   // why this context could not be checked (FE-92)
   CheckFlags: { error: 'O string' },
 }
+/** Notifications of billing. */
+const billingNotices = ['billing.overage_window.closed', 'billing.period.closed', 'billing.threshold.reached']
+Object.assign(words, { WebhookRequestType: [...words.WebhookRequestType!, ...billingNotices] })
 for (const [name, members] of Object.entries(settled)) Object.assign(types[name]!, members)
 
 /** Documented without an answer, and served as its working form is. */

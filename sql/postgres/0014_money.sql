@@ -36,7 +36,7 @@ select environment_id, company_id, kind, subscription_id, at_ms, state from (
     from company_plans) as held
 ) as present order by at_ms, kind desc;
 
--- Companies whose billing is looked at again, and when. One of which nothing is sold has no row.
+-- Companies whose billing is looked at again, and when. A company that pays for nothing waits for its next change.
 create table billing_due (
   company_id text primary key,
   environment_id text not null,

@@ -136,7 +136,7 @@ const offset: Field<number> = one(
   { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
   (text, name) => wholeNumber(text, name, 0, Number.MAX_SAFE_INTEGER),
 )
-const cursor: Field<string | undefined> = one<string | undefined>(
+export const cursor: Field<string | undefined> = one<string | undefined>(
   undefined,
   {
     type: 'string',

@@ -47,8 +47,8 @@ t.test('RA-12, RA-20, RA-23 a period is written once; what comes late is a line 
   await closeBilling(services, [world.environmentId])
   t.same(await world.charges(company, 'previous'), closed, 'closing again changes nothing')
   const open = await world.charges(company)
-  t.same(told(open.lines), ['recurring 1 1000', 'usage 5 15', 'correction 4 12'])
-  t.match(open.lines[2], {
+  t.same(told(open.lines), ['recurring 1 1000', 'correction 4 12', 'usage 5 15'])
+  t.match(open.lines[1], {
     charge_kind: 'usage',
     window: { start_time: '2031-01-15T10:30:00.000Z', end_time: '2031-02-15T10:30:00.000Z' },
     events: { count: 1, quantity: 4 },
@@ -56,7 +56,7 @@ t.test('RA-12, RA-20, RA-23 a period is written once; what comes late is a line 
 
   await world.clock('2031-03-16T00:00:00.000Z')
   const next = await world.closed(company)
-  t.same(told(next.lines), ['recurring 1 1000', 'usage 5 15', 'correction 4 12'])
+  t.same(told(next.lines), ['recurring 1 1000', 'correction 4 12', 'usage 5 15'])
   const listed = await client.ok('GET', '/charges')
   t.equal(listed.length, 5, 'lines of both closed periods')
   t.same((await client.ok('GET', '/charges?kinds=correction'))[0].amount, 12)
@@ -66,15 +66,21 @@ t.test('RA-12, RA-20, RA-23 a period is written once; what comes late is a line 
     'by the end of the period',
   )
   await t.rejects(services.sql`update charge_lines set kind = 'usage'`, /written once/, 'immutable')
-  const { external_id: sold, customer_external_id: customer } = (
-    await client.ok('GET', `/companies/${company}`)
-  ).billing_subscriptions[0]
+  const { subscription_external_id: sold } = (
+    await client.ok('GET', `/company-subscriptions?company_id=${company}`)
+  )[0]
   const drafts = await client.ok(
     'GET',
-    `/billing/invoices?customer_external_id=${customer ?? company}&subscription_external_id=${sold}`,
+    `/billing/invoices?customer_external_id=${company}&subscription_external_id=${sold}`,
   )
   t.match(drafts, [
-    { status: 'draft', currency: 'usd', subtotal: 1027, amount_due: 1027, lines: { length: 3 } },
+    {
+      status: 'draft',
+      currency: 'usd',
+      subtotal: 1027,
+      amount_due: 1027,
+      lines: [{ kind: 'recurring' }, { kind: 'correction' }, { kind: 'usage' }],
+    },
     { status: 'draft', currency: 'usd', subtotal: 1030, billing_period_id: closed.period.id },
   ])
   await here.until(2)
@@ -130,8 +136,9 @@ t.test('RA-8, RA-21 windows of overage close by their cadence, and are told', as
   await world.use('over', 'call', 14)
   await world.clock('2031-05-02T00:00:00.000Z')
   await world.use('over', 'call', 11)
-  await here.until(1)
-  const [window] = here.of('billing.overage_window.closed')
+  const windows = () => here.of('billing.overage_window.closed')
+  while (windows().length === 0) await here.until(here.received.length + 1)
+  const [window] = windows()
   t.match(window!.json, {
     company_id: company,
     feature_id: calls.id,

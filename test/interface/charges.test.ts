@@ -1,10 +1,11 @@
-// What companies owe, over HTTP: lines of open periods, their events, segments after a change of version, filters, pages
+// Charges over HTTP: lines of open periods, their events, segments after a change of version, filters, pages
 // and files.
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
 import { eventFeature, publishDraftOf } from '../control/planned.js'
 import { startHere } from '../harness.js'
 import { ChargesWorld, metered } from './charges-world.js'
+import { CreditWorld } from './credit-world.js'
 
 const { client } = await startHere(t)
 const world = await ChargesWorld.of(client)
@@ -143,4 +144,69 @@ t.test('RA-1 lines of all companies: filters, pages, and files of three formats'
     ]),
     'Parquet',
   )
+})
+
+t.test(
+  'RA-17 credits below zero: as of now while the window is open, and charged when it closes',
+  async t => {
+    await world.clock('2031-07-01T00:00:00.000Z')
+    const credits = new CreditWorld(client)
+    const credit = await credits.credit()
+    const { subtype, plan } = await credits.metered(credit.id, 1, [
+      {
+        credit_amount: 10,
+        postpaid_enabled: true,
+        overdraft_limit: 50,
+        postpaid_rate_per_unit_decimal: '1.95',
+      },
+    ])
+    const company = await credits.company({ base_plan_id: plan.id })
+    await credits.track(subtype, company.keys, { quantity: 25 })
+    await world.clock('2031-07-20T00:00:00.000Z')
+    const open = await world.charges(company.id)
+    // 15 × 1.95 = 29.25
+    const owed = {
+      kind: 'credit_overdraft',
+      credit_id: credit.id,
+      quantity: 15,
+      amount: 29,
+      amount_decimal: '29.25',
+    }
+    t.match(open.lines, [
+      { ...owed, unit: 'credit', plan_id: plan.id, start_time: '2031-07-01T00:00:00.000Z' },
+    ])
+    await world.clock('2031-08-02T00:00:00.000Z')
+    const closed = await world.closed(company.id)
+    t.match(closed.lines, [{ ...owed, end_time: '2031-08-01T00:00:00.000Z', currency: 'usd' }])
+    t.same((await world.charges(company.id)).lines, [], 'nothing is owed any more')
+  },
+)
+
+t.test('RA-18 a trait feature is rated by its value', async t => {
+  await world.clock('2031-09-01T00:00:00.000Z')
+  const trait = await client.ok('POST', '/entity-trait-definitions', {
+    entity_type: 'company',
+    hierarchy: ['stored'],
+    trait_type: 'number',
+  })
+  const stored = await client.ok('POST', '/features', {
+    name: 'stored',
+    description: '',
+    feature_type: 'trait',
+    trait_id: trait.id,
+  })
+  const entitlement = {
+    feature_id: stored.id,
+    value_type: 'unlimited',
+    price_behavior: 'pay_as_you_go',
+    monthly_unit_price: 4,
+  }
+  const plan = await world.sold('Stored', [entitlement], { monthly_price: 0 })
+  const company = await world.subscribed('stored', plan)
+  await client.ok('POST', '/company-traits', { keys: { slug: 'stored' }, trait: 'stored', set: '12.9' })
+  const { lines } = await world.charges(company)
+  t.match(lines, [
+    { kind: 'recurring', amount: 0 },
+    { kind: 'usage', feature_id: stored.id, quantity: 12, amount: 48, events: null },
+  ])
 })

@@ -117,7 +117,9 @@ async function chargesIn(
     }
   if (period === null) return null
   // what was received in this very millisecond counts in an open period
-  const { lines, accruing } = await rated(services, environment.id, facts, period, isOver ? nowMs : nowMs + 1)
+  const { lines, accruing } = isPriced(facts)
+    ? await rated(services, environment.id, facts, period, isOver ? nowMs : nowMs + 1)
+    : { lines: [], accruing: [] }
   const shown = lineViews(lines)
   return {
     company_id: companyId,

@@ -9,6 +9,9 @@ import { among } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
 import { totalViews } from './view.js'
 
+/** A later instant than any: a company that is gone, or pays for nothing, is looked at no more. */
+export const never = Number.MAX_SAFE_INTEGER
+
 /** A row of billing_periods. */
 export interface ClosedRow {
   readonly id: string

@@ -16,7 +16,7 @@ import { inTransaction } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
 import { notify } from '../webhooks/outbox.js'
 import { lineViews } from './charges.js'
-import { type ClosedRow, closedView, writeClosed } from './closed.js'
+import { type ClosedRow, closedView, never, writeClosed } from './closed.js'
 import { draftInvoices } from './drafts.js'
 import { rated } from './rated.js'
 import { lineView } from './view.js'
@@ -41,11 +41,8 @@ export interface ClosingPlace {
   readonly uptoMs: number
 }
 
-/** A later instant than any: a company that is gone is looked at no more. */
-const never = Number.MAX_SAFE_INTEGER
-
 /**
- * Look at one company: close what is over, tell of windows that closed, and note when to look again. What was
+ * Look at one company: close what is over, tell of windows that closed, and note when to look again. Everything
  * acknowledged before must be in the stores, and the company settled.
  *
  * errors  those of the stores; nothing of the period that failed is written then.
@@ -55,7 +52,10 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
   const { services, uptoMs } = place
   const { sql } = services
   if (!isPriced(facts)) {
-    await sql`delete from billing_due where company_id = ${due.company_id} and touched = ${due.touched}`
+    // periods of this time are not closed later either
+    await sql`
+      update billing_due set due_ms = ${never}, closed_ms = greatest(coalesce(closed_ms, 0), ${uptoMs})
+      where company_id = ${due.company_id} and touched = ${due.touched}`
     return
   }
   const closedMs = due.closed_ms === null ? Number.NEGATIVE_INFINITY : Number(due.closed_ms)

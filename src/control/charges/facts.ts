@@ -340,7 +340,7 @@ function purchaseOf(grant: GrantRow, sold: SoldCredits, currency: string | null)
   return price === null ? [] : [{ atMs, creditId, bundleId, credits: quantity, price }]
 }
 
-/** What decides the price of credits owed. */
+/** The facts that decide the price of credits owed. */
 interface Owing {
   readonly history: readonly HistoryEntry[]
   readonly versions: ReadonlyMap<string, RatedVersion>

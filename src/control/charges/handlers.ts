@@ -1,9 +1,9 @@
-// What companies owe: one company's charges, and the lines of all for finance.
+// Debts of companies: one company's charges, and the lines of all for finance.
 import { type CompanyChargeLine, chargeKinds } from '../../../schemas/charges.js'
 import { currencyCodes } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
-import { datetime, integer, list, type QueryOf, query, string, text, withDefault } from '../../kit/query.js'
+import { cursor, datetime, integer, list, type QueryOf, query, string, withDefault } from '../../kit/query.js'
 import { parseTimeOrDate } from '../../kit/time.js'
 import { knownCompany } from '../usage/rows.js'
 import { awaitStores, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
@@ -71,7 +71,7 @@ export const linesShape = {
   plan_id: string,
 } as const
 
-const listShape = { ...linesShape, limit: withDefault(integer(1), 100), cursor: text(2_048) } as const
+const listShape = { ...linesShape, limit: withDefault(integer(1), 100), cursor } as const
 export const chargesQuery = query(listShape)
 
 /** The filter in a query of lines. errors  query_invalid (400) */

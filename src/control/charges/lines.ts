@@ -3,7 +3,7 @@ import type { CompanyChargeLine, CompanyCharges } from '../../../schemas/charges
 import { ServiceError } from '../../errors.js'
 import { among } from '../../kit/sql.js'
 import { type ChargesPlace, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
-import { type ClosedRow, closedView, storedLine } from './closed.js'
+import { type ClosedRow, closedView, never, storedLine } from './closed.js'
 
 /** Companies rated for one step, and written lines read at once. */
 const companiesAtOnce = 25
@@ -138,7 +138,7 @@ async function companiesAfter(
   const { sql } = services
   const rows = await sql<{ company_id: string }[]>`
     select company_id from billing_due
-    where environment_id = ${environment.id}
+    where environment_id = ${environment.id} and due_ms < ${never}
       and ${isWithin ? sql`company_id >= ${companyId}` : sql`company_id > ${companyId}`}
       ${companyIds === null ? sql`` : sql`and company_id in ${among(sql, companyIds)}`}
     order by company_id limit ${companiesAtOnce}`

@@ -11,7 +11,7 @@ import { among } from '../../kit/sql.js'
 export type RatingStores = Pick<Services, 'clickhouse' | 'sql'>
 
 /**
- * Rate one period of a company. What was acknowledged before must be in the stores.
+ * Rate one period of a company. Everything acknowledged before must be in the stores.
  *
  * facts    of the company, without late events.
  * nowMs    events received at it or later do not count.

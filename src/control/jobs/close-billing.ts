@@ -101,7 +101,7 @@ async function each(
   await Promise.all(Array.from({ length: Math.min(atOnce, ready.length) }, worker))
 }
 
-/** What time has changed is written down; false: it cannot be now. A company that is gone has nothing left to write. */
+/** Write down the changes that time has made; false: it cannot be now. A company that is gone has nothing left to write. */
 async function isSettled({ services, environmentId, nowMs }: ClosingPlace, row: DueRow): Promise<boolean> {
   try {
     await services.shards.ask('c', environmentId, row.company_id, { type: 'settle' }, nowMs)
