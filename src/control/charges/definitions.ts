@@ -7,7 +7,6 @@ import { cadenceMonths, priceTiers, type StoredPrice } from '../../catalog/price
 import type { ItemPrice, OfferedPrice, RatedEntitlement, RatedVersion } from '../../core/rating/facts.js'
 import { readQuantity } from '../../core/values/quantity.js'
 import { among } from '../../kit/sql.js'
-import { intervalMonths } from '../billing/record-rows.js'
 import type { BillingPriceRow } from '../prices/rows.js'
 
 /** A former row of a table, and when it stopped to hold, epoch ms. */
@@ -164,7 +163,7 @@ function itemPrice(row: BillingPriceRow, fromMs: number): ItemPrice {
     tiers: row.price_tiers.length === 0 ? null : priceTiers({ tiers: row.price_tiers }),
     mode: row.tiers_mode ?? 'graduated',
     packageSize: row.package_size,
-    months: row.interval === 'one-time' ? null : intervalMonths(row.interval) * row.interval_count,
+    months: row.interval === 'one-time' ? null : (row.interval === 'year' ? 12 : 1) * row.interval_count,
     fromMs,
     isMetered: row.usage_type === 'metered',
   }

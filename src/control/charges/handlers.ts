@@ -3,9 +3,9 @@ import { type CompanyChargeLine, chargeKinds } from '../../../schemas/charges.js
 import { currencyCodes } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { entityUnknown, isKnown } from '../../kit/entities.js'
 import { cursor, datetime, integer, list, type QueryOf, query, string, withDefault } from '../../kit/query.js'
 import { parseTimeOrDate } from '../../kit/time.js'
-import { knownCompany } from '../usage/rows.js'
 import { awaitStores, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
 import { cursorOf, type LineFilter, linesAfter, placeOf } from './lines.js'
 import { totalViews } from './view.js'
@@ -28,7 +28,8 @@ export const companyChargesQuery = query(companyShape)
  */
 export const getCompanyCharges: Handler<undefined, QueryOf<typeof companyShape>> = async call => {
   const { services, environment, query: asked, nowMs } = call
-  const companyId = knownCompany(call, call.params.company_id!)
+  const companyId = call.params.company_id!
+  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
   const wanted = periodIn(asked.period)
   const currency = currencyIn(asked.currency)
   // what time has changed is written down first
