@@ -303,6 +303,10 @@ export interface paths {
     parameters: {};
     post: operations["diffCatalog"];
   };
+  "/charges": {
+    parameters: {};
+    get: operations["listCharges"];
+  };
   "/companies": {
     parameters: {};
     get: operations["listCompanies"];
@@ -317,6 +321,10 @@ export interface paths {
     parameters: {};
     get: operations["getCompanyBillingDetails"];
     put: operations["updateCompanyBillingDetails"];
+  };
+  "/companies/{company_id}/charges": {
+    parameters: {};
+    get: operations["getCompanyCharges"];
   };
   "/companies/count": {
     parameters: {};
@@ -496,6 +504,10 @@ export interface paths {
   "/events/count": {
     parameters: {};
     get: operations["countEvents"];
+  };
+  "/export/charges": {
+    parameters: {};
+    get: operations["exportCharges"];
   };
   "/export/events": {
     parameters: {};
@@ -1845,7 +1857,7 @@ export interface components {
       can_buy_bundles?: components["schemas"]["Mayboolean"];
       company_credit_amount?: components["schemas"]["MayCredits"];
       credit: components["schemas"]["Ref"];
-      credit_amount: components["schemas"]["Credits"];
+      credit_amount: components["schemas"]["Credits.o1"];
       expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
@@ -1970,6 +1982,73 @@ export interface components {
       catalog: components["schemas"]["Catalog"];
       prune?: components["schemas"]["Mayboolean"];
       publish?: components["schemas"]["MayCatalogPublish"];
+    };
+    ChargeEvents: {
+      count: number;
+      counter_after: number;
+      counter_before: number;
+      first_event_id: null | string;
+      last_event_id: null | string;
+      quantity: number;
+    };
+    ChargeLineView: {
+      amount: number;
+      amount_decimal: string;
+      bundle_id: null | string;
+      charge_kind: "bundle" | "correction" | "credit_overdraft" | "discount" | "overage" | "recurring" | "seat" | "trial" | "usage";
+      coupon_id: null | string;
+      credit_id: null | string;
+      currency: string;
+      due_at: string;
+      end_time: string;
+      events: components["schemas"]["ChargeEvents"] | null;
+      feature_id: null | string;
+      kind: "bundle" | "correction" | "credit_overdraft" | "discount" | "overage" | "recurring" | "seat" | "trial" | "usage";
+      line: number;
+      package_size: null | number;
+      plan_id: null | string;
+      plan_version: null | number;
+      plan_version_id: null | string;
+      price_id: null | string;
+      proration: components["schemas"]["ChargeProration"] | null;
+      quantity: number;
+      quantity_decimal: string;
+      start_time: string;
+      subscription_id: null | string;
+      tiers: components["schemas"]["ChargeTier"][];
+      tiers_mode: "graduated" | "volume" | null;
+      unit: "credit" | "item" | "seat" | "unit";
+      unit_price: null | string;
+      window: components["schemas"]["ChargeWindow"] | null;
+    };
+    ChargePeriod: {
+      closed_at: null | string;
+      end_time: string;
+      hash: null | string;
+      id: null | string;
+      start_time: string;
+      status: "closed" | "closing" | "open";
+      subscription_id: null | string;
+    };
+    ChargeProration: {
+      period_ms: number;
+      remaining_ms: number;
+    };
+    ChargeTier: {
+      amount: string;
+      flat_amount: string;
+      unit_price: string;
+      units: number;
+      up_to: null | number;
+    };
+    ChargeTotal: {
+      amount: number;
+      currency: string;
+      digits: number;
+    };
+    ChargeWindow: {
+      end_time: string;
+      start_time: string;
     };
     CheckAndReserveFlag: {
       company_id: null | string;
@@ -2188,6 +2267,49 @@ export interface components {
       purchase_order: null | string;
       updated_at: string;
     };
+    CompanyChargeLine: {
+      amount: number;
+      amount_decimal: string;
+      bundle_id: null | string;
+      charge_kind: "bundle" | "correction" | "credit_overdraft" | "discount" | "overage" | "recurring" | "seat" | "trial" | "usage";
+      company_id: string;
+      coupon_id: null | string;
+      credit_id: null | string;
+      currency: string;
+      due_at: string;
+      end_time: string;
+      events: components["schemas"]["ChargeEvents"] | null;
+      feature_id: null | string;
+      kind: "bundle" | "correction" | "credit_overdraft" | "discount" | "overage" | "recurring" | "seat" | "trial" | "usage";
+      line: number;
+      package_size: null | number;
+      period_end: string;
+      period_id: null | string;
+      period_start: string;
+      period_status: "closed" | "closing" | "open";
+      plan_id: null | string;
+      plan_version: null | number;
+      plan_version_id: null | string;
+      price_id: null | string;
+      proration: components["schemas"]["ChargeProration"] | null;
+      quantity: number;
+      quantity_decimal: string;
+      start_time: string;
+      subscription_id: null | string;
+      tiers: components["schemas"]["ChargeTier"][];
+      tiers_mode: "graduated" | "volume" | null;
+      unit: "credit" | "item" | "seat" | "unit";
+      unit_price: null | string;
+      window: components["schemas"]["ChargeWindow"] | null;
+    };
+    CompanyCharges: {
+      accruing: components["schemas"]["ChargeLineView"][];
+      as_of: string;
+      company_id: string;
+      lines: components["schemas"]["ChargeLineView"][];
+      period: components["schemas"]["ChargePeriod"];
+      totals: components["schemas"]["ChargeTotal"][];
+    };
     CompanyCreditBalanceRecord: {
       credit_id: string;
       remaining: number;
@@ -2242,7 +2364,7 @@ export interface components {
       value: number;
     };
     CompanyGrantCreate: {
-      billing_periods_count?: components["schemas"]["Count.o3"] | null;
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
       company_id: string;
       credit_bundle_id?: null | string;
       credit_id: string;
@@ -2250,7 +2372,7 @@ export interface components {
       expires_at?: null | string;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       idempotency_key?: null | string;
       quantity: number;
       reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
@@ -2581,10 +2703,10 @@ export interface components {
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       price_per_unit: components["schemas"]["Money"];
       price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
-      quantity?: components["schemas"]["Count.o3"] | null;
+      quantity?: components["schemas"]["Count.o2"] | null;
       status?: "active" | "inactive" | null;
     };
     CreditBundleUpdate: {
@@ -2593,10 +2715,10 @@ export interface components {
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       price_per_unit?: components["schemas"]["Money"];
       price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
-      quantity?: components["schemas"]["Count.o3"] | null;
+      quantity?: components["schemas"]["Count.o2"] | null;
       status?: "active" | "inactive" | null;
     };
     CreditCreateRequestBody: {
@@ -2604,7 +2726,7 @@ export interface components {
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       default_expiry_unit?: "billing_periods" | "days" | null;
-      default_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       default_rollover_policy?: "expire" | "none" | "rollover" | null;
       description?: null | string;
       icon?: null | string;
@@ -2783,7 +2905,7 @@ export interface components {
       burn_strategy?: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
       currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
       default_expiry_unit?: "billing_periods" | "days" | null;
-      default_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       default_rollover_policy?: "expire" | "none" | "rollover" | null;
       description?: string;
       icon?: null | string;
@@ -3555,6 +3677,7 @@ export interface components {
       amount_due: number;
       amount_paid: number;
       amount_remaining: number;
+      billing_period_id?: string;
       collection_method: string;
       company_id: null | string;
       created_at: string;
@@ -3565,6 +3688,7 @@ export interface components {
       environment_id: string;
       external_id: null | string;
       id: string;
+      lines?: components["schemas"]["ChargeLineView"][];
       payment_method_external_id: null | string;
       provider_type: "ext_a" | "ext_b" | "native" | "psp";
       starting_balance: number;
@@ -3709,10 +3833,10 @@ export interface components {
     MayCatalogTierMaxItems100: components["schemas"]["CatalogTier"][] | null;
     MayCatalogTraitMaxItems20000: components["schemas"]["CatalogTrait"][] | null;
     MayCatalogWarningTierMaxItems10: components["schemas"]["CatalogWarningTier"][] | null;
-    MayCount: components["schemas"]["Count.o2"] | null;
+    MayCount: components["schemas"]["Count.o3"] | null;
     Maycreate_prorationsinvoice_immediately: "create_prorations" | "invoice_immediately" | null;
     Maycredit_burndownoveragepay_as_you_gopay_in_advancetier: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
-    MayCredits: components["schemas"]["Credits"] | null;
+    MayCredits: components["schemas"]["Credits.o1"] | null;
     MayDays: components["schemas"]["Days"] | null;
     MayDecimalText: components["schemas"]["DecimalText"] | null;
     Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
@@ -4289,25 +4413,25 @@ export interface components {
       apply_to_existing?: boolean | null;
       arrears_anchor?: "billing_period_start" | "month_end" | null;
       arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
-      auto_topup_amount?: components["schemas"]["Count.o3"] | null;
+      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
       auto_topup_amount_type?: "credit" | null;
       auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
       auto_topup_enabled?: boolean | null;
       auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       auto_topup_expiry_unit?: "billing_periods" | "days" | null;
-      auto_topup_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       auto_topup_self_service?: boolean | null;
-      auto_topup_threshold_credits?: components["schemas"]["Credits.o1"] | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
       auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
       billing_mode?: "billed" | "granted" | null;
-      billing_periods_count?: components["schemas"]["Count.o3"] | null;
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
       can_buy_bundles?: boolean | null;
-      company_credit_amount?: components["schemas"]["Credits.o1"] | null;
-      credit_amount: components["schemas"]["Credits.o1"];
+      company_credit_amount?: components["schemas"]["Credits"] | null;
+      credit_amount: components["schemas"]["Credits"];
       credit_id: string;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
@@ -4338,24 +4462,24 @@ export interface components {
       apply_to_existing?: boolean | null;
       arrears_anchor?: "billing_period_start" | "month_end" | null;
       arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
-      auto_topup_amount?: components["schemas"]["Count.o3"] | null;
+      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
       auto_topup_amount_type?: "credit" | null;
       auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
       auto_topup_enabled?: boolean | null;
       auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       auto_topup_expiry_unit?: "billing_periods" | "days" | null;
-      auto_topup_expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       auto_topup_self_service?: boolean | null;
-      auto_topup_threshold_credits?: components["schemas"]["Credits.o1"] | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
       auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
       billing_mode?: "billed" | "granted" | null;
-      billing_periods_count?: components["schemas"]["Count.o3"] | null;
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
       can_buy_bundles?: boolean | null;
-      company_credit_amount?: components["schemas"]["Credits.o1"] | null;
-      credit_amount?: components["schemas"]["Credits.o1"] | null;
+      company_credit_amount?: components["schemas"]["Credits"] | null;
+      credit_amount?: components["schemas"]["Credits"] | null;
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
-      expiry_unit_count?: components["schemas"]["Count.o3"] | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       idempotency_key?: null | string;
       license_id?: null | string;
       overdraft_limit?: null | number;
@@ -4897,7 +5021,7 @@ export interface components {
       events: components["schemas"]["RawEvent"][];
     };
     Ref: string;
-    RequestTypes: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
+    RequestTypes: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
     Rows: "application/vnd.apache.parquet" | "application/x-ndjson" | "text/csv";
     Rule: {
       account_id: string;
@@ -5277,7 +5401,7 @@ export interface components {
       entitlement_trigger_configs: components["schemas"]["EntitlementTriggerConfig"][] | null;
       id: string;
       name: string;
-      request_types: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
+      request_types: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
       secret: string;
       status: "active" | "inactive";
       updated_at: string;
@@ -5295,7 +5419,7 @@ export interface components {
       created_at: string;
       id: string;
       payload: null | string;
-      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
+      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
       response_code: null | number;
       sent_at: null | string;
       status: "failure" | "pending" | "success";
@@ -5307,7 +5431,7 @@ export interface components {
       overlap_seconds?: number | null;
     };
     WebhookTest: {
-      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
+      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
     };
     WebhookUpdate: {
       credit_trigger_configs?: components["schemas"]["CreditTriggers"] | null;
@@ -9150,6 +9274,50 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  listCharges: {
+    parameters: {
+      query?: {
+        company_ids?: string[];
+        currency?: string;
+        cursor?: string;
+        end_time?: string;
+        feature_id?: string;
+        kinds?: string[];
+        limit?: number;
+        period?: string;
+        plan_id?: string;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyChargeLine"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   listCompanies: {
     parameters: {
       query?: {
@@ -9384,6 +9552,45 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["CompanyBillingDetails"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCompanyCharges: {
+    parameters: {
+      query?: {
+        currency?: string;
+        period?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyCharges"];
             params: {
               [key: string]: unknown;
             };
@@ -11577,6 +11784,44 @@ export interface operations {
               [key: string]: unknown;
             };
           };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  exportCharges: {
+    parameters: {
+      query: {
+        company_ids?: string[];
+        currency?: string;
+        end_time?: string;
+        feature_id?: string;
+        format: "csv" | "ndjson" | "parquet";
+        kinds?: string[];
+        period?: string;
+        plan_id?: string;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          undefined: string;
         };
       };
       400: components["responses"]["400"];
