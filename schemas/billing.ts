@@ -125,6 +125,8 @@ export interface BillingSubscriptionWrite {
   period_end?: Seconds | null | undefined
   /** Day of month and time of its periods; absent: the one known, else as the bounds show it. */
   billing_cycle_anchor?: Seconds | null | undefined
+  /** When the provider made this message; an older one than the last that was applied is ignored. */
+  provider_event_at?: string | null | undefined
   started_at?: string | null | undefined
   trial_end?: Seconds | null | undefined
   trial_end_setting?: BillingSubscriptionTrialEndSetting | null | undefined

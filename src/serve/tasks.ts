@@ -1,6 +1,7 @@
 // The schedule of a running service: everything that it does at an interval.
 
 import type { Cluster } from '../cluster/open.js'
+import { applyLinks } from '../control/jobs/apply-links.js'
 import { closeBilling, watchThresholds } from '../control/jobs/close-billing.js'
 import { finishPlanWrites } from '../control/jobs/finish-plan-writes.js'
 import { finishPublishes } from '../control/jobs/finish-publishes.js'
@@ -68,6 +69,7 @@ export function startTasks(
     () => settleDue(services, environmentIds()),
     finishPlanWrites,
     finishPublishes,
+    applyLinks,
     tellTrialEnds,
     tellExpired,
   ]

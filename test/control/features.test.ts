@@ -388,7 +388,7 @@ t.test('features and licences', async t => {
     )
   })
 
-  await t.test('EN-64 a deleted feature takes its licence; its flag goes on by itself', async t => {
+  await t.test('EN-64 a deleted feature takes its licence and its flag', async t => {
     const made = await create({ name: 'Doomed', feature_type: 'license' })
     await sql`insert into company_overrides ${sql({
       id: 'cmov_2',
@@ -406,8 +406,7 @@ t.test('features and licences', async t => {
     t.match(await house.fails(licenses.getLicense, { params: { license_id: made.license_id! } }), {
       status: 404,
     })
-    const flag = await house.data<FlagDetail>(flags.getFlag, { params: { flag_id: made.flags[0]!.id } })
-    t.match(flag, { key: 'doomed', feature_id: null })
+    t.match(await house.fails(flags.getFlag, { params: { flag_id: made.flags[0]!.id } }), { status: 404 })
     t.match(await house.fails(features.deleteFeature, { params: { feature_id: made.id } }), { status: 404 })
     const foreign = { ...house.admin, accountId: 'acct_other' }
     t.match(await house.fails(features.deleteFeature, { key: foreign, params: { feature_id: made.id } }), {

@@ -265,7 +265,7 @@ t.test('managing plans', async t => {
       t.match(up, { new_charges: 2100, proration: -677, due_now: 1423, is_scheduled_downgrade: false })
       t.match(up.finance, {
         total_per_billing_period: 3100,
-        upcoming_invoice_line_items: [{ amount: 3100 }, { amount: -677, proration: true }],
+        upcoming_invoice_line_items: [{ amount: 2100 }, { amount: -677, proration: true }],
       })
       t.equal((await previewed(id, { ...onPro, prorate: false })).due_now, 0)
       t.equal((await show(id)).plan.id, basic.id, 'a preview changes nothing')

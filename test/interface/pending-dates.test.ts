@@ -13,11 +13,19 @@ t.test('PB-21 (N1) the date of a migration follows from the subscription as it i
   for (const id of [yearly, cancelled]) t.equal(await due(id), '2031-02-10T00:00:00.000Z')
   await manage(yearly, plan.id, plan.yearly_price.id, { base_plan_version_id: plan.active_version.id })
   t.equal(await due(yearly), '2032-01-10T00:00:00.000Z', 'a longer interval moves it')
+  const nextDue = async () => {
+    const [listed] = await client.ok('GET', `/plan-version-migrations?plan_version_id=${v2}`)
+    const one = await client.ok('GET', `/plan-version-migrations/${listed.id}`)
+    t.equal(one.next_due_at, listed.next_due_at)
+    return listed.next_due_at
+  }
+  t.equal(await nextDue(), '2031-02-10T00:00:00.000Z')
   await client.ok('POST', '/manage-plan/subscription/cancel', {
     company_id: cancelled,
     cancel_immediately: false,
   })
   t.equal(await due(cancelled), null, 'a cancellation takes it away')
+  t.equal(await nextDue(), '2032-01-10T00:00:00.000Z', 'the migration itself says the same')
   const list = await client.ok('GET', `/plan-version-migrations?plan_version_id=${v2}`)
   const waiting = await client.ok('GET', `/plan-version-company-migrations?migration_id=${list[0].id}`)
   const told = (id: string) =>

@@ -9,7 +9,6 @@ import { configOf, dayMs, must, planGrant, World } from '../core/credit-world.js
 import { Random, seed, times } from '../random.js'
 
 const nano = 1_000_000_000n
-const startMs = Date.UTC(2026, 0, 15, 9)
 
 /** Plans of a company: a base plan by number and version, seats, and perhaps an add-on. */
 interface Holding {
@@ -78,7 +77,10 @@ function history(random: Random): void {
     startMs: fromMs,
     endMs: addMonthsClamped(fromMs, 1),
     intervalMonths: 1,
+    anchorMs: fromMs,
   })
+  // any day, the last ones of a month often: F1
+  const startMs = Date.UTC(2026, random.below(12), random.chance(0.5) ? 28 + random.below(4) : 1 + random.below(28), 9)
   let anchorMs = startMs
   const world = new World(configOf({ period: periodOf(anchorMs) }))
   world.nowMs = startMs
@@ -130,7 +132,7 @@ function history(random: Random): void {
         period: { ...periodOf(anchorMs), startMs: model.startMs, endMs: model.endMs },
       })
       world.bringUp()
-    } else if (new Date(world.nowMs).getUTCDate() < 28) {
+    } else {
       // the subscription begins anew
       world.nowMs += 1 + random.below(dayMs)
       while (world.nowMs >= model.endMs) model.next(model.endMs, addMonthsClamped(anchorMs, ++month + 1))

@@ -52,22 +52,42 @@ import {
 
 /**
  * POST /billing/subscription/upsert. Absent members are unchanged. Answers the stored record; a message out of order
- * changes nothing (PB-54).
+ * changes nothing, and the header X-Service-Warning says so (PB-54).
  *
  * errors  400 for an unknown status or a period that ends before it begins; 404 for an unknown company or product.
  * source  PB-50…54.
  */
 export const upsertBillingSubscription: Handler<Exact<BillingSubscriptionUpsert>> = async call => {
   const { services, environment, body } = call
-  const row = await inTurn(call, body.subscription_external_id, async () => {
+  const eventAt = providerEventAt(call)
+  const [row, ignored] = await inTurn(call, body.subscription_external_id, async () => {
     const found = await findSubscription(services.sql, environment.id, {
       externalId: body.subscription_external_id,
     })
     const [had = null] = await currentSubscriptions(call, found ? [found] : [])
-    const wanted = await subscriptionFrom(call, had)
-    return (await putSubscription(call, had, wanted)) ? wanted : (had ?? wanted)
+    const last = had?.provider_event_at ?? null
+    if (had && last && eventAt && eventAt < last)
+      return [had, `provider_event_at: older than the last message, of ${last.toISOString()}`] as const
+    const wanted = { ...(await subscriptionFrom(call, had)), provider_event_at: eventAt ?? last }
+    if (await putSubscription(call, had, wanted)) return [wanted, null] as const
+    return [had ?? wanted, 'period_start: an earlier period than the one known'] as const
   })
-  return { data: subscriptionBrief(row, call.nowMs) }
+  const data = subscriptionBrief(row, call.nowMs)
+  return ignored === null
+    ? { data }
+    : { data, headers: { 'X-Service-Warning': `ignored, because out of order: ${ignored}` } }
+}
+
+/** Providers' clocks may be ahead by as much. source: decision, as for last_seen_at */
+const aheadMs = 5 * 60_000
+
+/** When the provider made the message; null: not said. */
+function providerEventAt({ body, nowMs, services }: Call<Exact<BillingSubscriptionUpsert>>): Date | null {
+  if (body.provider_event_at == null) return null
+  const atMs = requireTime(body.provider_event_at, 'provider_event_at')
+  if (atMs > Math.max(nowMs, services.clock.wall()) + aheadMs)
+    throw new ServiceError('value_invalid', 'provider_event_at: more than five minutes ahead')
+  return new Date(atMs)
 }
 
 async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {

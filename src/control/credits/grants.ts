@@ -177,6 +177,10 @@ const labels: Readonly<Record<BillingCreditGrantReason, string>> = {
 /** Error code and message for each refusal of the company's actor. */
 export const creditRefusals: Refusals = {
   not_found: ['not_found', 'No such company or credit'],
+  downgrade_pending: [
+    'state_conflict',
+    'reason: a downgrade is pending, so no credits are purchased until it is done',
+  ],
   amount_invalid: ['value_invalid', 'The amount must be positive and within bounds'],
   expiry_invalid: ['value_invalid', 'expires_at: must be later than now, for a hold at most an hour'],
   no_trial: ['value_invalid', 'expiry_type: the company has no running trial'],
@@ -198,7 +202,7 @@ const grantableReasons: readonly BillingCreditGrantReason[] = ['free', 'purchase
  *
  * returns  the grant; for several bundles their first grant.
  * errors   400 for a reason reserved for the service, an expiry in the past, a bundle that is not for sale to the
- *          company; 404 for an unknown company, credit or bundle.
+ *          company, a purchase while a downgrade waits (EN-95); 404 for an unknown company, credit or bundle.
  * source   CR-10, CR-13, CR-32, CR-34, PB-43, PB-70. `quantity` counts credits, also with a bundle, and must be a
  *          multiple of the bundle's: decision. `renewal_enabled` repeats the grant at each boundary of
  *          `renewal_period`. Each repeat has its own expiry. Repeats stop when one grant is zeroed out by hand:

@@ -19,9 +19,11 @@ import { among } from '../../kit/sql.js'
 import { whole } from '../../kit/unchanged.js'
 import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'
 import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../flags/feature-view.js'
+import { deleteFlagRow } from '../flags/store.js'
 import { type FlagRow, flagDetails, type Outlook } from '../flags/view.js'
 import { type FlagChange, findFlag, freeKey, insertFlag, slugOf, updateFlag } from '../flags/write.js'
 import { memberViews, requireMember } from '../members/rows.js'
+import { featureInUse } from '../plans/pending-uses.js'
 import { ensureFeatureTraits, traitViews } from '../traits/rows.js'
 import { announce, readBeforeDelete } from '../webhooks/publish.js'
 import { withEvents } from './event-summaries.js'
@@ -438,11 +440,11 @@ async function putFlag(
 }
 
 /**
- * DELETE /features/{feature_id}, with its licence, plan entitlements and overrides. Its flag remains and evaluates
- * to its default.
+ * DELETE /features/{feature_id}, with its licence, plan entitlements, overrides and flag.
  *
- * errors  403 as for PUT.
- * source  EN-64. Keeping the flag: decision, so that running code that checks it gets no 404.
+ * errors  400 while companies have it by a version of their plan, or are to come to one, with the plans and companies;
+ *         403 as for PUT.
+ * source  EN-64, PB-12. The flag goes, too: it would answer as if the feature were still there.
  */
 export const deleteFeature: Handler = async call => {
   const { services, key, params } = call
@@ -450,14 +452,34 @@ export const deleteFeature: Handler = async call => {
   const row = await findFeature(services.sql, key.accountId, featureId)
   if (!row) throw unknownFeature()
   await mayChangeFeature(services.sql, call, featureId)
+  await services.projections.barrier('postgres')
+  await requireUnused(services.sql, featureId)
   const gone = await readBeforeDelete(call, 'feature.deleted', () =>
     featureDetails(services.sql, outlookOf(call), [row]),
   )
   await deleteOverridesOf(services, key.accountId, featureId)
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
     await mayChangeFeature(tx, call, featureId)
+    await requireUnused(tx, featureId)
+    await deleteFlagsOf(tx, call, featureId)
     if (!(await deleteFeatureRow(tx, key.accountId, featureId))) throw unknownFeature()
     await announce(tx, call, 'feature.deleted', gone?.[0], featureId)
   })
   return { data: { deleted: true } }
+}
+
+/** Throws 400 with the plans and companies that have the feature. */
+async function requireUnused(sql: Sql, featureId: string): Promise<void> {
+  const uses = await featureInUse(sql, featureId)
+  if (uses !== null) throw new ServiceError('state_conflict', `Companies have the feature: ${uses}`)
+}
+
+/** Delete the flag of a feature, with its rules; webhooks hear of it. */
+async function deleteFlagsOf(tx: Sql, call: Call<unknown, unknown>, featureId: string): Promise<void> {
+  const rows = await tx<FlagRow[]>`select * from flags where feature_id = ${featureId}`
+  for (const row of rows) {
+    const detail = async () => (await flagDetails(tx, outlookOf(call), [row]))[0]
+    await announce(tx, call, 'flag.deleted', detail, featureId)
+    await deleteFlagRow(tx, call.key.accountId, row.id)
+  }
 }

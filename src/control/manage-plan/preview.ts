@@ -18,7 +18,7 @@ import {
 import { long, storedLong, storedLongOrNull } from '../../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import { monthsOf } from '../billing/sold-price.js'
-import { type Change, sum } from './change.js'
+import { type Change, type Line, sum } from './change.js'
 
 /** Options of a preview besides the change itself. */
 export interface PreviewWish {
@@ -58,7 +58,7 @@ export function previewOf(
     payment_method_required: money.due > 0 && wish.paymentMethods === 0,
     promo_code_applied: change.promoCode !== null,
     usage_violations: violations,
-    finance: financeOf(change, money, nowMs),
+    finance: financeOf(change, money, wish, nowMs),
   }
 }
 
@@ -70,9 +70,9 @@ interface Amounts {
 }
 
 function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
-  const { had, lines, once, total, totalBefore, scheduledAtMs, coupon } = change
+  const { had, once, total, totalBefore, scheduledAtMs, coupon } = change
   const oneTime = sum(once)
-  let recurring: Quantity = 0
+  const recurring = dueOf(change, wish, nowMs, total)
   let proration: Quantity = 0
   if (scheduledAtMs === null && change.trialEndMs === null) {
     if (had !== null && wish.prorate) {
@@ -84,10 +84,6 @@ function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
       )
       proration = subtractQuantity(0, unused)
     }
-    if (had === null) recurring = firstPeriod(change, wish)
-    else if (change.restarts) recurring = total
-    else if (lines.length > 0 && wish.prorate)
-      recurring = remaining(total, nowMs, change.startMs, change.endMs)
   }
   const charges = addQuantity(recurring, oneTime)
   const percent = percentOf(charges, coupon?.percent_off ?? 0)
@@ -97,8 +93,17 @@ function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
   return { charges, proration, discount, due: greaterQuantity(due, 0) }
 }
 
+/** The part of a recurring amount that is due now. */
+function dueOf(change: Change, wish: PreviewWish, nowMs: number, amount: Quantity): Quantity {
+  const { had, lines, restarts, scheduledAtMs, trialEndMs, startMs, endMs } = change
+  if (scheduledAtMs !== null || trialEndMs !== null) return 0
+  if (had === null) return firstPeriod(change, wish, amount)
+  if (restarts) return amount
+  return lines.length > 0 && wish.prorate ? remaining(amount, nowMs, startMs, endMs) : 0
+}
+
 /** Charge for the first period of a new subscription: whole, or the part until its anchor. */
-function firstPeriod({ lines, total, startMs, endMs }: Change, wish: PreviewWish): Quantity {
+function firstPeriod({ lines, startMs, endMs }: Change, wish: PreviewWish, total: Quantity): Quantity {
   const months = lines.length === 0 ? null : monthsOf(lines[0]!.price)
   if (months === null || endMs === addMonthsClamped(startMs, months)) return total
   if (!wish.prorateFirstPeriod) return 0
@@ -112,23 +117,47 @@ function remaining(amount: Quantity, nowMs: number, startMs: number, endMs: numb
   return partOf(amount, Math.min(endMs - startMs, Math.max(0, endMs - nowMs)), endMs - startMs)
 }
 
-function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscriptionFinance {
-  const { coupon, had, lines, once, total } = change
-  const items: PreviewLineItem[] = [...lines, ...once].map(line => ({
-    amount: long(line.amount),
-    quantity: line.quantity,
-    description: line.description,
-    price_id: line.price.id,
-    proration: false,
-  }))
-  if (money.proration !== 0)
-    items.push({
-      amount: long(money.proration),
-      quantity: 1,
-      description: 'Unused time of the present plans',
-      price_id: had?.products[0]?.price_id ?? '',
-      proration: true,
-    })
+/**
+ * The lines of the invoice that is due now. They sum to `due_now`: recurring lines show the part that is due, and what
+ * a credit leaves over is carried to the next invoice. Nothing due yet (a trial, a change at the period's end): no line.
+ *
+ * source  decision.
+ */
+function itemsOf(change: Change, money: Amounts, wish: PreviewWish, nowMs: number): PreviewLineItem[] {
+  const { had, lines, once } = change
+  const items: PreviewLineItem[] = []
+  const add = ({ description, price, quantity }: Line, amount: Quantity) =>
+    items.push({ amount: long(amount), quantity, description, price_id: price.id, proration: false })
+  let before: Quantity = 0
+  let until: Quantity = 0
+  for (const line of lines) {
+    // parts of running sums: no cent is lost or made by rounding each line
+    until = addQuantity(until, line.amount)
+    const due = dueOf(change, wish, nowMs, until)
+    const part = subtractQuantity(due, before)
+    before = due
+    if (part !== 0 || due !== 0) add(line, part)
+  }
+  for (const line of once) add(line, line.amount)
+  const other = (description: string, amount: Quantity, proration: boolean) => {
+    const price = had?.products[0]?.price_id ?? lines[0]?.price.id ?? once[0]?.price.id ?? ''
+    if (amount !== 0)
+      items.push({ amount: long(amount), quantity: 1, description, price_id: price, proration })
+  }
+  other('Unused time of the present plans', money.proration, true)
+  other('Discount', subtractQuantity(0, money.discount), false)
+  const sumOfAll = addQuantity(subtractQuantity(money.charges, money.discount), money.proration)
+  other('Credit carried to the next invoice', subtractQuantity(money.due, sumOfAll), false)
+  return items
+}
+
+function financeOf(
+  change: Change,
+  money: Amounts,
+  wish: PreviewWish,
+  nowMs: number,
+): PreviewSubscriptionFinance {
+  const { coupon, total } = change
   return {
     amount_off: storedLong(coupon?.amount_off ?? 0),
     percent_off: coupon?.percent_off ?? 0,
@@ -158,7 +187,7 @@ function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscr
     period_end: isoTime(change.endMs),
     promo_code_applied: change.promoCode !== null,
     tax_require_billing_details: false,
-    upcoming_invoice_line_items: items,
+    upcoming_invoice_line_items: itemsOf(change, money, wish, nowMs),
     proration_billed_at: money.proration === 0 ? null : isoTime(nowMs),
     trial_end: isoTimeOrNull(change.trialEndMs),
     tax_amount: null,

@@ -38,6 +38,7 @@ import {
   listCompanyMigrationRows,
   listMigrationRows,
   type NamedCompanyMigration,
+  pendingCompanyMigrations,
   retryFailed,
 } from './store.js'
 import { termsOf } from './terms.js'
@@ -54,7 +55,7 @@ type MigrationListQuery = QueryOf<typeof listShape>
 /** GET /plan-version-migrations. */
 export const listMigrations: Handler<undefined, MigrationListQuery> = async call => {
   const rows = await listMigrationRows(call.services.sql, call.environment.id, call.query, call.query)
-  return { data: rows.map(migrationView) }
+  return { data: await Promise.all(rows.map(row => viewOf(call, row))) }
 }
 
 /** GET /plan-version-migrations/count. */
@@ -76,7 +77,7 @@ async function migrationOf(call: Call<unknown, unknown>): Promise<CountedMigrati
 }
 
 async function shown(call: Call<unknown, unknown>): Promise<{ readonly data: PlanVersionMigration }> {
-  return { data: migrationView(await migrationOf(call)) }
+  return { data: await viewOf(call, await migrationOf(call)) }
 }
 
 /** GET /plan-version-migrations/{plan_version_migration_id}. */
@@ -154,7 +155,7 @@ export const createMigration: Handler<MigrationCreate> = async call => {
   })
   await soon(call, migration.id, ...calledOff)
   const row = await findMigration(services.sql, environment.id, migration.id)
-  return { status: 201, data: migrationView(row!) }
+  return { status: 201, data: await viewOf(call, row!) }
 }
 
 /** Most companies in a preview, and how many are asked at a time. source: decision */
@@ -348,6 +349,24 @@ export const retryCompanyMigration: Handler = async call => {
   })
   await soon(call, row.migration_id)
   return { data: companyMigrationView((await findCompanyMigration(services.sql, environment.id, id))!) }
+}
+
+/** Companies that are asked for their date when a migration is shown; further ones count with the date told last. */
+const datedMax = 100
+
+/**
+ * A migration with the next of its dates, as they follow from the companies' subscriptions now (PB-21, N1). Of many
+ * companies those with the earliest dates told are asked.
+ */
+async function viewOf(call: Call<unknown, unknown>, row: CountedMigration): Promise<PlanVersionMigration> {
+  const waits = row.status === 'pending' || row.status === 'in_progress'
+  if (!waits || row.strategy !== 'end_of_billing_period') return migrationView(row)
+  const { sql } = call.services
+  const rows = await pendingCompanyMigrations(sql, row.id, datedMax + 1)
+  const dated = await withDates(call, rows.slice(0, datedMax))
+  const dates = [...dated, ...rows.slice(datedMax)].flatMap(({ due_at }) => due_at ?? [])
+  const next = dates.length === 0 ? null : new Date(Math.min(...dates.map(date => date.getTime())))
+  return migrationView({ ...row, next_due_at: next })
 }
 
 function migrationView(row: CountedMigration): PlanVersionMigration {

@@ -133,6 +133,17 @@ export async function findCompanyMigration(
   return row ?? null
 }
 
+/** Companies that wait, those with the earliest date told first. */
+export function pendingCompanyMigrations(
+  sql: Sql,
+  migrationId: string,
+  limit: number,
+): Promise<readonly NamedCompanyMigration[]> {
+  return sql<NamedCompanyMigration[]>`
+    select c.*, e.name as company_name, m.strategy from ${ofCompanies(sql)}
+    where c.migration_id = ${migrationId} and c.status = 'pending' order by c.due_at nulls last, c.id limit ${limit}`
+}
+
 /** In a transaction: cancel the pending companies of a migration. `run` then informs them. */
 export async function cancelPending(tx: Sql, migrationId: string, now: Date): Promise<void> {
   await tx`

@@ -89,3 +89,43 @@ function inWords(found: readonly Found[]): string | null {
   const more = ids.length - namedMax
   return `${ids.slice(0, namedMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
+
+/** Plans named in an error; the others are counted. */
+const plansNamedMax = 5
+
+/**
+ * The plans by which companies have a feature, or are to get it by a downgrade that waits, in any environment, with the
+ * companies, in words; null: none.
+ *
+ * source  EN-64, PB-12.
+ */
+export async function featureInUse(sql: Sql, featureId: string): Promise<string | null> {
+  const plans = await sql<{ plan_id: string; name: string; company_ids: readonly string[] }[]>`
+    with entitling as (
+      select v.id, v.plan_id, v.environment_id, v.status, p.name from plan_entitlements e
+      join plan_versions v on v.id = e.plan_version_id and v.deleted_at is null and v.status <> 'draft'
+      join plans p on p.id = v.plan_id and p.deleted_at is null
+      where e.feature_id = ${featureId}),
+    used as (
+      select t.plan_id, t.name, c.company_id from entitling t join company_plans c on c.version_id = t.id
+      union
+      select t.plan_id, t.name, b.company_id from entitling t
+      join billing_subscriptions b on b.status in ('active', 'past_due', 'trialing')
+        and b.own->'scheduled'->'lands' @> jsonb_build_array(jsonb_build_object('version_id', t.id))
+      where exists (select 1 from companies e where e.id = b.company_id)
+      union
+      -- companies without a base plan are on the fallback plan (EN-82)
+      select t.plan_id, t.name, c.id from entitling t
+      join plan_groups g on g.environment_id = t.environment_id and g.fallback_plan_id = t.plan_id
+      join companies c on c.environment_id = t.environment_id
+      where t.status = 'published' and not exists (
+        select 1 from company_plans h where h.company_id = c.id and h.kind = 'base'))
+    select plan_id, name, array_agg(distinct company_id) as company_ids from used group by plan_id, name
+    order by name, plan_id limit 1000`
+  if (plans.length === 0) return null
+  const named = plans
+    .slice(0, plansNamedMax)
+    .map(one => `plan ${one.name} (${inWords(one.company_ids.map(id => ({ company_id: id })))})`)
+  const more = plans.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more plans` : ''}`
+}

@@ -17,6 +17,7 @@ import {
 } from '../plan-versions/version-rows.js'
 import type { CompanyBefore, CustomPlanFlow } from './custom-plan-billing.js'
 import { accountScope, announcePlan, listPlaceOf } from './handlers.js'
+import { applyLink, noteLink } from './links.js'
 import { requireFit } from './roles.js'
 import { publishDraft } from './versions.js'
 
@@ -26,6 +27,8 @@ export interface Published {
   readonly migrationId: string | null
   /** Migrations that this publish cancels. */
   readonly calledOff: readonly string[]
+  /** The version links a product to the plan that companies may subscribe to already (PB-51). */
+  readonly links: boolean
   /** No version was published before. */
   readonly first: boolean
 }
@@ -47,7 +50,7 @@ export const publisher =
     requireCompanies(call, body.excluded_company_ids, 'excluded_company_ids')
     const before = await prepared(call, custom)
     if (body.require_no_migration === true) await services.projections.barrier('postgres')
-    const { plan, version, migrationId, calledOff } = await services.catalogs.change(
+    const { plan, version, migrationId, calledOff, links } = await services.catalogs.change(
       accountScope(call),
       async tx => {
         const published = await publish(tx, call, body, before?.onPlan === true && before.waits)
@@ -57,8 +60,25 @@ export const publisher =
     )
     await soon(call, ...(migrationId === null ? [] : [migrationId]), ...calledOff)
     if (before) await custom.published(call, version.id)
+    if (links) await linked(call, version.id)
     return { data: versionView(plan, version) satisfies PlanVersion }
   }
+
+/** Longest wait of a publish for the subscribers of its product; a job goes on afterwards. source: decision */
+const patienceMs = 10_000
+
+/** The subscribers of a product that was linked come to the plan. */
+async function linked(call: Call<unknown, unknown>, versionId: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, patienceMs)
+  })
+  const applied = applyLink(call, versionId).catch(error =>
+    call.services.log.warn({ err: error }, 'a linked product waits for its companies'),
+  )
+  await Promise.race([applied, late])
+  clearTimeout(timer)
+}
 
 /** The company of a custom plan before the publish; null for other plans. */
 async function prepared(call: Call<PlanPublish>, custom: CustomPlanFlow): Promise<CompanyBefore | null> {
@@ -94,8 +114,16 @@ export async function publish(
   const needed = from.length > 0 && migration.strategy !== 'leave' && !waits
   if (needed) await insertMigration(tx, migration, call.nowMs)
   const calledOff = await callOffOlder(tx, migration, call.nowMs) // PB-23
+  const links = await noteLink(tx, call, version)
   await announcePlan(tx, call, 'plan.updated', plan.id)
-  return { plan, version, migrationId: needed ? migration.id : null, calledOff, first: from.length === 0 }
+  return {
+    plan,
+    version,
+    migrationId: needed ? migration.id : null,
+    calledOff,
+    links,
+    first: from.length === 0,
+  }
 }
 
 function migrationOf(

@@ -72,7 +72,26 @@ function matching(sql: Sql, place: ListPlace, filter: PlanFilter) {
     ${when(q, sql`(position(lower(${q ?? ''}) in lower(coalesce(version_name, name))) > 0 or ${contains(sql, 'id', q ?? '')})`)}
     ${when(filter.with_published_version, sql`exists (${versionsIn(sql, environmentId, ['published'])})`)}
     ${when(without, sql`not exists (${entitling(sql, environmentId, filter)})`)}
-    ${when(filter.without_paid_product_id, sql`not (billing_product_id is not null and ${charged})`)}`
+    ${when(filter.without_paid_product_id, sql`not (billing_product_id is not null and ${charged} and ${costs(sql)})`)}`
+}
+
+/** Whether the shown version has a price above zero, else its product; one without any price is taken to cost (N17). */
+function costs(sql: Sql) {
+  const tiersCost = (tiers: ReturnType<typeof sql>) => sql`exists (
+    select 1 from jsonb_array_elements(case when jsonb_typeof(${tiers}) = 'array' then ${tiers} else '[]'::jsonb end) tier
+    where coalesce((tier->>'flat_amount')::numeric, 0) > 0 or coalesce((tier->>'per_unit_price')::numeric, 0) > 0
+      or coalesce((tier->>'per_unit_price_decimal')::numeric, 0) > 0)`
+  return sql`(
+    select coalesce(bool_or(amount > 0 or tiered), true) from (
+      select coalesce((one->>'price_decimal')::numeric, (one->>'price')::numeric, 0) as amount,
+        ${tiersCost(sql`(one->'tiers')`)} as tiered
+      from plan_versions v, jsonb_array_elements(v.prices) one where v.id = version_id
+      union all
+      select coalesce(p.price_decimal::numeric, p.price), ${tiersCost(sql`p.price_tiers`)}
+      from billing_prices p
+      where p.product_id = billing_product_id and p.is_active
+        and not exists (select 1 from plan_versions v where v.id = version_id and jsonb_array_length(v.prices) > 0)
+    ) as known)`
 }
 
 /** EN-83: a trial that needs no payment method ends by itself. */

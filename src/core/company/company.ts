@@ -183,6 +183,9 @@ export function decideCompany(
       return checkAndReserve(company, catalog, message, nowMs)
     default: {
       if (!company.exists) return { refused: 'not_found' }
+      // EN-95 (N18); what comes with a change of plans is decided with it
+      if (message.type === 'credit_grant' && message.reason === 'purchased' && company.schedule?.downgrade)
+        return { refused: 'downgrade_pending' }
       const userId = 'userId' in message ? message.userId : null
       return decideCredit(creditContext(company, catalog, userId, nowMs), message, nowMs)
     }

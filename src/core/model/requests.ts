@@ -67,6 +67,8 @@ export type Refusal =
   | 'no_key_given'
   | 'trait_not_a_number'
   | 'plan_not_assignable'
+  /** Nothing is bought while a downgrade waits (EN-95). */
+  | 'downgrade_pending'
   | 'override_exists'
   | 'override_not_found'
   | 'expired'
