@@ -9,10 +9,17 @@ const behaviour = { scheduled_downgrade_behavior: 'end_of_billing_period' }
 const leave = { migration_strategy: 'leave', excluded_company_ids: [] }
 
 t.test('rules at the edges of plans', async t => {
-  const { client, tollgate, clock, free, priced, bill, body, manage, company, show } = await paymentWorld(t, behaviour)
+  const { client, tollgate, clock, free, priced, bill, body, manage, company, show } = await paymentWorld(
+    t,
+    behaviour,
+  )
 
   await t.test('EN-95 (N18) no credits are purchased while a downgrade waits', async t => {
-    const credit = await client.ok('POST', '/billing/credits', { name: 'Token', description: '', currency: 'usd' })
+    const credit = await client.ok('POST', '/billing/credits', {
+      name: 'Token',
+      description: '',
+      currency: 'usd',
+    })
     const bundle = await client.ok('POST', '/billing/credits/bundles', {
       bundle_name: 'Ten',
       credit_id: credit.id,
@@ -23,7 +30,12 @@ t.test('rules at the edges of plans', async t => {
     const [high, low] = [await priced('High', 300, null), await priced('Low', 100, null)]
     const id = await company()
     const grant = (more: object) =>
-      client.post('/billing/credits/grants/company', { company_id: id, credit_id: credit.id, quantity: 10, ...more })
+      client.post('/billing/credits/grants/company', {
+        company_id: id,
+        credit_id: credit.id,
+        quantity: 10,
+        ...more,
+      })
     const bought = { reason: 'purchased', credit_bundle_id: bundle.id, currency: 'usd' }
     await manage(id, high.id, high.monthly_price.id)
     t.equal((await grant(bought)).status, 201)
@@ -50,7 +62,11 @@ t.test('rules at the edges of plans', async t => {
     t.notOk(found.includes('Zero or ten'))
     t.notOk(found.includes('Ten'))
     const product = async (external_id: string, price: number, tiers: object[] = []) => {
-      const made = await client.ok('POST', '/billing/product/upsert', { external_id, name: external_id, price })
+      const made = await client.ok('POST', '/billing/product/upsert', {
+        external_id,
+        name: external_id,
+        price,
+      })
       await client.ok('POST', '/billing/price/upsert', {
         price_external_id: `price_${external_id}`,
         product_external_id: external_id,
@@ -109,7 +125,11 @@ t.test('rules at the edges of plans', async t => {
   })
 
   await t.test('EN-64, EN-82 so is one that companies without a plan have by the fallback plan', async t => {
-    const feature = await client.ok('POST', '/features', { name: 'Basics', description: '', feature_type: 'boolean' })
+    const feature = await client.ok('POST', '/features', {
+      name: 'Basics',
+      description: '',
+      feature_type: 'boolean',
+    })
     const other = await client.ok('POST', '/plans', { name: 'Basic', plan_type: 'plan' })
     await client.ok('POST', '/plan-entitlements', {
       plan_id: other.id,
@@ -127,7 +147,11 @@ t.test('rules at the edges of plans', async t => {
   })
 
   await t.test('PB-51 a product linked to a plan applies at the link', async t => {
-    const product = await client.ok('POST', '/billing/product/upsert', { external_id: 'late', name: 'Late', price: 10 })
+    const product = await client.ok('POST', '/billing/product/upsert', {
+      external_id: 'late',
+      name: 'Late',
+      price: 10,
+    })
     const sold = [{ product: 'late', price: 'price_late', plan: free, productId: product.product_id }]
     const [one, moved] = [await company(), await company()]
     for (const [i, id] of [one, moved].entries())
@@ -154,7 +178,11 @@ t.test('rules at the edges of plans', async t => {
   })
 
   await t.test('PB-54 a provider’s older message is ignored, and the answer says so', async t => {
-    const product = await client.ok('POST', '/billing/product/upsert', { external_id: 'ev', name: 'Ev', price: 10 })
+    const product = await client.ok('POST', '/billing/product/upsert', {
+      external_id: 'ev',
+      name: 'Ev',
+      price: 10,
+    })
     const plan = await client.ok('POST', '/plans', { name: 'Told', plan_type: 'plan' })
     const linked = { charge_type: 'recurring', is_trialable: false, billing_product_id: product.product_id }
     await client.ok('PUT', `/plans/${plan.id}/billing_products`, linked)
@@ -177,7 +205,10 @@ t.test('rules at the edges of plans', async t => {
     t.equal((await tell('active', '2031-01-09T10:00:00Z')).warning, null)
     t.equal(await planId(), plan.id)
     const late = await tell('incomplete', '2031-01-09T09:59:59Z')
-    t.match(late, { answer: { status: 201, body: { data: { status: 'active' } } }, warning: /ignored.*provider_event_at/ })
+    t.match(late, {
+      answer: { status: 201, body: { data: { status: 'active' } } },
+      warning: /ignored.*provider_event_at/,
+    })
     t.equal(await planId(), plan.id, 'a late `incomplete` takes nothing')
     t.equal((await tell('active', '2031-01-09T10:00:00Z')).warning, null, 'the same once more is applied')
     await tell('canceled', '2031-01-09T11:00:00Z')

@@ -80,7 +80,12 @@ function history(random: Random): void {
     anchorMs: fromMs,
   })
   // any day, the last ones of a month often: F1
-  const startMs = Date.UTC(2026, random.below(12), random.chance(0.5) ? 28 + random.below(4) : 1 + random.below(28), 9)
+  const startMs = Date.UTC(
+    2026,
+    random.below(12),
+    random.chance(0.5) ? 28 + random.below(4) : 1 + random.below(28),
+    9,
+  )
   let anchorMs = startMs
   const world = new World(configOf({ period: periodOf(anchorMs) }))
   world.nowMs = startMs
