@@ -86,7 +86,9 @@ t.test('rules at the edges of plans', async t => {
     }
     await product('told_zero', 0)
     await product('told_ten', 10)
-    await product('told_tiers', 0, [{ up_to: null, flat_amount: 5, per_unit_price: 0 }])
+    await product('told_tiers', 0, [
+      { price_external_id: 'price_told_tiers', up_to: null, flat_amount: 5, per_unit_price: 0 },
+    ])
     const told = await named('q=told_')
     t.same(told, ['told_zero'])
   })

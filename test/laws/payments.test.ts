@@ -350,7 +350,25 @@ class Payments {
     const days = this.random.pick([0, 1, 5, 20, 31, 70, 400])
     this.nowMs += days * dayMs + this.random.below(dayMs)
     this.note(`${days} days: ${new Date(this.nowMs).toISOString()}`)
+    const agreed = this.of.schedule?.downgrade
+    const before = this.holds().map(({ planId }) => planId)
     this.settle()
+    const taken = agreed && this.of.schedule === null ? this.of.plan : null
+    if (taken && taken.addedAtMs === agreed!.plan?.addedAtMs && !before.includes(taken.planId))
+      this.landed(taken)
+  }
+
+  /** A downgrade takes a plan up in its published version, where that is sold as the company pays (N4). */
+  private landed(taken: PlanHolding): void {
+    const published = this.versions.get(taken.planId)!.at(-1)!
+    const own = this.own()
+    if (taken.versionId === published.id || own === null) return
+    const at = (prices: readonly SoldPriceDef[] = []) =>
+      prices.some(({ months }) => months === own.intervalMonths)
+    const isPaid = own.items!.some(({ priceId }) => priceId.includes('seat'))
+    const isSold =
+      at(published.prices) && (!isPaid || published.entitlements.every(({ prices }) => at(prices)))
+    if (isSold) throw new Error(`N4: landed on ${taken.versionId}, published is ${published.id}`)
   }
 
   note(step: string): void {
