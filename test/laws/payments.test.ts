@@ -134,7 +134,7 @@ class Payments {
     }
   }
 
-  /** What POST /manage-plan sends for a base plan, an interval, seats and perhaps the add-on; null: nothing sells it. */
+  /** The message that POST /manage-plan sends for a base plan, an interval, seats and perhaps the add-on; null: nothing sells it. */
   wanted(base: Sold, months: number, seats: number, addOn: boolean): PlansManaged | null {
     const had = this.own()
     const billedBy = had?.id ?? `bilsub_${this.subscriptions + 1}`

@@ -1590,6 +1590,7 @@ export interface components {
       period_end?: components["schemas"]["Seconds"] | null;
       period_start?: components["schemas"]["Seconds"] | null;
       product_external_ids?: components["schemas"]["BillingProductPricing"][];
+      provider_event_at?: null | string;
       provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
       started_at?: null | string;
       status?: components["schemas"]["Text255"] | null;
@@ -1721,7 +1722,7 @@ export interface components {
       name: string;
       prices?: components["schemas"]["MayCatalogPriceMaxItems50"];
       quantity?: components["schemas"]["MayCount"];
-      status?: components["schemas"]["Mayinactiveactive"];
+      status?: components["schemas"]["Mayactiveinactive"];
     };
     CatalogChange: {
       action: "archive" | "change" | "keep" | "make";
@@ -1752,7 +1753,7 @@ export interface components {
       credit_cost?: components["schemas"]["MaynumberMinimum0"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
+      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
       metric_value?: components["schemas"]["MayCatalogQuantity"];
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       resources?: components["schemas"]["MayRefMaxItems1000"];
@@ -1764,7 +1765,7 @@ export interface components {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       default_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       default_expiry_unit_count?: components["schemas"]["MayCount"];
-      default_rollover_policy?: components["schemas"]["Mayexpirenonerollover"];
+      default_rollover_policy?: components["schemas"]["Mayrolloverexpirenone"];
       description?: components["schemas"]["MayText"];
       icon?: components["schemas"]["MaystringMaxLength64"];
       name: string;
@@ -1783,8 +1784,8 @@ export interface components {
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature: components["schemas"]["Ref"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
-      overage_billing_cadence?: components["schemas"]["Maymonthlyquarterlyend_of_billing_period"];
+      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
+      overage_billing_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       overage_product?: components["schemas"]["CatalogProduct"];
       price_behavior?: components["schemas"]["Maycredit_burndownoveragepay_as_you_gopay_in_advancetier"];
       prices?: components["schemas"]["MayCatalogPriceMaxItems150"];
@@ -1804,12 +1805,12 @@ export interface components {
     };
     CatalogFeature: {
       description?: components["schemas"]["MayText"];
-      event_source?: components["schemas"]["Mayinferencetrack"];
+      event_source?: components["schemas"]["Maytrackinference"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature_type: "boolean" | "event" | "license" | "trait";
       icon?: components["schemas"]["MaystringMaxLength255"];
-      lifecycle_phase?: components["schemas"]["Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy"];
+      lifecycle_phase?: components["schemas"]["Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy"];
       name: string;
       plural_name?: components["schemas"]["MaystringMaxLength255"];
       provider?: components["schemas"]["Mayext_aext_bnativepsp"];
@@ -1845,7 +1846,7 @@ export interface components {
     };
     CatalogPlanGrant: {
       arrears_anchor?: components["schemas"]["Maybilling_period_startmonth_end"];
-      arrears_cadence?: components["schemas"]["Maymonthlyquarterlyend_of_billing_period"];
+      arrears_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       auto_topup_amount?: components["schemas"]["MayCount"];
       auto_topup_availability?: components["schemas"]["Mayoffautomaticuser_controlled"];
       auto_topup_expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
@@ -1868,9 +1869,9 @@ export interface components {
       postpaid_rate_per_unit_decimal?: components["schemas"]["MayDecimalText"];
       price_tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
       renewal_enabled?: components["schemas"]["Mayboolean"];
-      renewal_period?: components["schemas"]["Mayfirst_of_monthbilling_period"];
-      reset_cadence?: components["schemas"]["Maymonthlyquarterlyyearlydailyevery_6_monthsweekly"];
-      reset_start?: components["schemas"]["Mayfirst_of_monthbilling_period"];
+      renewal_period?: components["schemas"]["Maybilling_periodfirst_of_month"];
+      reset_cadence?: components["schemas"]["Maymonthlyquarterlydailyevery_6_monthsweeklyyearly"];
+      reset_start?: components["schemas"]["Maybilling_periodfirst_of_month"];
       reset_type?: components["schemas"]["Mayno_resetplan_period"];
       rollover_percentage?: components["schemas"]["MaynumberTypeint32Minimum0Maximum100"];
       scaling?: components["schemas"]["Mayfixedper_license"];
@@ -1903,7 +1904,7 @@ export interface components {
       prevent_self_service_downgrade_button_text?: components["schemas"]["MaystringMaxLength255"];
       prevent_self_service_downgrade_url?: components["schemas"]["MayLabel"];
       proration_behavior?: components["schemas"]["Maycreate_prorationsinvoice_immediately"];
-      scheduled_downgrade_behavior?: components["schemas"]["Maynoneend_of_billing_period"];
+      scheduled_downgrade_behavior?: components["schemas"]["Mayend_of_billing_periodnone"];
       scheduled_downgrade_prevent_when_over_limit?: components["schemas"]["Mayboolean"];
       show_as_monthly_prices?: components["schemas"]["Mayboolean"];
       show_credits?: components["schemas"]["Mayboolean"];
@@ -1920,7 +1921,7 @@ export interface components {
     };
     CatalogPlanVersion: {
       billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
-      charge_type?: components["schemas"]["Maynoneone_timefreerecurring"];
+      charge_type?: components["schemas"]["Mayfreenoneone_timerecurring"];
       credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       description?: components["schemas"]["MayText"];
@@ -3809,10 +3810,10 @@ export interface components {
     };
     "May(CatalogConditionMaxItems100)MaxItems100": components["schemas"]["CatalogCondition"][][] | null;
     "May(stringMinLength1MaxLength255)MinItems1MaxItems100": string[] | null;
-    Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
+    Mayactiveinactive: "active" | "inactive" | null;
     Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
-    Maybilling_cyclefirst_of_month: "billing_cycle" | "first_of_month" | null;
     Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
+    Maybilling_periodfirst_of_month: "billing_period" | "first_of_month" | null;
     Maybilling_periodsdays: "billing_periods" | "days" | null;
     Mayboolean: boolean | null;
     MayCatalogBundleMaxItems10000: components["schemas"]["CatalogBundle"][] | null;
@@ -3841,28 +3842,26 @@ export interface components {
     MayDecimalText: components["schemas"]["DecimalText"] | null;
     Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
     Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Mayend_of_billing_periodmonthlyquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
+    Mayend_of_billing_periodnone: "end_of_billing_period" | "none" | null;
     Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
-    Mayexpirenonerollover: "expire" | "none" | "rollover" | null;
     Mayext_aext_bnativepsp: "ext_a" | "ext_b" | "native" | "psp" | null;
     MayfeatureRefvisibleMaybooleanMaxItems1000: {
       feature: components["schemas"]["Ref"];
       visible?: components["schemas"]["Mayboolean"];
     }[] | null;
-    Mayfirst_of_monthbilling_period: "billing_period" | "first_of_month" | null;
+    Mayfirst_of_monthbilling_cycle: "billing_cycle" | "first_of_month" | null;
     Mayfixedper_license: "fixed" | "per_license" | null;
+    Mayfreenoneone_timerecurring: "free" | "none" | "one_time" | "recurring" | null;
     Maygraduatedvolume: "graduated" | "volume" | null;
     Maygrantedbilled: "billed" | "granted" | null;
-    Mayinactiveactive: "active" | "inactive" | null;
-    Mayinferencetrack: "inference" | "track" | null;
+    Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     MayLabel: components["schemas"]["Label"] | null;
     Maylicensedmetered: "licensed" | "metered" | null;
     MayModelPriceViewMaxItems10000: components["schemas"]["ModelPriceView"][] | null;
-    Maymonthlyquarterlyend_of_billing_period: "end_of_billing_period" | "monthly" | "quarterly" | null;
-    Maymonthlyquarterlyyearlydailyevery_6_monthsweekly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+    Maymonthlyquarterlydailyevery_6_monthsweeklyyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
     Maymonthlyquarterlyyearlyone_time: "monthly" | "one_time" | "quarterly" | "yearly" | null;
     Mayno_resetplan_period: "no_reset" | "plan_period" | null;
-    Maynoneend_of_billing_period: "end_of_billing_period" | "none" | null;
-    Maynoneone_timefreerecurring: "free" | "none" | "one_time" | "recurring" | null;
     MaynumberMinimum0: null | number;
     MaynumberTypeint32Minimum0Maximum100: number | null;
     MaynumberTypeint32Minimum1Maximum100: number | null;
@@ -3876,6 +3875,7 @@ export interface components {
     MayRef: components["schemas"]["Ref"] | null;
     MayRefMaxItems100: components["schemas"]["Ref"][] | null;
     MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
+    Mayrolloverexpirenone: "expire" | "none" | "rollover" | null;
     Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
     MaystringMaxLength64: null | string;
     MaystringMaxLength80: null | string;
@@ -3883,6 +3883,7 @@ export interface components {
     MaystringMinLength1MaxLength255: null | string;
     MaystringMinLength1MaxLength256: null | string;
     MayText: components["schemas"]["Text"] | null;
+    Maytrackinference: "inference" | "track" | null;
     MayTraitRef: components["schemas"]["TraitRef"] | null;
     MembershipCreate: {
       company_id: string;

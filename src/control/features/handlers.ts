@@ -18,12 +18,11 @@ import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
 import { whole } from '../../kit/unchanged.js'
 import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'
+import { featureInUse } from '../account/pending-uses.js'
 import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../flags/feature-view.js'
-import { deleteFlagRow } from '../flags/store.js'
 import { type FlagRow, flagDetails, type Outlook } from '../flags/view.js'
 import { type FlagChange, findFlag, freeKey, insertFlag, slugOf, updateFlag } from '../flags/write.js'
 import { memberViews, requireMember } from '../members/rows.js'
-import { featureInUse } from '../plans/pending-uses.js'
 import { ensureFeatureTraits, traitViews } from '../traits/rows.js'
 import { announce, readBeforeDelete } from '../webhooks/publish.js'
 import { withEvents } from './event-summaries.js'
@@ -31,6 +30,7 @@ import { deleteOverridesOf } from './overrides.js'
 import {
   countFeatureRows,
   deleteFeatureRow,
+  deleteFlagRows,
   type FeatureFilter,
   type FeatureMembers,
   findFeature,
@@ -480,6 +480,6 @@ async function deleteFlagsOf(tx: Sql, call: Call<unknown, unknown>, featureId: s
   for (const row of rows) {
     const detail = async () => (await flagDetails(tx, outlookOf(call), [row]))[0]
     await announce(tx, call, 'flag.deleted', detail, featureId)
-    await deleteFlagRow(tx, call.key.accountId, row.id)
   }
+  await deleteFlagRows(tx, featureId)
 }

@@ -122,10 +122,15 @@ export async function updateFeature(
     update features set ${sql({ ...columns(sql, members), updated_at: new Date(nowMs) })} where id = ${id}`
 }
 
-/** False when the account has no such feature. Its licence is deleted with it; its flag remains. */
+/** False when the account has no such feature. Its licence is deleted with it. */
 export async function deleteFeatureRow(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const rows = await sql`delete from features where id = ${id} and account_id = ${accountId} returning id`
   return rows.length > 0
+}
+
+/** Delete the flag of a feature; its rules go with it. */
+export async function deleteFlagRows(sql: Sql, featureId: string): Promise<void> {
+  await sql`delete from flags where feature_id = ${featureId}`
 }
 
 /** A row of licenses. */

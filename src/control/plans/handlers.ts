@@ -11,6 +11,7 @@ import type { Exact } from '../../kit/long.js'
 import { boolean, list, oneOf, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
 import { whole } from '../../kit/unchanged.js'
 import { mayChangePlan } from '../account/definitions-in-use.js'
+import { companiesOn, type PlanPart, pendingMovesTo } from '../account/pending-uses.js'
 import { versionView } from '../entitlements/view.js'
 import { withEventsInside } from '../features/event-summaries.js'
 import type { Outlook } from '../flags/view.js'
@@ -32,7 +33,6 @@ import { findProduct } from '../prices/rows.js'
 import { mainCurrency, namedPrices, planPrices } from '../prices/write.js'
 import { announce } from '../webhooks/publish.js'
 import { issuesOf } from './issues.js'
-import { companiesOn, type PlanPart, pendingMovesTo } from './pending-uses.js'
 import {
   archivePlan,
   countPlanRows,
