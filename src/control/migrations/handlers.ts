@@ -355,8 +355,8 @@ export const retryCompanyMigration: Handler = async call => {
 const datedMax = 100
 
 /**
- * A migration with the next of its dates, as they follow from the companies' subscriptions now (PB-21, N1). Of many
- * companies those with the earliest dates told are asked.
+ * A migration with the next of its dates, as they follow from the companies' subscriptions now (PB-21, N1). The
+ * companies with the earliest dates told are asked, at most so many.
  */
 async function viewOf(call: Call<unknown, unknown>, row: CountedMigration): Promise<PlanVersionMigration> {
   const waits = row.status === 'pending' || row.status === 'in_progress'
