@@ -126,6 +126,7 @@ import * as flags from '../control/flags/handlers.js'
 import * as keys from '../control/keys/handlers.js'
 import * as limits from '../control/limits/handlers.js'
 import * as customPlanBillings from '../control/manage-plan/custom-plan-billings.js'
+import * as trialEnd from '../control/manage-plan/trial-end.js'
 import { customPlanFlow } from '../control/manage-plan/custom-plan-publish.js'
 import * as managing from '../control/manage-plan/handlers.js'
 import { onCompany } from '../control/manage-plan/request.js'
@@ -412,7 +413,7 @@ export const routes: readonly Route[] = [
   get('/reconcile', { scope: 'admin', limit: 'analytics', query: reconciling.reconcileQuery, handle: reconciling.reconcile }),
   get('/search', { scope: 'read', query: searching.searchQuery, handle: searching.search }),
   post('/signed-contexts', { scope: 'write', status: 201, body: contextBody, handle: signedContexts.createSignedContext }),
-  put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', keyed: 'once', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
+  put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', keyed: 'once', body: parseTrialEndUpdate, handle: trialEnd.editTrialEnd }),
   get('/system', { scope: 'admin', environment: 'optional', ofAccount: true, handle: system.getSystem }),
   post('/temporary-access-tokens', { scope: 'admin', status: 201, body: parseTemporaryAccessTokenCreate, handle: portal.createTemporaryAccessToken }),
   get('/top-companies', { scope: 'read', limit: 'analytics', query: overview.topCompaniesQuery, handle: overview.listTopCompanies }),

@@ -67,7 +67,7 @@ async function dropSubscription(
 }
 
 /** Send a message to the company. Returns null when the company is gone. */
-async function tellCompany(
+export async function tellCompany(
   { services, environment, nowMs }: AnyCall,
   companyId: string,
   message: SubscriptionMessage,

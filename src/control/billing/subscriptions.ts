@@ -1,10 +1,6 @@
 // Subscriptions: a provider's sync writes them, and they put companies on plans (PB-50…58).
 import type { Sql } from 'postgres'
-import type {
-  BillingProductPricing,
-  BillingSubscriptionWrite,
-  TrialEndUpdate,
-} from '../../../schemas/billing.js'
+import type { BillingProductPricing, BillingSubscriptionWrite } from '../../../schemas/billing.js'
 import {
   type BillingSubscriptionUpsert,
   validateBillingSubscriptionWrite,
@@ -24,7 +20,7 @@ import type { Call, Handler } from '../../kit/call.js'
 import { type Exact, validExactly } from '../../kit/long.js'
 import { list, page, type QueryOf, query, string } from '../../kit/query.js'
 import { inTransaction } from '../../kit/sql.js'
-import { isoTime, requireTime } from '../../kit/time.js'
+import { requireTime } from '../../kit/time.js'
 import { told, whole } from '../../kit/unchanged.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { overdue } from './payment-gating.js'
@@ -37,7 +33,6 @@ import {
   providerAnchor,
   type SubscribedProduct,
   type SubscriptionRow,
-  subscriptionNow,
 } from './record-rows.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { priceByExternalId, productByExternalId, runningSubscriptions, upsertPrice } from './store.js'
@@ -90,7 +85,8 @@ function providerEventAt({ body, nowMs, services }: Call<Exact<BillingSubscripti
   return new Date(atMs)
 }
 
-async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {
+/** A subscription in full. */
+export async function fullSubscription(call: Call<unknown, unknown>, row: SubscriptionRow) {
   const parts = await subscriptionParts(call.services.sql, call.environment.id, [row])
   return subscriptionView(row, parts, call.nowMs)
 }
@@ -325,41 +321,4 @@ export function initialProducts({ services, environment }: Call<unknown, unknown
   const { plans, initialPlanId } = services.catalogs.get(environment.id)
   const plan = plans.find(one => one.id === initialPlanId)
   return new Set(plan?.versions.flatMap(version => version.billingProductId ?? []))
-}
-
-/**
- * A subscription with another end of its trial; null: now. The period of one that the service bills is its trial, and
- * the first paid one begins where that ends (decision 34).
- */
-function withTrialEnd(had: SubscriptionRow, endMs: number | null, nowMs: number): SubscriptionRow {
-  const trialEnd = Math.floor((endMs ?? nowMs) / 1000)
-  const period = had.own && { period_end: Math.max(trialEnd, Number(had.period_start) + 1) }
-  const row: SubscriptionRow = { ...had, ...period, trial_end: trialEnd, status: 'trialing' }
-  if (endMs !== null || had.trial_end_setting === 'cancel') return row
-  return { ...subscriptionNow(row, nowMs), status: 'active' }
-}
-
-/**
- * PUT /subscription/{subscription_id}/edit-trial-end. Without an instant the trial ends now, as its setting says.
- *
- * errors  404; 400 for a subscription that is not in a trial, and for a past instant.
- * source  EN-91, EN-94; the absent instant: decision.
- */
-export const editTrialEnd: Handler<TrialEndUpdate> = async call => {
-  const { services, environment, params, body, nowMs } = call
-  const named = await findSubscription(services.sql, environment.id, { id: params.subscription_id! })
-  if (!named) throw new ServiceError('not_found', 'Subscription not found')
-  const endMs = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
-  if (endMs !== null && endMs <= nowMs)
-    throw new ServiceError('value_invalid', `trial_end: must be after ${isoTime(nowMs)}`)
-  const row = await inTurn(call, named.external_id, async () => {
-    const stored = await findSubscription(services.sql, environment.id, { externalId: named.external_id })
-    const had = (await currentSubscriptions(call, [stored!]))[0]!
-    if (had.status !== 'trialing' || !isRunning(had, nowMs))
-      throw new ServiceError('state_conflict', 'The subscription is in no trial')
-    const wanted = withTrialEnd({ ...had, updated_at: new Date(nowMs) }, endMs, nowMs)
-    await putSubscription(call, had, wanted)
-    return wanted
-  })
-  return { data: await viewOf(call, row) }
 }

@@ -20,7 +20,7 @@ export async function applyLinks(services: Services): Promise<void> {
     if (call === null) continue
     await applyLink(call, row.plan_version_id).catch(error =>
       services.log.warn(
-        { err: error, product_id: row.product_id },
+        { err: error, environment_id: environmentId },
         'a linked product waits for its companies',
       ),
     )

@@ -36,6 +36,7 @@ import { isRunning } from '../billing/view.js'
 import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
 import { type GroupSettings, groupSettings } from '../plan-groups/settings.js'
 import { bundlesOf } from './bundles.js'
+import type { Settled } from './plan-writes.js'
 import {
   conflict,
   invalid,
@@ -95,6 +96,10 @@ interface Invoiced {
 export interface ManageTerms {
   /** Its payment arrived, so it waits no more (PB-60). */
   readonly paid?: boolean
+  /** The billing that it settles. */
+  readonly settles?: Settled | null
+  /** When the subscription ends by an unpaid invoice, epoch seconds; null: by none; absent: as it does. */
+  readonly cancelAt?: number | null
   /**
    * Set for a published custom plan: takes effect at once, whatever plan the company is on. Absent for a caller's
    * request.
@@ -121,7 +126,7 @@ export async function changeOf(
   catalog: CatalogData,
   company: CompanyDescription,
   body: ManagePlanRequest,
-  { paid = false, custom = null }: ManageTerms = {},
+  { paid = false, custom = null, cancelAt }: ManageTerms = {},
 ): Promise<Change> {
   const { services, nowMs } = call
   const { sql } = services
@@ -192,6 +197,7 @@ export async function changeOf(
     selection,
     expiryPlanId: had?.status === 'trialing' ? catalog.trialExpiryPlanId : null,
     cancelAtMs: invoice && !paid ? nowMs + invoice.daysUntilDue * dayMs : null,
+    cancelAt,
     rows,
   })
   const message = messageOf(call, body, {
@@ -521,6 +527,8 @@ interface OwnTerms {
   readonly coupon: CouponRow | null
   readonly selection: Selection
   readonly cancelAtMs: number | null
+  /** Epoch seconds; takes the place of both; undefined: not said. */
+  readonly cancelAt: number | null | undefined
   /** The plan after a cancelled trial; null: the fallback plan, or no trial (EN-91). */
   readonly expiryPlanId: string | null
   /** Every subscription of the company, including ended ones. */
@@ -581,7 +589,7 @@ function ownRow(
     period_end: terms.endMs / 1000,
     trial_end: trial ? trial.endMs / 1000 : (had?.trial_end ?? null),
     trial_end_setting: trial?.endSetting ?? had?.trial_end_setting ?? null,
-    cancel_at: terms.cancelAtMs === null ? (had?.cancel_at ?? null) : Math.floor(terms.cancelAtMs / 1000),
+    cancel_at: cancelAtOf(terms),
     cancel_at_period_end: false,
     started_at: had?.started_at ?? now,
     expired_at: null,
@@ -610,6 +618,11 @@ function ownRow(
     created_at: had?.created_at ?? now,
     updated_at: now,
   }
+}
+
+function cancelAtOf({ cancelAt, cancelAtMs, had }: OwnTerms): SubscriptionRow['cancel_at'] {
+  if (cancelAt !== undefined) return cancelAt
+  return cancelAtMs === null ? (had?.cancel_at ?? null) : Math.floor(cancelAtMs / 1000)
 }
 
 interface Planned {

@@ -1,22 +1,31 @@
 // Custom plan billings: amounts owed for invoiced plans; pending, active, paid or expired (PB-60…62).
 import type { Sql } from 'postgres'
-import type { CustomPlanBillingPaid, CustomPlanBillingRetry } from '../../../schemas/billing.js'
+import type {
+  CustomPlanBillingPaid,
+  CustomPlanBillingRetry,
+  ManagePlanRequest,
+} from '../../../schemas/billing.js'
 import { customPlanBillingStatuses } from '../../../schemas/enums.js'
 import { dayMs } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { listOf, oneOf, page, type QueryOf, query, string } from '../../kit/query.js'
-import { among, asJson, newest } from '../../kit/sql.js'
+import { among, inTransaction, newest } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
 import { currentSubscriptions } from '../billing/own-subscriptions.js'
-import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
-import { inTurn, putSubscription } from '../billing/subscription-write.js'
+import {
+  type CustomPlanBillingRow,
+  type SubscriptionRow,
+  subscriptionNow,
+  subscriptionsOf,
+} from '../billing/record-rows.js'
+import { inTurn } from '../billing/subscription-write.js'
 import { billingStatusNow, customPlanBillingView, isRunning } from '../billing/view.js'
 import { described } from '../companies/read.js'
 import { allOf } from '../entities/list.js'
 import type { CustomPlan } from './change.js'
 import { companyTurn, manage } from './handlers.js'
-import { closeOlder } from './plan-writes.js'
+import { changeSubscription, type Settled, settleBilling } from './plan-writes.js'
 import { conflict } from './selection.js'
 
 type AnyCall = Call<unknown, unknown>
@@ -58,25 +67,56 @@ async function found({ services, environment, params }: AnyCall): Promise<Custom
   return row
 }
 
-/** PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid. source: PB-60, PB-61 */
+/**
+ * PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid. One that waited puts its plan into force first.
+ *
+ * A kill between the steps leaves a note, by which the rest is done: whoever paid has the plan, and the billing is paid.
+ * source  PB-60, PB-61, decision 37.
+ */
 export const markPaid: Handler<CustomPlanBillingPaid> = async call => {
-  const { services, nowMs } = call
+  const { nowMs } = call
   const { company_id: companyId } = await found(call)
   const row = await companyTurn(call, companyId, async () => {
     const billing = await found(call)
     const status = billingStatusNow(billing, nowMs)
     if (status !== 'pending' && status !== 'active') throw conflict(`It is ${status}`)
-    if (status === 'pending' && billing.request)
-      await manage(call, billing.request, { paid: true, custom: customOf(billing) })
-    const now = new Date(nowMs)
-    const [stored] = await services.sql<CustomPlanBillingRow[]>`
-      update custom_plan_billings set status = 'paid', paid_at = ${now}, updated_at = ${now}
-      where id = ${billing.id} returning *`
-    await closeOlder(services.sql, billing.id, now)
-    await endUnlessPaid(call, companyId)
-    return stored!
+    const at = new Date(nowMs).toISOString()
+    const settles = {
+      billingId: billing.id,
+      values: { status: 'paid', paid_at: at, updated_at: at },
+      request: null,
+    }
+    if (status === 'pending' && billing.request) {
+      const cancelAt = await earliestDue(call, companyId, plansOf(billing.request), billing)
+      await manage(call, billing.request, { paid: true, custom: customOf(billing), settles, cancelAt })
+    } else await settleOnly(call, companyId, billing, settles)
+    return found(call)
   })
   return { data: customPlanBillingView(row, nowMs) }
+}
+
+const plansOf = ({ base_plan_id: base, add_on_selections: addOns }: ManagePlanRequest): string[] => [
+  ...(base == null ? [] : [base]),
+  ...addOns.map(one => one.plan_id),
+]
+
+/** Settle a billing that changes no plans: the subscription no longer ends by it. */
+async function settleOnly(
+  call: AnyCall,
+  companyId: string,
+  billing: CustomPlanBillingRow,
+  settles: Settled,
+): Promise<void> {
+  const own = await runningSubscription(call, companyId)
+  const cancelAt = own && (await earliestDue(call, companyId, await plansHeld(call, companyId), billing))
+  if (own && cancelAt !== endOf(own)) {
+    const changed = { ...own, cancel_at: cancelAt, updated_at: new Date(call.nowMs) }
+    if (await inTurn(call, own.external_id, () => changeSubscription(call, changed, settles))) return
+  }
+  await inTransaction(call.services.sql, async tx => {
+    await settleBilling(tx, settles, new Date(call.nowMs))
+    await call.record?.(tx)
+  })
 }
 
 function customOf(billing: CustomPlanBillingRow): CustomPlan | null {
@@ -112,27 +152,34 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
       days_until_due: days,
     }
     const activates = strategy === 'on_publish' && request !== null
-    if (activates) await manage(call, request, { paid: true, custom: customOf(billing) })
-    const now = new Date(nowMs)
-    const [stored] = await sql<CustomPlanBillingRow[]>`
-      update custom_plan_billings set ${sql({
+    const at = new Date(nowMs).toISOString()
+    const settles = {
+      billingId: billing.id,
+      values: {
         status: activates ? 'active' : 'pending',
         activation_strategy: strategy,
         days_until_due: days,
         send_invoice: body.send_invoice ?? billing.send_invoice,
         customer_email: body.customer_email,
-        billing_cycle_anchor: anchor === null ? null : new Date(anchor),
+        billing_cycle_anchor: anchor === null ? null : new Date(anchor).toISOString(),
         prorate_first_period: anchor === null ? null : (body.prorate_first_period ?? true),
-        request: request && asJson(sql, request),
-        published_at: now,
+        published_at: at,
         paid_at: null,
-        updated_at: now,
-      })} where id = ${billing.id} returning *`
-    if (activates) {
-      await closeOlder(sql, billing.id, now)
-      await endUnlessPaid(call, companyId)
+        updated_at: at,
+      },
+      request,
     }
-    return stored!
+    if (activates) {
+      const again = { ...billing, published_at: new Date(nowMs) }
+      const others = await earliestDue(call, companyId, plansOf(request), again)
+      const cancelAt = Math.min(others ?? Number.POSITIVE_INFINITY, Math.floor((nowMs + days * dayMs) / 1000))
+      await manage(call, request, { paid: true, custom: customOf(billing), settles, cancelAt })
+    } else
+      await inTransaction(sql, async tx => {
+        await settleBilling(tx, settles, new Date(nowMs))
+        await call.record?.(tx)
+      })
+    return found(call)
   })
   return { data: customPlanBillingView(row, nowMs) }
 }
@@ -154,24 +201,48 @@ async function requireNewest(sql: Sql, billing: CustomPlanBillingRow): Promise<v
  * source  PB-60, PB-61.
  */
 export async function endUnlessPaid(call: AnyCall, companyId: string): Promise<void> {
-  const { services, nowMs } = call
-  const rows = await currentSubscriptions(call, await subscriptionsOf(services.sql, [companyId]))
-  const own = rows
-    .map(row => subscriptionNow(row, nowMs))
-    .find(row => row.own !== null && isRunning(row, nowMs))
+  const own = await runningSubscription(call, companyId)
   if (!own) return
+  const cancelAt = await earliestDue(call, companyId, await plansHeld(call, companyId), null)
+  if (cancelAt === endOf(own)) return
+  const changed = { ...own, cancel_at: cancelAt, updated_at: new Date(call.nowMs) }
+  await inTurn(call, own.external_id, () => changeSubscription(call, changed))
+}
+
+const endOf = ({ cancel_at: at }: SubscriptionRow): number | null => (at === null ? null : Number(at))
+
+async function runningSubscription(call: AnyCall, companyId: string): Promise<SubscriptionRow | null> {
+  const rows = await currentSubscriptions(call, await subscriptionsOf(call.services.sql, [companyId]))
+  const running = rows.map(row => subscriptionNow(row, call.nowMs))
+  return running.find(row => row.own !== null && isRunning(row, call.nowMs)) ?? null
+}
+
+async function plansHeld(call: AnyCall, companyId: string): Promise<string[]> {
   const { state } = await described(call, companyId)
-  const held = [state.plan, ...state.addOns].flatMap(one => one?.planId ?? [])
-  const billings = await services.sql<CustomPlanBillingRow[]>`
+  return [state.plan, ...state.addOns].flatMap(one => one?.planId ?? [])
+}
+
+/**
+ * The earliest due date of a company's unpaid billings of these plans, epoch seconds; null: none is due.
+ *
+ * settled  one that is being settled, and closes the older ones of its plan; null: none.
+ */
+async function earliestDue(
+  { services, nowMs }: AnyCall,
+  companyId: string,
+  planIds: readonly string[],
+  settled: CustomPlanBillingRow | null,
+): Promise<number | null> {
+  const { sql } = services
+  const billings = await sql<CustomPlanBillingRow[]>`
     select * from custom_plan_billings
-    where company_id = ${companyId} and status = 'active' and plan_id in ${among(services.sql, held)}`
+    where company_id = ${companyId} and status = 'active' and plan_id in ${among(sql, planIds)}`
+  const closes = (one: CustomPlanBillingRow) =>
+    settled !== null &&
+    (one.id === settled.id ||
+      (one.plan_id === settled.plan_id && one.published_at!.getTime() <= settled.published_at!.getTime()))
   const dues = billings
-    .filter(one => billingStatusNow(one, nowMs) === 'active')
+    .filter(one => billingStatusNow(one, nowMs) === 'active' && !closes(one))
     .map(one => one.published_at!.getTime() + one.days_until_due * dayMs)
-  const cancelAt = dues.length === 0 ? null : Math.floor(Math.min(...dues) / 1000)
-  const present = own.cancel_at === null ? null : Number(own.cancel_at)
-  if (cancelAt === present) return
-  await inTurn(call, own.external_id, () =>
-    putSubscription(call, own, { ...own, cancel_at: cancelAt, updated_at: new Date(nowMs) }),
-  )
+  return dues.length === 0 ? null : Math.floor(Math.min(...dues) / 1000)
 }

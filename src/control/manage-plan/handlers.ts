@@ -100,7 +100,7 @@ export async function manage(
   terms: ManageTerms = {},
 ): Promise<Change> {
   const { services, environment, nowMs } = call
-  const { paid = false, custom = null } = terms
+  const { paid = false, custom = null, settles = null } = terms
   const { company, catalog, change } = await prepared(call, body, terms)
   const { message, had, row, invoice } = change
   const prevented =
@@ -124,6 +124,7 @@ export async function manage(
     row,
     isNew: had === null,
     billing: invoice && !paid ? billingOf(body, change, 'active', custom) : null,
+    settles,
     fieldValues: body.custom_field_values,
     plans: { base: message.basePlanId ?? catalog.fallbackPlanId, addOns: message.addOnIds },
   }

@@ -13,7 +13,7 @@ import { asJson, inTransaction } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
 import { storeDetails } from '../billing/details.js'
 import { type CustomPlanBillingRow, type SubscriptionRow, subscriptionState } from '../billing/record-rows.js'
-import { recount, storeSubscription } from '../billing/subscription-write.js'
+import { causeOf, recount, storeSubscription, tellCompany } from '../billing/subscription-write.js'
 import { companyBriefs } from '../entities/read.js'
 import { planSnapshots } from '../plan-changes/view.js'
 import { announce } from '../webhooks/publish.js'
@@ -86,6 +86,26 @@ export async function closeOlder(sql: Sql, id: string, now: Date): Promise<void>
       and older.status in ('active', 'pending') and older.published_at <= newer.published_at`
 }
 
+/** A billing that a change settles: paid, or in force again. Stored with the rows of the change, after the company. */
+export interface Settled {
+  readonly billingId: string
+  /** Columns of the billing; instants as text. */
+  readonly values: Readonly<Record<string, string | number | boolean | null>>
+  /** The request that it stands for from now on; null: as it is. */
+  readonly request: ManagePlanRequest | null
+}
+
+/** Store a billing as it is settled, and close the older ones. Once more it changes nothing. */
+export async function settleBilling(
+  sql: Sql,
+  { billingId, values, request }: Settled,
+  now: Date,
+): Promise<void> {
+  const columns = { ...values, ...(request && { request: asJson(sql, request) }) }
+  await sql`update custom_plan_billings set ${sql(columns)} where id = ${billingId}`
+  await closeOlder(sql, billingId, now)
+}
+
 /** Rows that belong to a change of plans. */
 export interface PlanWrite {
   readonly companyId: string
@@ -93,6 +113,9 @@ export interface PlanWrite {
   /** The company had no subscription of the service before. */
   readonly isNew: boolean
   readonly billing: NewBilling | null
+  readonly settles?: Settled | null
+  /** A change of the subscription alone: an agreed downgrade in it was announced before. */
+  readonly isQuiet?: boolean
   readonly fieldValues: ManagePlanRequest['custom_field_values']
   readonly plans: PlansHeld
 }
@@ -114,6 +137,7 @@ export interface PlanWriteRow {
   readonly billing: NewBilling | null
   readonly field_values: PlanWrite['fieldValues']
   readonly plans: PlansHeld
+  readonly settles: { readonly billing: Settled | null; readonly isQuiet: boolean } | null
   /** The rows are stored; billing-cycle counters may still wait for their recount. */
   readonly is_stored: boolean
   readonly changed_at: Date
@@ -122,9 +146,9 @@ export interface PlanWriteRow {
 /** Note what is to be stored. Returns the note's id; null: nothing is. */
 export async function beginPlanWrite(
   { services, environment, key, nowMs }: AnyCall,
-  { companyId, row, isNew, billing, fieldValues, plans }: PlanWrite,
+  { companyId, row, isNew, billing, settles = null, isQuiet = false, fieldValues, plans }: PlanWrite,
 ): Promise<string | null> {
-  if (row === null && billing === null && fieldValues.length === 0) return null
+  if (row === null && billing === null && settles === null && fieldValues.length === 0) return null
   const { sql } = services
   const id = newId('plwr_')
   await sql`
@@ -138,6 +162,7 @@ export async function beginPlanWrite(
       billing: billing && asJson(sql, billing),
       field_values: asJson(sql, fieldValues),
       plans: asJson(sql, plans),
+      settles: asJson(sql, { billing: settles, isQuiet }),
       changed_at: new Date(nowMs),
     })}`
   return id
@@ -174,16 +199,57 @@ export async function storePlanWrite(
 async function storeRows(
   tx: Sql,
   call: AnyCall,
-  { companyId, row, billing, fieldValues: values }: Omit<PlanWrite, 'isNew' | 'plans'>,
+  { companyId, row, billing, settles, isQuiet, fieldValues: values }: Omit<PlanWrite, 'isNew' | 'plans'>,
   nowMs: number,
 ): Promise<void> {
   const { environment, services } = call
   if (row) {
     await storeSubscription(tx, row)
-    await announceDowngrade(tx, call, row)
+    if (!isQuiet) await announceDowngrade(tx, call, row)
   }
   if (billing) await insertBilling({ services, environment, nowMs }, billing, tx)
+  if (settles) await settleBilling(tx, settles, new Date(nowMs))
   if (values.length > 0) await storeDetails(tx, environment.id, companyId, { values }, nowMs)
+}
+
+/**
+ * Change a subscription of a company alone: the company first, then the row, the billing that it settles, and the
+ * counters. A note made before lets the job or the next change of the company's plans store what a kill leaves out. The
+ * caller holds the turns of the company and of the subscription.
+ *
+ * returns  false when the company does not take it: nothing changed.
+ * source   decision 37, PB-60; US-3.
+ */
+export async function changeSubscription(
+  call: AnyCall,
+  row: SubscriptionRow,
+  settles: Settled | null = null,
+): Promise<boolean> {
+  const companyId = row.company_id!
+  const plans = { base: null, addOns: [] }
+  const write = {
+    companyId,
+    row,
+    isNew: false,
+    billing: null,
+    settles,
+    isQuiet: true,
+    fieldValues: [],
+    plans,
+  }
+  const noteId = await beginPlanWrite(call, write)
+  const cause = causeOf(call, 'subscription_change')
+  const message = { type: 'put_subscription', subscription: subscriptionState(row), cause } as const
+  const reply = await tellCompany(call, companyId, message)
+  if (!reply?.accepted) {
+    await dropPlanWrite(call, noteId)
+    return false
+  }
+  await storePlanWrite(call, noteId, write, reply.recount !== null)
+  if (reply.recount === null) return true
+  await recount(call, companyId, reply.recount)
+  await dropPlanWrite(call, noteId)
+  return true
 }
 
 /** Store the rows of an interrupted change as they were noted. Their note stays. */
@@ -194,7 +260,10 @@ async function storeNoted(call: AnyCall, id: string): Promise<void> {
     if (!noted) return
     const { company_id: companyId, subscription, billing, field_values: fieldValues } = noted
     const row = subscription && revived(subscription)
-    await storeRows(tx, call, { companyId, row, billing, fieldValues }, noted.changed_at.getTime())
+    // notes of older versions say nothing of billings
+    const { billing: settles, isQuiet } = noted.settles ?? { billing: null, isQuiet: false }
+    const write = { companyId, row, billing, settles, isQuiet, fieldValues }
+    await storeRows(tx, call, write, noted.changed_at.getTime())
   })
 }
 
@@ -263,10 +332,11 @@ function isMade({ plan, addOns, subscriptions, schedule }: CompanySnapshot, writ
     )
   const had = subscriptions.find(({ id }) => id === row.id)
   if (had === undefined || isNew) return had !== undefined
-  const { items, cancelAtPeriodEnd } = subscriptionState(row)
+  const { items, cancelAtPeriodEnd, cancelAtMs, trialEndMs } = subscriptionState(row)
+  const has = [had.items, had.cancelAtPeriodEnd, had.cancelAtMs, had.trialEndMs]
   const laterMs = (row.own?.scheduled?.effective_at ?? 0) * 1000
   return (
-    JSON.stringify([had.items, had.cancelAtPeriodEnd]) === JSON.stringify([items, cancelAtPeriodEnd]) &&
+    JSON.stringify(has) === JSON.stringify([items, cancelAtPeriodEnd, cancelAtMs, trialEndMs]) &&
     (schedule?.downgrade?.effectiveAtMs ?? 0) === laterMs
   )
 }
