@@ -17,6 +17,9 @@ const dayMs = 24 * hourMs
  */
 const retentionMs = 364 * dayMs
 
+/** The instant since which events are surely kept (EV-20): earlier hours are known as a whole only. */
+export const keptSinceMs = (nowMs: number): number => nowMs - retentionMs
+
 /** A stored event (EV-70). Missing texts are empty. */
 export interface EventRow {
   readonly environment_id: string
@@ -213,7 +216,8 @@ export interface HistoryRow {
 /**
  * Usage per company, event and period; rows can be summed.
  *
- * companyIds  null: all. boundsMs: ascending whole hours.
+ * companyIds  null: all. boundsMs: ascending; an hour that a bound divides is read from its events, which are kept for a
+ *             time (`keptSinceMs`).
  * source      US-20…24.
  */
 export async function usageHistory(
@@ -225,21 +229,23 @@ export async function usageHistory(
   page: { readonly limit: number; readonly offset: number },
 ): Promise<HistoryRow[]> {
   if (subtypes.length === 0 || companyIds?.length === 0) return []
-  const rows = await ask<{ company_id: string; subtype: string; period_start: number; quantity: string }>(
+  const divided = boundsMs.filter(boundMs => boundMs % hourMs !== 0)
+  const rows = await ask<{ company_id: string; subtype: string; start_ms: number; quantity: string }>(
     store,
     'usage_history',
     {
       environment_id: environmentId,
       company_ids: companyIds ?? [],
       subtypes,
-      bounds: boundsMs.map(boundMs => boundMs / 1_000),
+      bounds_ms: boundsMs,
+      cut_hours: [...new Set(divided.map(boundMs => floor(boundMs, hourMs) / 1_000))],
       ...page,
     },
   )
   return rows.map(row => ({
     companyId: row.company_id,
     subtype: row.subtype,
-    startMs: row.period_start * 1_000,
+    startMs: row.start_ms,
     quantity: quantityFromText(row.quantity),
   }))
 }

@@ -434,7 +434,8 @@ t.test('questions to real stores', async t => {
     const history = {
       company_ids: ['comp_a'],
       subtypes: ['alpha'],
-      bounds: [day0Ms / 1000, day0Ms / 1000 + 86_400],
+      bounds_ms: [day0Ms, day0Ms + dayMs],
+      cut_hours: [],
       ...page,
     }
     t.same(keys(await plan('usage_history', history))[0], ['environment_id', 'company_id', 'subtype', 'hour'])

@@ -6,8 +6,8 @@ import {
   bucketsMax,
   cumulate,
   pointsOf,
+  requireKnownEnds,
   requireRange,
-  requireWholeHours,
   windowAt,
 } from '../../src/control/usage/buckets.js'
 import { type EntitledPast, entitledOver, limitPoints } from '../../src/control/usage/limits.js'
@@ -52,8 +52,10 @@ t.test('US-12, US-22 at most 366 buckets; start before end', async t => {
   t.throws(() => requireRange({ startMs, endMs: startMs }), /before end_time/)
   t.throws(() => requireRange({ startMs: -1, endMs: startMs }), /1970/)
   t.throws(() => requireRange({ startMs, endMs: at('2100-01-02') }), /2100/)
-  t.throws(() => requireWholeHours({ startMs: startMs + 1, endMs: startMs + hourMs }), /start_time/)
-  t.throws(() => requireWholeHours({ startMs, endMs: startMs + hourMs + 1 }), /end_time/)
+  const kept = startMs + dayMs
+  t.throws(() => requireKnownEnds({ startMs: startMs + 1, endMs: startMs + hourMs }, kept), /start_time/)
+  t.throws(() => requireKnownEnds({ startMs, endMs: startMs + hourMs + 1 }, kept), /end_time/)
+  t.doesNotThrow(() => requireKnownEnds({ startMs: kept + 1, endMs: kept + 2 }, kept))
 })
 
 t.test(

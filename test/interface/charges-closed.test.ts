@@ -39,13 +39,21 @@ t.test('RA-12, RA-20, RA-23 a period is written once; what comes late is a line 
   for (const line of closed.lines) hash.update(`${JSON.stringify(line)}\n`)
   t.equal(closed.period.hash, hash.digest('hex'), 'the hash is over the lines as they are shown')
 
+  const bounds = `start_time=${closed.period.start_time}&end_time=${closed.period.end_time}`
+  await world.use('once', 'call', 2)
+  const history = await client.ok('GET', `/feature-usage-history?company_ids=${company}&${bounds}`)
+  t.match(history, [{ usage: 10, period_start: closed.period.start_time }], 'US-20 to the second')
+  t.equal(history.length, 1)
+  await world.use('once', 'call', -2)
+
   // an event of the closed period, and one that is imported
   await world.use('once', 'call', 4, late('2031-02-01T00:00:00.000Z'))
   await world.use('once', 'call', 5)
   await world.use('once', 'call', 100, { ...late('2031-02-01T00:00:00.000Z'), backfill: true })
   await services.sql`update billing_due set due_ms = 0, closed_ms = null`
-  await closeBilling(services, [world.environmentId])
-  t.same(await world.charges(company, 'previous'), closed, 'closing again changes nothing')
+  const close = () => closeBilling(services, [world.environmentId])
+  await Promise.all([close(), close()])
+  t.same(await world.charges(company, 'previous'), closed, 'closing again, twice at once, changes nothing')
   const open = await world.charges(company)
   t.same(told(open.lines), ['recurring 1 1000', 'correction 4 12', 'usage 5 15'])
   t.match(open.lines[1], {

@@ -7,7 +7,7 @@ import { cadenceMonths, priceTiers, type StoredPrice } from '../../catalog/price
 import type { ItemPrice, OfferedPrice, RatedEntitlement, RatedVersion } from '../../core/rating/facts.js'
 import { readQuantity } from '../../core/values/quantity.js'
 import { among } from '../../kit/sql.js'
-import type { BillingPriceRow } from '../prices/rows.js'
+import { type BillingPriceRow, packageSizes } from '../prices/rows.js'
 
 /** A former row of a table, and when it stopped to hold, epoch ms. */
 export interface Prior<Row> {
@@ -60,15 +60,13 @@ export async function ratedVersions(
   const entitlements = [...present, ...deleted.map(({ terms }) => terms)]
   const featureIds = [...new Set(entitlements.map(one => one.feature_id))]
   const priceIds = [...new Set(entitlements.flatMap(one => one.prices.map(({ id }) => id)))]
-  const [features, gone, sizes] = await Promise.all([
+  const [features, gone, sizeOf] = await Promise.all([
     sql<FeatureRow[]>`
       select id, feature_type, event_subtype, trait_hierarchy from features where id in ${among(sql, featureIds)}`,
     priorTerms<FeatureRow>(sql, environmentId, 'features', featureIds),
-    sql<{ id: string; package_size: number }[]>`
-      select id, package_size from billing_prices where id in ${among(sql, priceIds)}`,
+    packageSizes(sql, priceIds),
   ])
   const featureOf = new Map([...gone.map(({ terms }) => terms), ...features].map(one => [one.id, one]))
-  const sizeOf = new Map(sizes.map(one => [one.id, one.package_size]))
   return new Map(
     versions.map(row => {
       const own = entitlements.filter(one => one.plan_version_id === row.id)

@@ -11,7 +11,7 @@ import { among } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
 import { creditViews } from '../credits/view.js'
 import { featureViews } from '../flags/feature-view.js'
-import { productRows } from '../prices/rows.js'
+import { packageSizes, productRows } from '../prices/rows.js'
 import { entitlementCurrencyPrices, meteredPriceView, productView, type SoldAs } from '../prices/view.js'
 import { traitViews } from '../traits/rows.js'
 
@@ -68,6 +68,10 @@ export async function entitlementViews(
     sql,
     distinct(rows.flatMap(row => [row.billing_product_id, ...row.prices.map(price => price.product_id)])),
   )
+  const sizes = await packageSizes(
+    sql,
+    rows.flatMap(row => row.prices.map(price => price.id)),
+  )
   return rows.map(row => {
     const plan = plans.get(row.plan_version_id)
     const feature = features.get(row.feature_id)
@@ -87,8 +91,8 @@ export async function entitlementViews(
       ...(trait && { value_trait: trait }),
       ...(credit && { value_credit: credit }),
       ...(product && { usage_based_product: productView(product, accountId) }),
-      currency_prices: entitlementCurrencyPrices(row.prices, soldAs, row.created_at.getTime()),
-      ...meteredPrices(row, soldAs),
+      currency_prices: entitlementCurrencyPrices(row.prices, soldAs, row.created_at.getTime(), sizes),
+      ...meteredPrices(row, soldAs, sizes),
     }
   })
 }
@@ -139,7 +143,11 @@ type MeteredPrices = Pick<
 >
 
 /** The price members without a currency show the first stored currency. */
-function meteredPrices(row: EntitlementRow, soldAs: (price: StoredPrice) => SoldAs): MeteredPrices {
+function meteredPrices(
+  row: EntitlementRow,
+  soldAs: (price: StoredPrice) => SoldAs,
+  sizes: ReadonlyMap<string, number>,
+): MeteredPrices {
   const currency = row.prices[0]?.currency
   const shown: Record<string, BillingPriceView> = {}
   for (const price of row.prices)
@@ -148,6 +156,7 @@ function meteredPrices(row: EntitlementRow, soldAs: (price: StoredPrice) => Sold
         price,
         soldAs(price),
         row.created_at.getTime(),
+        sizes.get(price.id),
       )
   return shown
 }

@@ -88,3 +88,11 @@ export async function pricesOfProducts(
   return sql<BillingPriceRow[]>`
     select * from billing_prices where product_id in ${among(sql, productIds)} and is_active order by created_at, id`
 }
+
+/** Units that prices sell together, by id; a price that is not stored yet is missing. source: PB-42 */
+export async function packageSizes(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<{ id: string; package_size: number }[]>`
+    select id, package_size from billing_prices where id in ${among(sql, [...new Set(ids)])}`
+  return new Map(rows.map(row => [row.id, row.package_size]))
+}

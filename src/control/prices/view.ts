@@ -61,8 +61,18 @@ export interface SoldAs {
   readonly name: string
 }
 
-/** A price of an entitlement in full. `sinceMs`: creation time of its owner, for a price not stored yet. */
-export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: number): BillingPriceView {
+/**
+ * A price of an entitlement in full.
+ *
+ * sinceMs      creation time of its owner, for a price not stored yet.
+ * packageSize  units sold together (PB-42).
+ */
+export function meteredPriceView(
+  price: StoredPrice,
+  product: SoldAs,
+  sinceMs: number,
+  packageSize = 1,
+): BillingPriceView {
   const at = price.minted_at ?? isoTime(sinceMs)
   return {
     id: price.id,
@@ -73,7 +83,7 @@ export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: n
     product_name: product.name,
     currency: price.currency,
     ...intervalOf(price.cadence),
-    package_size: 1,
+    package_size: packageSize,
     price: storedLong(price.price),
     price_decimal: price.price_decimal,
     price_tier: tierViews(price.tiers ?? []),
@@ -140,11 +150,15 @@ export function entitlementCurrencyPrices(
   prices: readonly StoredPrice[],
   soldAs: (price: StoredPrice) => SoldAs,
   sinceMs: number,
+  sizes: ReadonlyMap<string, number>,
 ): EntitlementCurrencyPrices[] {
   return byCurrency(prices).map(([currency, own]) => ({
     currency,
     ...Object.fromEntries(
-      own.map(price => [`${price.cadence}_price`, meteredPriceView(price, soldAs(price), sinceMs)]),
+      own.map(price => [
+        `${price.cadence}_price`,
+        meteredPriceView(price, soldAs(price), sinceMs, sizes.get(price.id)),
+      ]),
     ),
   }))
 }

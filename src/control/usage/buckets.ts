@@ -38,11 +38,20 @@ export function requireRange({ startMs, endMs }: Range): void {
   if (startMs < 0 || endMs > latestMs) throw invalid('start_time and end_time: from 1970 to 2100')
 }
 
-/** requireRange, and both ends must be whole hours. source: US-20 */
-export function requireWholeHours(range: Range): void {
+/**
+ * requireRange, and ends that the stores know exactly: any instant since which events are kept, whole hours before.
+ *
+ * keptMs  the instant since which events are kept.
+ * source  US-20.
+ */
+export function requireKnownEnds(range: Range, keptMs: number): void {
   requireRange(range)
-  if (range.startMs % hourMs !== 0) throw invalid('start_time must lie on an hour boundary')
-  if (range.endMs % hourMs !== 0) throw invalid('end_time must lie on an hour boundary')
+  for (const [name, atMs] of [
+    ['start_time', range.startMs],
+    ['end_time', range.endMs],
+  ] as const)
+    if (atMs % hourMs !== 0 && atMs < keptMs)
+      throw invalid(`${name} must lie on an hour boundary: events of that time are no longer kept`)
 }
 
 function invalid(message: string): ServiceError {

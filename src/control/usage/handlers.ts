@@ -1,5 +1,6 @@
 // Usage of entitled features, now and over time.
 import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/enums.js'
+import { keptSinceMs } from '../../analytics/history.js'
 import type { FeatureDef } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
@@ -21,7 +22,7 @@ import {
 } from '../../kit/query.js'
 import type { UsageRow } from '../../wire/usage-rows.js'
 import { lookedUp } from '../entities/write.js'
-import { requireRange, requireWholeHours } from './buckets.js'
+import { requireKnownEnds, requireRange } from './buckets.js'
 import { companiesOfFeature, usersOfFeature } from './entitled.js'
 import { describedOrNull, knownCompany, knownFeature, knownUser, oneUsage, usageRows } from './rows.js'
 import { countEntitledCompanies, countEntitledMembers, matchingFeatures } from './store.js'
@@ -128,16 +129,16 @@ const historyShape = {
 export const historyQuery = query(historyShape)
 
 /**
- * GET /feature-usage-history: increments by company and event feature, in whole hours.
+ * GET /feature-usage-history: increments by company and event feature, between any instants.
  *
- * errors  400 for a range that is invalid, not in whole hours, or has more than 366 buckets. Unknown ids match
- *         nothing.
+ * errors  400 for a range that is invalid, divides an hour whose events are no longer kept, or has more than 366
+ *         buckets. Unknown ids match nothing.
  * source  US-20…24 (not for publishable keys: US-23), US-50.
  */
 export const listFeatureUsageHistory: Handler<undefined, QueryOf<typeof historyShape>> = async call => {
   const { company_ids, feature_ids, start_time: startMs, end_time: endMs, granularity } = call.query
   const range = { startMs, endMs }
-  requireWholeHours(range)
+  requireKnownEnds(range, keptSinceMs(call.services.clock.wall()))
   const { features } = call.services.catalogs.get(call.environment.id)
   await call.services.projections.barrierOf('clickhouse', call.environment.id)
   const data = await usageRowsOver(call, {

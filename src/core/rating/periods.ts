@@ -1,6 +1,7 @@
 // Billing periods: those of a subscription, and those of its company.
 import type { SubscriptionState } from '../model/company-state.js'
-import { monthStart, nextMonthStart, periodAt, recurrenceAfter, type Window } from '../values/period.js'
+import { billingAnchor } from '../plans/plan.js'
+import { isOn, monthStart, nextMonthStart, periodAt, recurrenceAfter, type Window } from '../values/period.js'
 import { goneAt, type HeldSpan, type HistoryEntry, type SubscriptionSince, statesOf } from './history.js'
 
 /** A period of one subscription. */
@@ -36,6 +37,7 @@ export function tilesOf(states: readonly SubscriptionSince[], upToMs: number): T
   const tiles: Tile[] = []
   let tile: Tile | null = null
   let source: SubscriptionState | null = null
+  let anchorMs: number | null = null
   const cut = (atMs: number): void => {
     if (tile !== null && tile.startMs < atMs) tiles.push({ ...tile, endMs: Math.min(tile.endMs, atMs) })
     tile = null
@@ -58,7 +60,8 @@ export function tilesOf(states: readonly SubscriptionSince[], upToMs: number): T
     const now: Tile | null = tile
     if (now === null || startMs >= (now as Tile).startMs) {
       if (now !== null && startMs > (now as Tile).startMs) cut(startMs)
-      tile = { startMs, endMs, dueEndMs: endMs, isReported: true, anchorMs: anchorOf(state) }
+      anchorMs = anchorKept(state, anchorMs)
+      tile = { startMs, endMs, dueEndMs: endMs, isReported: true, anchorMs }
       roll(fromMs)
     }
   }
@@ -68,17 +71,21 @@ export function tilesOf(states: readonly SubscriptionSince[], upToMs: number): T
 }
 
 function following(tile: Tile, source: SubscriptionState): Tile {
-  const { anchorMs, intervalMonths, periodStartMs } = source
+  const { anchorMs, intervalMonths } = source
   const startMs = tile.endMs
   const endMs =
     anchorMs == null
-      ? recurrenceAfter(periodStartMs, startMs)
+      ? recurrenceAfter(tile.anchorMs, startMs)
       : recurrenceAfter(anchorMs, startMs, intervalMonths)
   return { startMs, endMs, dueEndMs: endMs, isReported: anchorMs != null, anchorMs: tile.anchorMs }
 }
 
-function anchorOf({ anchorMs, periodStartMs }: SubscriptionState): number {
-  return anchorMs ?? periodStartMs
+/** The anchor of a period: the known one goes on while periods begin on it. source: RA-5, decision 34 */
+function anchorKept(state: SubscriptionState, knownMs: number | null): number {
+  const { anchorMs, cycleAnchorMs, periodStartMs } = state
+  const own = anchorMs ?? cycleAnchorMs
+  if (own == null && knownMs !== null && isOn(knownMs, periodStartMs)) return knownMs
+  return billingAnchor(state)
 }
 
 /**
