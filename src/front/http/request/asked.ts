@@ -13,6 +13,7 @@ import { idempotencyHeader } from './once.js'
 import { matchHeader } from './precondition.js'
 import { askNobody, none } from './request.js'
 import type { Shared } from './shared.js'
+import { takesGzip } from './zipped.js'
 
 const letterP = 0x70
 
@@ -34,6 +35,8 @@ export class Asked {
   ifNoneMatch = ''
   protected ifMatch = ''
   protected encoding: Encoding | ServiceError = 'identity'
+  /** The caller takes gzip, and the route may answer so. */
+  protected zips = false
   /** Content-Type of a body that its handler parses. */
   protected contentType = ''
   /** Attributes of a CloudEvent in binary mode; null: it is none. */
@@ -78,6 +81,7 @@ export class Asked {
     this.environmentId = head.environmentId
     if (route.noted) this.url = req.getUrl()
     if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
+    if (this.compiled.mayZip) this.zips = takesGzip(req.getHeader('accept-encoding'))
     // checks do not record the user agent
     if (route.limit !== 'check') this.userAgent = head.userAgent
     if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch

@@ -3,6 +3,7 @@ import type { Metrics, Spread, Tally } from '../../../metrics.js'
 import { LastAdmission } from '../admission/admit.js'
 import type { Route } from '../routing/route.js'
 import { boundOf } from './body.js'
+import { mayZip } from './zipped.js'
 
 /** A route with its counters. */
 export class Compiled {
@@ -11,6 +12,8 @@ export class Compiled {
   readonly isOpen: boolean
   /** One of the hot paths: it asks no store. */
   readonly isHot: boolean
+  /** Its long answers are compressed for callers who take gzip. */
+  readonly mayZip: boolean
   readonly label: string
   readonly method: string
   readonly seconds: Spread
@@ -28,6 +31,7 @@ export class Compiled {
     this.bodyBytesMax = boundOf(route)
     this.isOpen = route.scope === 'check' || route.scope === 'capture' || route.scope === 'portal'
     this.isHot = route.limit === 'check' || route.limit === 'ingest'
+    this.mayZip = mayZip(route)
     this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
     this.label = `${this.method} ${route.path}`
     this.seconds = metrics.http.durations.child({ route: this.label })

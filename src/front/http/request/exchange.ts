@@ -52,6 +52,7 @@ import {
 } from './respond.js'
 import { mustDocumentTaken, retried, takenAnswer } from './retried.js'
 import { unknownNames } from './unknown-names.js'
+import { isLong, varyLine, zipped } from './zipped.js'
 
 // Bytes of bodies of unauthenticated callers, in total.
 const strangeBytesMax = 4_194_304
@@ -483,12 +484,15 @@ export class Exchange extends Asked implements Listener, Caller {
     const echo = echoed(this.echo, this.params)
     const { status, noted, tagged } = this.compiled.route
     let headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
+    if (this.compiled.mayZip) headers += varyLine
     if (tagged && this.rawQuery === '') headers += `\r\nETag: ${tagOf(answer)}`
     const reply = success(answer, status, echo, headers)
     if (this.asked !== null && answer.cache !== undefined)
       this.shared.services!.answers.keep(this.asked, answer.cache, reply.body)
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
+    else if (this.zips && !this.headOnly && isLong(reply))
+      this.resume(zipped(reply, groupOf(this.admission)), made => this.answer(made))
     else this.answer(reply)
   }
 
