@@ -170,3 +170,40 @@ t.test('refusals', async t => {
   t.ok(validatorOf('/events', 'get', 429)!(answer.body), 'names its bucket')
   t.ok(answer.headers.get('retry-after'))
 })
+
+t.test('S11 the chain that the page begins with runs as it stands, and what it sends is counted', async t => {
+  const [, chain] = /execute these as they stand: (.*?)\. /.exec(
+    (document.info as { description: string }).description,
+  )!
+  const titles = [...chain!.matchAll(/`(\w+) ([^`]+)`/g)]
+  t.ok(titles.length >= 5, chain!)
+  for (const again of [1, 2]) {
+    for (const [, method, template] of titles) {
+      const { parameters = [], requestBody } = document.paths[template!]![method!.toLowerCase()]! as {
+        parameters?: { in?: string; name?: string; example?: string | Record<string, string> }[]
+        requestBody?: { content: Record<string, { example: unknown }> }
+      }
+      let path = template!
+      for (const one of parameters) {
+        if (one.in === 'path') path = path.replace(`{${one.name}}`, String(one.example))
+        else if (one.example !== undefined)
+          path += `?${new URLSearchParams(
+            Object.entries(one.example).map(([name, value]): [string, string] => [
+              `${one.name}[${name}]`,
+              value,
+            ]),
+          )}`
+      }
+      const answer = await client.send(method!, path, requestBody?.content['application/json']?.example)
+      const known = again === 2 && path === '/features'
+      t.ok(known ? answer.status === 400 : answer.status < 300, `${method} ${path}: ${answer.status}`)
+      if (path.startsWith('/companies/lookup')) {
+        const counts = (answer.body.data.metrics as { event_subtype: string; value: number }[]).filter(
+          one => one.event_subtype === 'export',
+        )
+        t.ok(counts.length > 0, 'the event counts')
+        for (const { value } of counts) t.equal(value, 3 * again, 'each time it is sent')
+      }
+    }
+  }
+})

@@ -35,6 +35,9 @@ const prefixes: Readonly<Record<string, string>> = {
   account_member: 'acme_',
   add_on: 'plan_',
   api_key: 'apik_',
+  audit_log: 'audt_',
+  billing: 'ext_',
+  billing_profile: 'bprf_',
   billing_credit: 'bcrd_',
   bundle: 'bcbn_',
   company: 'comp_',
@@ -62,8 +65,12 @@ const prefixes: Readonly<Record<string, string>> = {
   plan: 'plan_',
   plan_change: 'plch_',
   plan_entitlement: 'pltl_',
+  plan_grant: 'pcgr_',
+  plan_group: 'plgr_',
   plan_version: 'plvr_',
+  plan_version_company_migration: 'pvcm_',
   plan_version_migration: 'pvmg_',
+  custom_plan_billing: 'cpbl_',
   product: 'bilp_',
   price: 'bilpp_',
   reservation: 'bcle_',
@@ -82,12 +89,12 @@ const texts: Readonly<Record<string, string>> = {
   description: 'To begin with',
   email: 'ada@acme.example',
   url: 'https://acme.example/hooks',
-  key: 'api-calls',
-  flag_key: 'api-calls',
-  feature_key: 'api-calls',
-  event: 'api_call',
-  event_name: 'api_call',
-  event_subtype: 'api_call',
+  key: 'exports',
+  flag_key: 'exports',
+  feature_key: 'exports',
+  event: 'export',
+  event_name: 'export',
+  event_subtype: 'export',
   trait: 'seats',
   currency: 'usd',
   idempotency_key: 'call-1',
@@ -120,8 +127,8 @@ const names: Readonly<Record<string, string>> = {
   api: 'Billing service',
   billing: 'AI credits',
   environment: 'Staging',
-  feature: 'API calls',
-  flag: 'API calls',
+  feature: 'Exports',
+  flag: 'Exports',
   plan: 'Starter',
   rule: 'Starter',
   user: 'Ada',
@@ -138,6 +145,11 @@ const at = '2026-11-20T06:05:54.981Z'
  */
 export function exampleOf(schema: object, named: object): unknown {
   return new Examples(named as Named).of(schema as Schema, '', '', 0)
+}
+
+/** An example of a path parameter: an id of its kind, or the key that other examples use. */
+export function parameterExample(name: string): string {
+  return textOf({ type: 'string' }, name, '')
 }
 
 class Examples {

@@ -13,8 +13,9 @@ import {
   verbs,
 } from '../../front/http/routing/route.js'
 import type { QueryParameter } from '../../kit/query.js'
-import { exampleOf } from './examples.js'
+import { exampleOf, parameterExample } from './examples.js'
 import { parameterText } from './parameters.js'
+import { sentenceOf } from './sentences.js'
 import { examples, groups, introduction, otherBodies, tagTexts } from './texts.js'
 
 /** A JSON object in the document. */
@@ -119,7 +120,7 @@ function operationOf(route: Route, guarded: boolean): Json {
     tags: [tagOf(route)],
     operationId,
     summary: sentence(operationId),
-    description: [told?.description, needs(route)].filter(Boolean).join('\n\n'),
+    description: [told?.description ?? sentenceOf(title), needs(route)].filter(Boolean).join('\n\n'),
     ...(route.ofrep ? { security: [{ apiKey: [] }, { bearer: [] }] } : {}),
     parameters: [
       ...pathParameters(route),
@@ -251,6 +252,7 @@ function pathParameters(route: Route): readonly Json[] {
     required: true,
     description: parameterText(name),
     schema: { type: 'string' },
+    example: parameterExample(name),
   }))
 }
 
@@ -264,6 +266,7 @@ function parameterOf({ name, spelling, required, schema }: QueryParameter): Json
     ...(description === undefined ? {} : { description }),
     ...(map ? { style: 'deepObject', explode: true, description: mapText(name, spelling) } : {}),
     schema: plain,
+    ...(name === 'keys' && map ? { example: { slug: 'acme' } } : {}),
   }
 }
 

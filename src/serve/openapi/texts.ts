@@ -19,6 +19,11 @@ const budgets = rateLimitBuckets
 /** Introduction, shown before the operations. */
 export const introduction = `Tollgate evaluates entitlements and feature flags, meters usage, and accounts for credits.
 
+**Begin here.** Send a key with *Authorize*, then execute these as they stand: \`POST /features\`, \`POST /companies\`, \`POST /events\`, \`POST /flags/{key}/check\`, \`GET /companies/lookup\`. The guides above each lead to one thing, command by command.
+
+<details>
+<summary>Keys, responses, errors, rate limits</summary>
+
 **Keys.** Every request except those of the group Operation carries an API key in \`X-Service-Api-Key\`. A key belongs to one environment or to the whole account. With an account-wide key, \`X-Service-Environment-Id\` names the environment.
 
 **Responses** are \`{"data": …, "params": …}\`; \`params\` echoes the path and query parameters. Times are RFC 3339 in UTC with milliseconds. Lists take \`limit\` (default 100, at most 250) and \`offset\`.
@@ -31,7 +36,9 @@ export const introduction = `Tollgate evaluates entitlements and feature flags, 
 |---|---|---|
 ${budgets}
 
-**Freshness.** The next check sees every acknowledged write.`
+**Freshness.** The next check sees every acknowledged write.
+
+</details>`
 
 /** Descriptions of the groups of operations, in the order they are shown; other groups follow by name. */
 export const tagTexts: Readonly<Record<string, string>> = {
@@ -124,7 +131,7 @@ export const otherBodies: Readonly<Record<string, Readonly<Record<string, object
 const keys = { slug: 'acme' }
 const limit = { value_type: 'numeric', value_numeric: 8000, metric_period: 'current_month' }
 const checked = {
-  flag: 'api-calls',
+  flag: 'exports',
   flag_id: 'flag_7QmKc2sYh4D',
   value: true,
   reason: 'Matched plan entitlement rule "Starter" (rule_3hZb0PqWx9L)',
@@ -135,12 +142,12 @@ const checked = {
   error: null,
   feature_allocation: 1000,
   feature_usage: 412,
-  feature_usage_event: 'api_call',
+  feature_usage_event: 'export',
   feature_usage_period: 'current_month',
   feature_usage_reset_at: '2026-12-01T00:00:00.000Z',
 }
 const evaluated = {
-  key: 'api-calls',
+  key: 'exports',
   value: true,
   variant: 'on',
   reason: 'TARGETING_MATCH',
@@ -163,7 +170,7 @@ const acknowledged = {
 export const examples: Readonly<Record<string, Example>> = {
   'POST /temporary-access-tokens': { body: { lookup: keys, resource_type: 'company' } },
   'POST /batch': {
-    body: { events: [{ type: 'track', body: { event: 'api_call', company: keys } }] },
+    body: { events: [{ type: 'track', body: { event: 'export', company: keys } }] },
   },
   'POST /companies': { body: { keys, name: 'Acme', traits: { seats: 25 } } },
   'POST /company-overrides': {
@@ -180,7 +187,7 @@ export const examples: Readonly<Record<string, Example>> = {
   'POST /event-batch': {
     body: {
       events: [
-        { event_type: 'track', idempotency_key: 'call-1', body: { event: 'api_call', company: keys } },
+        { event_type: 'track', body: { event: 'export', company: keys } },
         {
           event_type: 'identify',
           body: { keys: { email: 'ada@acme.example' }, company: { keys, traits: { seats: 26 } } },
@@ -192,24 +199,15 @@ export const examples: Readonly<Record<string, Example>> = {
   'POST /events': {
     body: {
       event_type: 'track',
-      idempotency_key: 'call-1',
-      body: { event: 'api_call', company: keys, quantity: 3 },
+      body: { event: 'export', company: keys, quantity: 3 },
     },
     data: acknowledged,
   },
   'POST /features': {
     body: {
-      name: 'API calls',
-      description: '',
-      feature_type: 'event',
-      event_subtype: 'api_call',
-      flag: {
-        key: 'api-calls',
-        name: 'API calls',
-        description: '',
-        flag_type: 'boolean',
-        default_value: false,
-      },
+      name: 'Exports',
+      event_subtype: 'export',
+      flag: { key: 'exports' },
     },
   },
   'POST /flags': {
@@ -226,12 +224,12 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { contexts: [{ company: keys }, { user: { email: 'ada@acme.example' } }] },
   },
   'POST /flags/{key}/check-and-reserve': {
-    body: { company: keys, quantity: 20, idempotency_key: 'render-1' },
+    body: { company: keys, quantity: 20 },
   },
   'POST /flags/{key}/check': {
     body: { company: keys, preflight: { usage: 10 } },
     data: checked,
-    params: { key: 'api-calls' },
+    params: { key: 'exports' },
   },
   'POST /ofrep/v1/evaluate/flags': {
     body: { context: { targetingKey: 'ada', company: keys } },
@@ -256,7 +254,16 @@ export const examples: Readonly<Record<string, Example>> = {
       metric_period: 'current_month',
     },
   },
-  'POST /plans': { body: { name: 'Starter', description: 'To begin with', plan_type: 'plan' } },
+  'POST /plans': {
+    body: {
+      name: 'Starter',
+      entitlements: [{ feature_id: 'feat_2bCe6FgHj8K', value_numeric: 1000, metric_period: 'current_month' }],
+      billing_product: { monthly_price: 1900 },
+    },
+  },
+  'POST /manage-plan': { body: { company: keys, base_plan_id: 'plan_9yUv1WxZa3B' } },
+  'POST /manage-plan/preview': { body: { company: keys, base_plan_id: 'plan_9yUv1WxZa3B' } },
+  'PUT /plans/version/{plan_version_id}/publish': { body: {} },
   'POST /users': { body: { keys: { email: 'ada@acme.example' }, name: 'Ada', companies: [keys] } },
   'PUT /company-overrides/{company_override_id}': { body: limit },
   'PUT /company-plans/{company_id}': { body: { base_plan_id: 'plan_9yUv1WxZa3B', add_on_ids: [] } },

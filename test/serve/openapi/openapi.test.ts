@@ -2,10 +2,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { operationSchemas } from '../../../schemas/operations.js'
 import { parseBody } from '../../../src/front/http/request/body.js'
 import type { Route } from '../../../src/front/http/routing/route.js'
 import { titleOf } from '../../../src/front/http/routing/route.js'
 import { openApi, undescribed } from '../../../src/serve/openapi/openapi.js'
+import { sentences } from '../../../src/serve/openapi/sentences.js'
 import { examples } from '../../../src/serve/openapi/texts.js'
 import { routes } from '../../../src/serve/routes.js'
 import { endpoints, types } from '../../documented.js'
@@ -66,6 +68,28 @@ t.test('every operation and every parameter has a description', async t => {
       silent.map(({ name }) => name),
       [],
       `${titleOf(route)}: add them to src/serve/openapi/parameters.ts`,
+    )
+  }
+})
+
+t.test('S11 every operation has a sentence of its own, every path parameter an example', async t => {
+  const served = new Set(routes.map(titleOf))
+  for (const route of routes) {
+    const { summary, description, parameters } = operationOf(route)
+    t.ok(summary, titleOf(route))
+    t.notMatch(
+      description,
+      /^(Needs the scope|Any secret key)/,
+      `${titleOf(route)}: a line in src/serve/openapi/sentences.ts`,
+    )
+    for (const one of parameters as Members[])
+      if (one.in === 'path') t.match(one.example, /^[a-z]+(_\w{11}|s)$/, `${titleOf(route)}: ${one.name}`)
+  }
+  for (const title of Object.keys(sentences)) {
+    t.ok(served.has(title), title)
+    t.notOk(
+      at(operationSchemas.components.schemas, 'Operations', 'properties', title, 'description'),
+      `${title} has two sentences`,
     )
   }
 })
