@@ -190,7 +190,7 @@ const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
 if (!hasRedis()) {
   process.stderr.write(
-    'redis-server is not in the PATH: install Redis 7 or Valkey, e.g. apt-get install redis-server\n',
+    'redis-server is not in the PATH: install Redis 7 or Valkey, or put the folder that tools/redis prints there\n',
   )
   process.exit(1)
 }

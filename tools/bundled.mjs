@@ -1,5 +1,6 @@
 // Copies into dist/bundled the few files of large packages that a running Tollgate needs: the helpers that its compiled
-// parsers call, and the page that shows the interface. The packages themselves are for development alone.
+// parsers call, and the page that shows the interface; and the guides as HTML. The packages themselves are for development
+// alone.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -22,6 +23,7 @@ const emptyImport = /^import typia from 'typia';$/m
 export function bundle(root, dist) {
   const require = createRequire(join(root, 'package.json'))
   copyPage(dirname(require.resolve('swagger-ui-dist/package.json')), join(dist, 'bundled', 'swagger-ui'))
+  writeGuides(require, join(root, 'docs', 'guides'), join(dist, 'bundled', 'guides'))
   const typia = dirname(require.resolve('typia/package.json'))
   const to = join(dist, 'bundled', 'typia')
   mkdirSync(to, { recursive: true })
@@ -34,6 +36,25 @@ export function bundle(root, dist) {
 function copyPage(from, to) {
   mkdirSync(to, { recursive: true })
   for (const name of page) copyFileSync(join(from, name), join(to, name))
+}
+
+/** The guides as HTML. Links to each other stay; what they say of files of a clone is text there. */
+function writeGuides(require, from, to) {
+  const { Marked } = require('marked')
+  const renderer = {
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens)
+      if (href.startsWith('https://')) return `<a href="${href}">${text}</a>`
+      return /^[a-z-]+\.md$/.test(href) ? `<a href="${href.slice(0, -'.md'.length)}">${text}</a>` : text
+    },
+  }
+  const marked = new Marked({ renderer })
+  mkdirSync(to, { recursive: true })
+  for (const name of readdirSync(from)) {
+    if (name === 'README.md') continue
+    const html = marked.parse(readFileSync(join(from, name), 'utf8'))
+    writeFileSync(join(to, name.replace(/\.md$/, '.html')), html)
+  }
 }
 
 function outputs(folder) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Run by npm in a clone after an install and before a pack, never where the package is installed from its tarball: patches
-// the Postgres driver, which the tarball carries patched, and builds.
+// the Postgres driver, which the tarball carries patched, removes what a clone does not need, and builds.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,6 +20,7 @@ if (missing !== null) {
   )
   process.exit(1)
 }
+run([join('tools', 'slim.mjs'), '--clone'])
 run([join('tools', 'build.mjs')])
 
 function run(program) {

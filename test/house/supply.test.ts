@@ -61,7 +61,9 @@ t.test('security 19: packages of other platforms are locked too, with named exce
 })
 
 t.test('security 19: the binaries of the HTTP server are those that were recorded', async t => {
-  for (const platform of nativePlatforms) t.equal(nativeProblem(platform), null, platform)
+  // an install of a clone removes those of other platforms (tools/slim.mjs)
+  const here = nativePlatforms.filter(one => one.startsWith(`${process.platform}_${process.arch}_`))
+  for (const platform of here) t.equal(nativeProblem(platform), null, platform)
   const directory = await temporaryDirectory(t)
   const installed = dirname(createRequire(import.meta.url).resolve('uWebSockets.js'))
   const name = 'uws_linux_x64_115.node'

@@ -35,6 +35,30 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** The guides of docs/guides by file, in the order in which the page leads with them. The build makes them HTML. */
+export const guides: readonly (readonly [name: string, title: string])[] = [
+  ['price-page', 'A price page with plans'],
+  ['seats', 'Seats'],
+  ['metered-limits', 'Metered limits with warnings'],
+  ['credits', 'Credits, leases and AI'],
+  ['trials', 'Trials'],
+  ['webhooks', 'Webhooks, verified'],
+  ['web-page', 'A web page'],
+  ['migrate', 'Migrate'],
+  ['production', 'Go to production'],
+]
+
+const links = (prefix: string): string =>
+  guides.map(([name, title]) => `<a href="${prefix}${name}">${title}</a>`).join('\n')
+
+const style = `<style>
+body { margin: 0; font: 16px/1.5 sans-serif; color: #1f2430 }
+nav { display: flex; flex-wrap: wrap; gap: 4px 20px; padding: 12px 24px; background: #f2f4f8 }
+main { max-width: 760px; margin: 0 auto; padding: 8px 24px 48px }
+main pre { overflow-x: auto; padding: 12px; background: #f2f4f8; font-size: 14px }
+main table { border-collapse: collapse } main td, main th { border: 1px solid #c9cfdb; padding: 4px 10px; text-align: left }
+</style>`
+
 const index = `<!doctype html>
 <html lang="en">
 <head>
@@ -43,8 +67,13 @@ const index = `<!doctype html>
 <title>Tollgate</title>
 <link rel="stylesheet" href="swagger-ui.css">
 <link rel="icon" type="image/png" href="favicon-32x32.png">
+${style}
 </head>
 <body>
+<nav aria-label="Guides">
+<strong>Guides</strong>
+${links('guides/')}
+</nav>
 <div id="docs"></div>
 <script src="swagger-ui-bundle.js"></script>
 <script src="start.js"></script>
@@ -73,7 +102,7 @@ const start = `window.ui = SwaggerUIBundle({
 export function registerDocuments(pages: Pages, routes: readonly Route[]): void {
   const html = 'text/html; charset=utf-8'
   const script = 'text/javascript; charset=utf-8'
-  const files: Readonly<Record<string, () => Promise<ServedDocument>>> = {
+  const files: Record<string, () => Promise<ServedDocument>> = {
     '/openapi.json': kept('application/json', () => JSON.stringify(openApi(routes))),
     '/catalog.schema.json': kept('application/schema+json', () => JSON.stringify(catalogJsonSchema())),
     '/llms.txt': kept('text/plain; charset=utf-8', () => forModels),
@@ -83,6 +112,7 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
     '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
     '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
   }
+  for (const [name, title] of guides) files[`/docs/guides/${name}`] = kept(html, () => guide(name, title))
   const sender = new PageSender()
   for (const [path, page] of Object.entries(files))
     pages.on('get', path, (res, req) => sender.send(res, req, page()))
@@ -90,6 +120,31 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
   pages.on('get', '/docs', res => {
     res.writeStatus(headOf(302, '\r\nLocation: docs/')).end()
   })
+}
+
+/** A guide as a page, with the way to the others. */
+function guide(name: string, title: string): string {
+  const text = readFileSync(new URL(`../../../bundled/guides/${name}.html`, import.meta.url), 'utf8')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Tollgate</title>
+<link rel="icon" type="image/png" href="../favicon-32x32.png">
+${style}
+</head>
+<body>
+<nav aria-label="Guides">
+<a href="../">All operations</a>
+${links('')}
+</nav>
+<main>
+${text}
+</main>
+</body>
+</html>
+`
 }
 
 /** Bytes of pages that all readers together are given a second, and at once: they need no key (security L5). */

@@ -1,18 +1,21 @@
 // The OpenAPI document: valid, whole, and held against what is really answered.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { operationSchemas } from '../../../schemas/operations.js'
 import { parseBody } from '../../../src/front/http/request/body.js'
 import type { Route } from '../../../src/front/http/routing/route.js'
 import { titleOf } from '../../../src/front/http/routing/route.js'
 import { openApi, undescribed } from '../../../src/serve/openapi/openapi.js'
+import { guides } from '../../../src/serve/openapi/pages.js'
 import { sentences } from '../../../src/serve/openapi/sentences.js'
 import { examples } from '../../../src/serve/openapi/texts.js'
 import { routes } from '../../../src/serve/routes.js'
 import { endpoints, types } from '../../documented.js'
 import { ask, start } from '../../front/http/make.js'
-import { read } from '../../house/source.js'
+import { read, root } from '../../house/source.js'
 
 const document = openApi(routes)
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -179,6 +182,23 @@ t.test('document and page are served without a key, by this host alone', async t
     t.equal((await ask(port, { method: 'GET', path: `/docs/${file}` })).status, 200, file!)
   t.match(await ask(port, { method: 'GET', path: '/docs' }), { status: 302, headers: { location: 'docs/' } })
   t.equal((await ask(port, { method: 'GET', path: '/docs/other.js' })).status, 404)
+})
+
+t.test('the page leads with the guides, and each of them is served', async t => {
+  const { server, port } = await start(routes)
+  t.teardown(() => server.close())
+  const page = await ask(port, { method: 'GET', path: '/docs/' })
+  const names = readdirSync(join(root, 'docs', 'guides')).filter(name => name !== 'README.md')
+  t.same(guides.map(([name]) => `${name}.md`).sort(), names.sort())
+  for (const [name] of guides) {
+    t.ok(page.text.indexOf(`href="guides/${name}"`) < page.text.indexOf('id="docs"'), name)
+    const guide = await ask(port, { method: 'GET', path: `/docs/guides/${name}` })
+    t.equal(guide.status, 200)
+    t.match(guide.text, /<h1>.*<pre><code/s)
+    for (const [, link] of guide.text.matchAll(/<main>.*<\/main>/gs).next().value![0].matchAll(/href="([^"]+)"/g))
+      if (!link!.startsWith('https://')) t.ok(guides.some(([one]) => one === link), `${name}: ${link}`)
+  }
+  t.equal((await ask(port, { method: 'GET', path: '/docs/guides/none' })).status, 404)
 })
 
 t.test('the operations that the interface document names are served', async t => {
