@@ -27,10 +27,7 @@ const shown = 10
 const data = fileURLToPath(new URL('../../bench/flights.csv.gz', import.meta.url))
 
 /** The flights with their times moved, in order, onto the 30 days that end now. */
-function readFlights(
-  flights: readonly Flight[],
-  nowMs: number,
-): (Flight & { readonly atMs: number })[] {
+function readFlights(flights: readonly Flight[], nowMs: number): (Flight & { readonly atMs: number })[] {
   const times = flights.map(flight => Date.parse(`${flight.date.replaceAll('/', '-').replace(' ', 'T')}:00Z`))
   const first = Math.min(...times)
   const span = Math.max(...times) - first

@@ -28,13 +28,17 @@ const unused = [
 const native = join(packages, 'uWebSockets.js')
 if (existsSync(native))
   for (const name of readdirSync(native))
-    if (!own.includes(name) && (name.endsWith('.node') || (!inClone && !/\.(js|mjs|json)$|^LICENSE/.test(name))))
+    if (
+      !own.includes(name) &&
+      (name.endsWith('.node') || (!inClone && !/\.(js|mjs|json)$|^LICENSE/.test(name)))
+    )
       remove(join(native, name))
 if (inClone) {
   for (const path of unused) remove(join(packages, path))
   if (existsSync(packages))
     for (const entry of readdirSync(packages, { withFileTypes: true, recursive: true }))
-      if (entry.isFile() && /\.[cm]?(js|ts|css)\.map$/.test(entry.name)) remove(join(entry.parentPath, entry.name))
+      if (entry.isFile() && /\.[cm]?(js|ts|css)\.map$/.test(entry.name))
+        remove(join(entry.parentPath, entry.name))
 } else {
   for (const name of ['test', 'bench', 'src', 'schemas', 'workers', '.tsbuildinfo'])
     remove(join(root, 'dist', name))

@@ -29,6 +29,9 @@ t.test('tools/redis unpacks a redis-server that runs and answers', { skip }, asy
 })
 
 t.test('without the programs it needs it says so in one line', async t => {
-  const told = spawnSync('/bin/bash', [tool, '--unpack', join(target, 'none')], { encoding: 'utf8', env: { PATH: '/nowhere' } })
+  const told = spawnSync('/bin/bash', [tool, '--unpack', join(target, 'none')], {
+    encoding: 'utf8',
+    env: { PATH: '/nowhere' },
+  })
   t.not(told.status, 0)
 })

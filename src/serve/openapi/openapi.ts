@@ -65,7 +65,7 @@ function byText(a: unknown, b: unknown): number {
 }
 
 /** Names that the compiler generates for anonymous types: these are inlined. */
-const nameless = /^(__type|object$|(Readonly)?(Record|Array|Omit|Pick|Partial))|\.\.\./
+const nameless = /^(__type|object$|(Readonly)?(Record|Array|Omit|Pick|Partial|May\())|\.\.\./
 
 /** Routes without a line in `Operations`, and lines without a route; both must be empty. */
 export function undescribed(routes: readonly Route[]): { missing: string[]; left: string[] } {

@@ -1,8 +1,9 @@
 // The OpenAPI document: valid, whole, and held against what is really answered.
-import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { operationSchemas } from '../../../schemas/operations.js'
 import { parseBody } from '../../../src/front/http/request/body.js'
@@ -195,8 +196,15 @@ t.test('the page leads with the guides, and each of them is served', async t => 
     const guide = await ask(port, { method: 'GET', path: `/docs/guides/${name}` })
     t.equal(guide.status, 200)
     t.match(guide.text, /<h1>.*<pre><code/s)
-    for (const [, link] of guide.text.matchAll(/<main>.*<\/main>/gs).next().value![0].matchAll(/href="([^"]+)"/g))
-      if (!link!.startsWith('https://')) t.ok(guides.some(([one]) => one === link), `${name}: ${link}`)
+    for (const [, link] of guide.text
+      .matchAll(/<main>.*<\/main>/gs)
+      .next()
+      .value![0].matchAll(/href="([^"]+)"/g))
+      if (!link!.startsWith('https://'))
+        t.ok(
+          guides.some(([one]) => one === link),
+          `${name}: ${link}`,
+        )
   }
   t.equal((await ask(port, { method: 'GET', path: '/docs/guides/none' })).status, 404)
 })
