@@ -10,6 +10,8 @@ import { PathTree } from './path-tree.js'
 
 /** A connection that is silent for this long is closed: between requests, in headers and in bodies. */
 const silentMs = 10_000
+/** Bytes of a body in a millisecond, on the whole: what comes slower for longer than `silentMs` is cut, as on the native server. */
+const bodyBytesPerMsMin = 16
 /** Interval at which Node checks for slow requests. */
 const checkMs = 1_000
 
@@ -26,7 +28,7 @@ export class NodeApp implements App {
       {
         maxHeaderSize: headerBytesMax,
         headersTimeout: silentMs,
-        // a body may take any time while bytes arrive; only silence ends it
+        // a body may take any time while its bytes come fast enough: see watchBody
         requestTimeout: 0,
         keepAliveTimeout: silentMs,
         connectionsCheckingInterval: checkMs,
@@ -136,6 +138,7 @@ export class NodeApp implements App {
     const response = new NodeResponse(req, res)
     unanswered.add(response)
     res.once('finish', () => unanswered.delete(response))
+    watchBody(req)
     handler(response, new NodeRequest(req, method, path, query, parameters))
   }
 }
@@ -164,6 +167,29 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${fixedHeaders}\r\nConnection: close\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   )
+}
+
+/**
+ * Cut a connection whose body is silent or slow, whether the request was answered meanwhile or not: a byte now and then
+ * would keep it open for ever (security L4). The body is read to its end even where no handler wants it.
+ */
+function watchBody(req: IncomingMessage): void {
+  const { socket } = req
+  const length = Number(req.headers['content-length'] ?? 0)
+  if (length === 0 && req.headers['transfer-encoding'] === undefined) return
+  const beganMs = performance.now()
+  let received = 0
+  // Node destroys a socket that times out; there is no such limit while the answer is computed
+  socket.setTimeout(silentMs)
+  const whole = () => socket.setTimeout(0)
+  req.on('data', (chunk: Buffer) => {
+    received += chunk.length
+    if (received === length) whole()
+    else if (performance.now() - beganMs > silentMs + received / bodyBytesPerMsMin) socket.destroy()
+  })
+  req.once('end', () => {
+    if (received !== length) whole()
+  })
 }
 
 class NodeRequest implements AppRequest {
@@ -236,25 +262,14 @@ class NodeResponse implements AppResponse {
 
   onData(data: (chunk: ArrayBuffer, isLast: boolean) => void): void {
     const { req } = this
-    const { socket } = req
     const length = Number(req.headers['content-length'] ?? Number.NaN)
     let received = 0
-    let isWhole = false
-    // Node destroys a socket that times out; there is no such limit while the answer is computed
-    socket.setTimeout(silentMs)
-    const complete = () => {
-      isWhole = true
-      socket.setTimeout(0)
-    }
     req.on('data', (chunk: Buffer) => {
       received += chunk.length
-      if (received === length) complete()
-      data(copyOf(chunk), isWhole)
+      data(copyOf(chunk), received === length)
     })
     req.once('end', () => {
-      if (isWhole) return
-      complete()
-      data(new ArrayBuffer(0), true)
+      if (received !== length) data(new ArrayBuffer(0), true)
     })
   }
 
