@@ -1,4 +1,4 @@
-// security L8: a signed context has one text. What a decoder would pass over, before, in or behind it, is refused.
+// security L8: a signed context has one text. Texts that a decoder would read as the same are refused.
 import t from 'tap'
 import { readContext, signContext } from '../../src/account/signed-contexts.js'
 
