@@ -71,8 +71,8 @@ export class Service {
   static async start(machine: Machine): Promise<Service> {
     const { world, disk, postgres, clickhouse, settings, catalog } = machine
     const threads = new Threads(world, disk, {
-      'company.js': task => runShard(task, { disk, snapshots: postgres.snapshots() }),
-      'project.js': task =>
+      'shard.js': task => runShard(task, { disk, snapshots: postgres.snapshots() }),
+      'projector.js': task =>
         runProjectors(task, {
           disk,
           rows: postgres.rows(),

@@ -173,8 +173,8 @@ class Simulation {
     const kinds: readonly (() => void)[] = [
       () => machine.crash('killed'),
       () => machine.crash('power'),
-      () => machine.service?.threads.killAny('company.js'),
-      () => machine.service?.threads.killAny('project.js'),
+      () => machine.service?.threads.killAny('shard.js'),
+      () => machine.service?.threads.killAny('projector.js'),
       () => {
         const network = random.pick(networks)
         network.away = true
