@@ -28,8 +28,8 @@ function scopeOf({ method, path }: Route): Scope {
 /** The budgets of the interface document, likewise. */
 function limitOf({ method, path }: Route): Route['limit'] {
   const analytics =
-    /^\/(charges|companies\/:company_id\/charges|denied-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
-  if (/^\/(export\/\w+|reconcile)$/.test(path)) return 'analytics'
+    /^\/(catalog|charges|companies\/:company_id\/charges|denied-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
+  if (/^\/(catalog\/diff|export\/\w+|reconcile)$/.test(path)) return 'analytics'
   if (method === 'get') return analytics.test(path) ? 'analytics' : 'read'
   if (scopeOf({ method, path } as Route) === 'capture') return 'ingest'
   if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
