@@ -88,4 +88,6 @@ export interface AuditChainRow {
   request_id: string | null
   started_at: string
   ended_at: string
+  /** Its texts were removed by an erasure, whose own row names it; its hash cannot be made again. Present only if true. */
+  erased?: boolean
 }

@@ -80,6 +80,7 @@ import type {
   EnvironmentDetail,
   EnvironmentUpdate,
 } from './environments.js'
+import type { ErasureOperations } from './erasure-operations.js'
 import type {
   CloudEvent,
   CreateEventRequestBody,
@@ -227,7 +228,11 @@ type Rows = 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parque
  * `id`: the operation's name in generated clients. `body`: the request body. `data`: the response's `data`. For a
  * response that is a file, `file` has the media types instead.
  */
-export interface Operations extends CatalogOperations, ConsoleOperations, CreditOperations {
+export interface Operations
+  extends CatalogOperations,
+    ConsoleOperations,
+    CreditOperations,
+    ErasureOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }
   'GET /account-members/count': { id: 'countAccountMembers'; data: Count }
   'GET /account-members/{account_member_id}': { id: 'getAccountMember'; data: AccountMember }

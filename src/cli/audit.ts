@@ -41,6 +41,7 @@ export async function auditVerify(client: Client, head: string | undefined, io: 
     if (rows.length < pageRows || reader.last.seq >= last.seq) break
   }
   if (reader.last.seq < last.seq) return broken(`rows from ${reader.last.seq + 1} on were removed`, io)
+  if (reader.unexplained !== null) return broken(reader.unexplained, io)
   if (!heard) return broken(`rows up to ${known!.seq} were there, and ${reader.last.seq} are left`, io)
   io.print(`${reader.last.seq} rows, each as it was written; the last has the hash`)
   io.print(`${reader.last.seq}:${reader.last.hash}`)

@@ -137,6 +137,10 @@ export class FileJournal implements Journal {
   #committed: Sequence
   /** Sequence the next record gets. */
   #next: Sequence
+  /** The next turn of writing begins a new segment. */
+  #renews = false
+  /** Files of segments that begin before this are removed, not recycled: their old bytes must go. */
+  #unrecycled: Sequence = 0
   #filling = new Group()
   #writing = new Group()
   #waiting: Waiter[] = []
@@ -219,8 +223,20 @@ export class FileJournal implements Journal {
     // Oldest first: a crash in between leaves no hole.
     while (this.#segments.length > 1 && this.#segments[1]! - 1 <= upTo) {
       const first = this.#segments.shift()!
-      await this.#spares.put(segmentPath(this.#directory, first))
+      const path = segmentPath(this.#directory, first)
+      if (first < this.#unrecycled) await this.#disk.remove(path)
+      else await this.#spares.put(path)
     }
+  }
+
+  async renew(): Promise<void> {
+    if (this.#refuses !== null) throw this.#refuses
+    this.#renews = true
+    const promise = new Promise<Sequence>((resolve, reject) => {
+      this.#waiting.push({ last: this.#next - 1, resolve, reject })
+    })
+    this.#run ??= this.#writeGroups()
+    await promise
   }
 
   async close(): Promise<void> {
@@ -249,6 +265,7 @@ export class FileJournal implements Journal {
     this.#writing = group
     this.#waiting = []
     try {
+      if (this.#renews) await this.#begin(group.count > 0 ? group.first : this.#committed + 1)
       if (group.count > 0) await this.#put(group)
     } catch (error) {
       this.#fail(error, waiters)
@@ -274,6 +291,14 @@ export class FileJournal implements Journal {
     // begun when a quarter of this segment is full, ready when three are
     const share = (2 * end) / this.#segmentBytes - 0.5
     if (share > 0) this.#spares.prepare(share)
+  }
+
+  /** The segment is whole as it is; one without records stays the newest. */
+  async #begin(first: Sequence): Promise<void> {
+    this.#renews = false
+    await this.#spares.drop()
+    if (this.#offset > 0) await this.#rotate(first)
+    this.#unrecycled = this.#segments.at(-1)!
   }
 
   async #rotate(first: Sequence): Promise<void> {

@@ -88,6 +88,11 @@ export interface Journal {
   reopen(): Promise<void>
   /** Forget whole segments at or before this sequence. */
   trim(upTo: Sequence): Promise<void>
+  /**
+   * Begin a new segment, also without a record, and recycle no file that is older: once trimmed, nothing of the records
+   * until now is left. Absent where records do not lie in files.
+   */
+  renew?(): Promise<void>
   /** Waits until all appended records are written, then closes. */
   close(): Promise<void>
 }

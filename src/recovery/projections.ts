@@ -1,4 +1,5 @@
 // The HTTP thread's side of the projectors: starts their thread, waits for projected positions, reports the lag.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type StartThread, startThread, type Thread } from '../entities/shards/thread.js'
 import { ServiceError } from '../errors.js'
@@ -72,6 +73,8 @@ export class Projections {
   readonly #options: ProjectionsOptions
   readonly #positions: Positions
   readonly #waiters = new Set<Waiter>()
+  /** Callers that wait until checks are sent. */
+  readonly #checksSent: (() => void)[] = []
   /** Streams that fail now, by store and shard, with the message. */
   readonly #failing = new Map<string, string>()
   /** Shards whose store does not answer, by store. */
@@ -180,6 +183,18 @@ export class Projections {
    */
   recordChecks(rows: readonly string[], counts: readonly string[]): void {
     if (rows.length + counts.length > 0) this.#post({ type: 'checks', rows, counts })
+  }
+
+  /** Send the checks that wait. Resolves when ClickHouse has them, or after a time: it may be away. */
+  async sendChecks(timeoutMs = waitMs): Promise<void> {
+    const sent = new Promise<void>(resolve => this.#checksSent.push(resolve))
+    this.#post({ type: 'send_checks' })
+    const late = new AbortController()
+    await Promise.race([
+      sent,
+      delay(timeoutMs, undefined, { signal: late.signal, ref: false }).catch(() => {}),
+    ])
+    late.abort()
   }
 
   /** How far a store is behind, over all shards. */
@@ -378,6 +393,9 @@ export class Projections {
         return this.#left(notice.index)
       case 'announced':
         this.#options.announced?.()
+        return
+      case 'checks_sent':
+        for (const resolve of this.#checksSent.splice(0)) resolve()
         return
       case 'checks_dropped':
         log.warn({ rows: notice.rows }, 'flag check records were dropped: ClickHouse is away')

@@ -56,6 +56,7 @@ import {
   parseEnvironmentCreate,
   parseEnvironmentUpdate,
 } from '../../schemas/environments.js'
+import { parseErasureRequest } from '../../schemas/erasures.js'
 import {
   parseBillingLinkedFeatureCreate,
   parseFeatureCreate,
@@ -119,6 +120,7 @@ import * as planGrants from '../control/credits/plan-grants.js'
 import * as policies from '../control/credits/policies.js'
 import * as entitlements from '../control/entitlements/handlers.js'
 import * as environments from '../control/environments/handlers.js'
+import * as erasure from '../control/erasure/handlers.js'
 import * as exported from '../control/export/handlers.js'
 import * as features from '../control/features/handlers.js'
 import * as licenses from '../control/features/licenses.js'
@@ -272,6 +274,8 @@ export const routes: readonly Route[] = [
   get('/companies/lookup', { scope: 'read', query: companies.companyLookupQuery, handle: companies.lookupCompany }),
   get('/companies/:company_id', { scope: 'read', query: companies.companyQuery, handle: companies.getCompany }),
   del('/companies/:company_id', { scope: 'write', mayLag: true, query: companies.companyDeleteQuery, handle: companies.deleteCompany }),
+  post('/companies/:company_id/erase', { scope: 'admin', body: parseErasureRequest, handle: erasure.eraseCompany }),
+  get('/companies/:company_id/export', { recorded: true, scope: 'admin', limit: 'analytics', handle: erasure.exportCompany }),
   get('/companies/:company_id/billing-details', { scope: 'read', handle: profiles.getBillingDetails }),
   put('/companies/:company_id/billing-details', { scope: 'write', body: parseBillingDetailsUpdate, handle: profiles.updateBillingDetails }),
   get('/companies/:company_id/charges', { scope: 'read', limit: 'analytics', query: charges.companyChargesQuery, handle: charges.getCompanyCharges }),
@@ -310,6 +314,7 @@ export const routes: readonly Route[] = [
   get('/entity-trait-definitions/:entity_trait_definition_id/usage', { scope: 'read', handle: traits.getTraitDefinitionUsage }),
   get('/entity-trait-values', { scope: 'read', query: entityKeys.traitValueListQuery, handle: entityKeys.listEntityTraitValues }),
   get('/entity-traits/count', { scope: 'read', query: entityKeys.entityCountQuery, handle: entityKeys.countEntityTraits }),
+  get('/erasures', { scope: 'admin', query: erasure.erasureListQuery, handle: erasure.listErasures }),
   get('/environments', { scope: 'admin', environment: 'optional', query: environments.environmentListQuery, handle: environments.listEnvironments }),
   post('/environments', { scope: 'admin', environment: 'optional', ofAccount: true, status: 201, body: parseEnvironmentCreate, handle: environments.createEnvironment }),
   get('/environments/:environment_id', { scope: 'admin', environment: 'optional', handle: environments.getEnvironment }),
@@ -430,6 +435,8 @@ export const routes: readonly Route[] = [
   get('/users/lookup', { scope: 'read', query: users.userLookupQuery, handle: users.lookupUser }),
   get('/users/:user_id', { scope: 'read', handle: users.getUser }),
   del('/users/:user_id', { scope: 'write', mayLag: true, handle: users.deleteUser }),
+  post('/users/:user_id/erase', { scope: 'admin', body: parseErasureRequest, handle: erasure.eraseUser }),
+  get('/users/:user_id/export', { recorded: true, scope: 'admin', limit: 'analytics', handle: erasure.exportUser }),
   get('/webhook-events', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.listWebhookEvents }),
   get('/webhook-events/count', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.countWebhookEvents }),
   get('/webhook-events/:webhook_event_id', { scope: 'read', handle: webhooks.getWebhookEvent }),

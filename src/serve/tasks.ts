@@ -3,6 +3,7 @@
 import type { Cluster } from '../cluster/open.js'
 import { applyLinks } from '../control/jobs/apply-links.js'
 import { closeBilling, watchThresholds } from '../control/jobs/close-billing.js'
+import { finishErasures } from '../control/erasure/erase.js'
 import { finishPlanWrites } from '../control/jobs/finish-plan-writes.js'
 import { finishPublishes } from '../control/jobs/finish-publishes.js'
 import { tellExpired } from '../control/jobs/override-expiry.js'
@@ -67,6 +68,7 @@ export function startTasks(
   }
   const jobs = [
     () => settleDue(services, environmentIds()),
+    finishErasures,
     finishPlanWrites,
     finishPublishes,
     applyLinks,

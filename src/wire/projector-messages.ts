@@ -51,6 +51,8 @@ export type ProjectorRequest =
   | { readonly type: 'want_seen'; readonly shard: number; readonly sequence: Sequence }
   /** Flag checks: JSONEachRow lines of tables flag_checks and events, not journaled. */
   | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
+  /** Send the checks that wait; answered by `checks_sent`. */
+  | { readonly type: 'send_checks' }
   /** Project this journal too. */
   | { readonly type: 'own'; readonly shard: ProjectedShard }
   /** Project it no more; the reply is `disowned`, when none of its writes is in progress. */
@@ -82,6 +84,8 @@ export type ProjectorNotice =
   | { readonly type: 'recovered'; readonly store: ProjectedStore; readonly shard: number }
   /** Check rows dropped because ClickHouse was away for too long. */
   | { readonly type: 'checks_dropped'; readonly rows: number }
+  /** Checks that were there at the request are in ClickHouse, or wait for it. */
+  | { readonly type: 'checks_sent' }
   | ({ readonly type: 'chunk' } & ProjectedChunk)
 
 /** One attempt to bring a chunk of a journal into a store. */

@@ -247,6 +247,9 @@ class Projectors {
       case 'checks':
         this.#checks.add(request.counts, request.rows)
         return
+      case 'send_checks':
+        void this.#checks.finish().then(() => this.#tell({ type: 'checks_sent' }))
+        return
       case 'own':
         if (this.#isFree(request.shard.index, request)) this.#own(request.shard)
         return

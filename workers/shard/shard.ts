@@ -590,11 +590,14 @@ class Shard {
    * Write the snapshots of all actors changed since the last, then move the checkpoint to where the journal
    * was when it began: every fact up to there is in a snapshot.
    */
-  private checkpoint(): Promise<void> {
+  private async checkpoint(renews = false): Promise<void> {
     this.checkpointing ??= this.writeCheckpoint().finally(() => {
       this.checkpointing = null
     })
-    return this.checkpointing
+    await this.checkpointing
+    if (!renews) return
+    await this.journal.renew?.()
+    await this.trim()
   }
 
   private async writeCheckpoint(): Promise<void> {
@@ -667,9 +670,10 @@ class Shard {
       case 'checks':
         this.tellChecks(true)
         return this.reads.answered(n, null, 0)
+      case 'renew':
       case 'checkpoint':
         this.tellChecks(true)
-        this.checkpoint().then(
+        this.checkpoint(control.type === 'renew').then(
           () => this.tellReply(replies => replies.answered(n, null, 0)),
           () =>
             this.tellReply(replies => replies.failed(n, 'store_away', 'The checkpoint could not be written')),

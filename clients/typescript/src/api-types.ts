@@ -326,6 +326,14 @@ export interface paths {
     parameters: {};
     get: operations["getCompanyCharges"];
   };
+  "/companies/{company_id}/erase": {
+    parameters: {};
+    post: operations["eraseCompany"];
+  };
+  "/companies/{company_id}/export": {
+    parameters: {};
+    get: operations["exportCompany"];
+  };
   "/companies/count": {
     parameters: {};
     get: operations["countCompanies"];
@@ -483,6 +491,10 @@ export interface paths {
     parameters: {};
     get: operations["getContextSecret"];
     post: operations["rollContextSecret"];
+  };
+  "/erasures": {
+    parameters: {};
+    get: operations["listErasures"];
   };
   "/event-batch": {
     parameters: {};
@@ -867,6 +879,14 @@ export interface paths {
     get: operations["getUser"];
     delete: operations["deleteUser"];
   };
+  "/users/{user_id}/erase": {
+    parameters: {};
+    post: operations["eraseUser"];
+  };
+  "/users/{user_id}/export": {
+    parameters: {};
+    get: operations["exportUser"];
+  };
   "/users/count": {
     parameters: {};
     get: operations["countUsers"];
@@ -1033,6 +1053,7 @@ export interface components {
       api_key_id: null | string;
       ended_at: string;
       environment_id: null | string;
+      erased?: boolean;
       hash: string;
       id: string;
       kind: string;
@@ -3128,6 +3149,22 @@ export interface components {
       name?: null | string;
       publishable_limits?: components["schemas"]["PublishableLimitsWrite"];
       require_context_signature?: boolean | null;
+    };
+    Erasure: {
+      api_key_id: null | string;
+      entity_id: string;
+      environment_id: string;
+      erased_at: null | string;
+      gone_from_backups_at: string;
+      id: string;
+      kind: "company" | "user";
+      removed: {
+        [key: string]: number;
+      };
+      requested_at: string;
+    };
+    ErasureRequest: {
+      backups_kept_days?: number | null;
     };
     Error: {
       error: string;
@@ -9607,6 +9644,76 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  eraseCompany: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ErasureRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Erasure"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  exportCompany: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   countCompanies: {
     parameters: {
       query?: {
@@ -11530,6 +11637,43 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["ContextSecretView"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listErasures: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Erasure"][];
             params: {
               [key: string]: unknown;
             };
@@ -15803,6 +15947,76 @@ export interface operations {
         };
       };
       202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  eraseUser: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        user_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ErasureRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Erasure"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  exportUser: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        user_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/x-ndjson": string;
+        };
+      };
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];

@@ -29,6 +29,8 @@ export interface ChainedRow {
   readonly request_id: string | null
   readonly started_at: string
   readonly ended_at: string
+  /** Its texts were removed by an erasure: its hash cannot be made again (ER-5). */
+  readonly erased?: boolean
 }
 
 /** The hash before the first row. */
@@ -63,7 +65,7 @@ const hashed = [
   'request_id',
   'started_at',
   'ended_at',
-] as const satisfies readonly (keyof ChainedRow)[]
+] as const satisfies readonly Exclude<keyof ChainedRow, 'erased'>[]
 
 /** SHA-256, hex, of the previous hash, a line feed, and the row as a JSON array of its members in order. */
 export function hashOfRow(previousHash: string, row: Omit<ChainedRow, 'hash' | 'previous_hash'>): string {
@@ -182,6 +184,8 @@ export async function extendChain(sql: Sql, everything: boolean): Promise<void> 
 /** Verifies a chain row by row. */
 export class ChainReader {
   private head: ChainHead
+  /** Blanked rows that no erasure has named yet. */
+  private readonly blank = new Set<number>()
 
   /** from  a trusted position; default: the beginning. */
   constructor(from: ChainHead = { seq: 0, hash: firstHash }) {
@@ -200,8 +204,22 @@ export class ChainReader {
         ? `row ${seq + 1} was removed (the next is ${row.seq}, ${row.id})`
         : `row ${row.seq} was put in (${row.id})`
     if (row.previous_hash !== hash) return `row ${row.seq} does not follow row ${seq} (${row.id})`
-    if (hashOfRow(hash, row) !== row.hash) return `row ${row.seq} was altered (${row.id})`
+    if (row.erased === true) this.blank.add(row.seq)
+    else if (hashOfRow(hash, row) !== row.hash) return `row ${row.seq} was altered (${row.id})`
     this.head = { seq: row.seq, hash: row.hash }
+    if (row.kind === 'system' && row.resource_type === 'erasure') this.told(row.req_body)
     return null
+  }
+
+  /** An erasure says which rows it blanked; its own row is in the chain. */
+  private told(text: string | null): void {
+    const { rows } = JSON.parse(text ?? '{}') as { rows?: readonly string[] }
+    for (const seq of rows ?? []) this.blank.delete(Number(seq))
+  }
+
+  /** A row whose texts are gone though no erasure says so, in words; null: there is none. For the end of the chain. */
+  get unexplained(): string | null {
+    const [seq] = this.blank
+    return seq === undefined ? null : `row ${seq} was blanked, and no erasure says so`
   }
 }

@@ -126,6 +126,7 @@ function rowView(row: ChainedRow): AuditChainRow {
     ...{ seq, previous_hash, hash, id, kind, account_id, environment_id, actor_type, api_key_id },
     ...{ method, url, resource_type, resource_id, resource_name, secondary_resource },
     ...{ req_body, resp_body, resp_code, remote_ip, user_agent, request_id, started_at, ended_at },
+    ...(row.erased === true && { erased: true }),
   }
 }
 

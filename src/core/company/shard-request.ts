@@ -41,6 +41,8 @@ export type ShardControl =
   | { readonly type: 'hold'; readonly still: BackupFreeze }
   /** Write every changed actor's snapshot. */
   | { readonly type: 'checkpoint' }
+  /** A checkpoint, after which the journal keeps no bytes of what came before, as soon as it may be trimmed. */
+  | { readonly type: 'renew' }
   /** Report every check that is counted and not reported yet (FE-101). */
   | { readonly type: 'checks' }
   | { readonly type: 'stats' }

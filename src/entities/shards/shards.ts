@@ -343,6 +343,14 @@ export class Shards {
     await this.controlAll({ type: 'catalog_gone', environmentId })
   }
 
+  /**
+   * Have every shard write the snapshots of what changed, and begin its journal anew: the segments until now go as soon as
+   * they may be trimmed, and are not recycled.
+   */
+  async renewJournals(): Promise<void> {
+    await this.controlAll({ type: 'renew' })
+  }
+
   /** Have every shard write the snapshots of what changed. */
   async checkpoint(): Promise<void> {
     await this.controlAll({ type: 'checkpoint' })

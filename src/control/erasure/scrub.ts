@@ -1,0 +1,180 @@
+// Statements that remove what the stores hold of an entity beyond the entity itself (ER-2, ER-3).
+import type { PendingQuery, Row, Sql } from 'postgres'
+import type { ClickHouse } from '../../storage/clickhouse.js'
+import { type Entity, mentions } from './marks.js'
+
+/** Rows removed or blanked, by place. */
+export type Removed = Record<string, number>
+
+/** Before the entity is removed: rows that are found through it. Its notes have no other trace of it. */
+export async function scrubNotes(tx: Sql, { id }: Entity): Promise<Removed> {
+  const { count } = await tx`
+    delete from company_override_notes where override_id in (
+      select id from company_overrides where company_id = ${id}
+      union select override_id from override_changes where company_id = ${id})`
+  return { override_notes: count }
+}
+
+/** Postgres, after the entity is removed. Amounts and states of billing stay; names and addresses go. */
+export async function scrubPostgres(tx: Sql, entity: Entity, marks: readonly string[]): Promise<Removed> {
+  const { kind, id, environmentId } = entity
+  const here = tx`environment_id = ${environmentId}`
+  const removed: Removed = {}
+  const count = (place: string, { count }: { readonly count: number }): void => {
+    removed[place] = (removed[place] ?? 0) + count
+  }
+  count(
+    'webhook_payloads',
+    await tx`
+      delete from webhook_outbox where ${here}
+        and (company_id = ${id} or ${mentions(tx, tx`coalesce(body, '') || coalesce(happened, '')`, marks)})`,
+  )
+  count(
+    'webhook_payloads',
+    await tx`
+      delete from webhook_events where ${here} and status = 'pending' and ${mentions(tx, tx`payload`, marks)}`,
+  )
+  count(
+    'webhook_payloads',
+    await tx`
+      update webhook_events set payload = '{}' where ${here} and ${mentions(tx, tx`payload`, marks)}`,
+  )
+  count(
+    'kept_answers',
+    await tx`delete from paid_writes where ${here} and ${mentions(tx, tx`coalesce(body, '')`, marks)}`,
+  )
+  count(
+    'failed_records',
+    await tx`delete from projection_failures where ${mentions(tx, tx`record || error`, marks)}`,
+  )
+  count(
+    'stream_subscriptions',
+    await tx`delete from stream_subscriptions where ${here} and entity_id = ${id}`,
+  )
+  const column = tx(kind === 'company' ? 'company_id' : 'user_id')
+  count(
+    'spend_policies',
+    await tx`update credit_spend_policies set label = null where ${here} and ${column} = ${id}`,
+  )
+  if (kind === 'company') Object.assign(removed, await scrubBilling(tx, entity))
+  return removed
+}
+
+async function scrubBilling(tx: Sql, { id, environmentId }: Entity): Promise<Removed> {
+  const own = tx`environment_id = ${environmentId} and company_id = ${id}`
+  const removed: Removed = {}
+  for (const table of [
+    'company_billing_details',
+    'company_billing_profiles',
+    'hold_keys',
+    'plan_writes',
+    'custom_plan_publishes',
+    'temporary_access_tokens',
+  ])
+    removed[table] = (await tx`delete from ${tx(table)} where ${own}`).count
+  const blanked: Readonly<Record<string, PendingQuery<Row[]>>> = {
+    billing_customers: tx`name = '', email = '', meta = '{}', external_id = id`,
+    billing_subscriptions: tx`customer_external_id = company_id, metadata = null`,
+    billing_invoices: tx`customer_external_id = company_id, url = null`,
+    billing_payment_methods: tx`customer_external_id = company_id, external_id = id, account_name = null,
+      bank_name = null, billing_email = null, billing_name = null`,
+    custom_plan_billings: tx`customer_email = null, request = null, invoice_url = null`,
+    plans: tx`name = 'Erased', description = ''`,
+  }
+  for (const [table, columns] of Object.entries(blanked))
+    removed[table] = (await tx`update ${tx(table)} set ${columns} where ${own}`).count
+  removed.plan_versions = (
+    await tx`
+      update plan_versions set name = 'Erased', description = ''
+      where plan_id in (select id from plans where ${own})`
+  ).count
+  return removed
+}
+
+/** Rows of one statement of the audit log: their numbers go into a record of bounded size. */
+const rowsAtOnce = 200
+
+/**
+ * Blank the texts of audit rows that mention the entity. The caller has brought all rows into the chain.
+ *
+ * returns  the numbers of the rows.
+ */
+export async function blankAudit(
+  tx: Sql,
+  { id, accountId }: Entity,
+  marks: readonly string[],
+): Promise<readonly number[]> {
+  const texts = tx`coalesce(req_body, '') || coalesce(resp_body, '') || url || coalesce(secondary_resource, '')`
+  const rows = await tx<{ seq: string }[]>`
+    update audit_logs set erased = true, req_body = null, resp_body = null, resource_name = null, url = '',
+      secondary_resource = null, remote_ip = null, user_agent = null
+    where seq in (
+      select seq from audit_logs
+      where account_id = ${accountId} and seq is not null and not erased
+        and (resource_id = ${id} or ${mentions(tx, texts, marks)})
+      order by seq limit ${rowsAtOnce})
+    returning seq`
+  return rows.map(row => Number(row.seq)).sort((a, b) => a - b)
+}
+
+/** Events of one statement that mention the entity without being its own. */
+const othersAtOnce = 1_000
+
+/**
+ * Blank the bodies of stored events, and the idempotency keys, which callers make of their own names. Names of events,
+ * quantities, times and results of checks stay. The statements name ids alone: they lie on the disk for a while.
+ */
+export async function scrubClickHouse(
+  clickhouse: ClickHouse,
+  { kind, id, environmentId }: Entity,
+  marks: readonly string[],
+): Promise<Removed> {
+  const column = kind === 'company' ? 'company_id' : 'user_id'
+  const environment = { environment: environmentId }
+  let events = await blankEvents(clickhouse, `${column} = {id:String}`, { ...environment, id })
+  for (;;) {
+    const others = await clickhouse.select<{ id: string }>(
+      `SELECT id FROM events WHERE environment_id = {environment:String} AND multiSearchAny(body, {marks:Array(String)})
+       LIMIT ${othersAtOnce}`,
+      { ...environment, marks },
+    )
+    if (others.length === 0) return { events }
+    const ids = others.map(one => one.id)
+    events += await blankEvents(clickhouse, 'id IN {ids:Array(String)}', { ...environment, ids })
+  }
+}
+
+/** Returns how many there are. */
+async function blankEvents(
+  clickhouse: ClickHouse,
+  which: string,
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const where = `environment_id = {environment:String} AND ${which}`
+  const now = { mutations_sync: '2' } as const
+  const [found] = await clickhouse.select<{ events: number }>(
+    `SELECT count() AS events FROM events WHERE ${where}`,
+    parameters,
+  )
+  await clickhouse.command(
+    `ALTER TABLE event_claims UPDATE idempotency_key = concat('erased_', id)
+     WHERE environment_id = {environment:String} AND id IN (SELECT id FROM events WHERE ${where})`,
+    parameters,
+    now,
+  )
+  await clickhouse.command(
+    `ALTER TABLE events UPDATE
+       body = multiIf(
+         type = 'flag_check', concat('{"flag_key":', toJSONString(toString(subtype)), ',"value":',
+           if(JSONExtractBool(body, 'value'), 'true', 'false'), ',"reason":',
+           toJSONString(JSONExtractString(body, 'reason')), '}'),
+         type = 'identify', '{}',
+         concat('{"event":', toJSONString(toString(subtype)), '}')),
+       idempotency_key = if(idempotency_key = '', '', concat('erased_', id)),
+       error_message = ''
+     WHERE ${where}`,
+    parameters,
+    now,
+  )
+  return found!.events
+}
