@@ -1,9 +1,9 @@
 // The schedule of a running service: everything that it does at an interval.
 
 import type { Cluster } from '../cluster/open.js'
+import { finishErasures } from '../control/erasure/erase.js'
 import { applyLinks } from '../control/jobs/apply-links.js'
 import { closeBilling, watchThresholds } from '../control/jobs/close-billing.js'
-import { finishErasures } from '../control/erasure/erase.js'
 import { finishPlanWrites } from '../control/jobs/finish-plan-writes.js'
 import { finishPublishes } from '../control/jobs/finish-publishes.js'
 import { tellExpired } from '../control/jobs/override-expiry.js'
