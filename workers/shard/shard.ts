@@ -586,18 +586,13 @@ class Shard {
     if (this.still !== 'snapshots') void this.checkpoint().catch(() => {})
   }
 
-  /**
-   * Write the snapshots of all actors changed since the last, then move the checkpoint to where the journal
-   * was when it began: every fact up to there is in a snapshot.
-   */
+  /** Write the snapshots of changed actors, then move the checkpoint to where the journal was when it began. */
   private async checkpoint(renews = false): Promise<void> {
     this.checkpointing ??= this.writeCheckpoint().finally(() => {
       this.checkpointing = null
     })
     await this.checkpointing
-    if (!renews) return
-    await this.journal.renew?.()
-    await this.trim()
+    if (renews) await this.journal.renew?.().then(() => this.trim())
   }
 
   private async writeCheckpoint(): Promise<void> {

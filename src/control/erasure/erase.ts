@@ -41,7 +41,7 @@ const cleared = [
 /**
  * Remove everything held of an entity.
  *
- * errors  those of the stores. What was done is kept; the job that finishes erasures goes on.
+ * errors  those of the stores. The steps that were done are kept; the job that finishes erasures goes on.
  */
 export async function finishErasure(services: Services, row: ErasureRow): Promise<ErasureRow> {
   const { sql, clickhouse, projections, entities, directory, shards, catalogs, audit } = services
@@ -111,6 +111,6 @@ export async function finishErasures(services: Services): Promise<void> {
     order by requested_at limit 10`
   for (const row of rows)
     await finishErasure(services, row).catch(error =>
-      services.log.warn({ err: error, erasure_id: row.id }, 'an erasure is not finished yet'),
+      services.log.warn({ err: error, environment_id: row.environment_id }, 'an erasure is not finished yet'),
     )
 }
