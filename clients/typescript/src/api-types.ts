@@ -1975,7 +1975,7 @@ export interface components {
     };
     CatalogQuantity: number | string;
     CatalogRule: {
-      condition_groups?: components["schemas"]["May(CatalogConditionMaxItems100)MaxItems100"];
+      condition_groups?: components["schemas"]["CatalogCondition"][][] | null;
       conditions?: components["schemas"]["MayCatalogConditionMaxItems100"];
       name: string;
       priority: components["schemas"]["CatalogQuantity"];
@@ -1991,7 +1991,7 @@ export interface components {
     CatalogTrait: {
       display_name?: components["schemas"]["MaystringMaxLength255"];
       entity_type: "company" | "user";
-      hierarchy?: components["schemas"]["May(stringMinLength1MaxLength255)MinItems1MaxItems100"];
+      hierarchy?: string[] | null;
       name: string;
       publishable_writes?: components["schemas"]["Mayboolean"];
       trait_type: "boolean" | "currency" | "date" | "number" | "string" | "url";
@@ -3845,8 +3845,6 @@ export interface components {
       company?: components["schemas"]["CompanyDetail"];
       success: boolean;
     };
-    "May(CatalogConditionMaxItems100)MaxItems100": components["schemas"]["CatalogCondition"][][] | null;
-    "May(stringMinLength1MaxLength255)MinItems1MaxItems100": string[] | null;
     Mayactiveinactive: "active" | "inactive" | null;
     Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
     Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
