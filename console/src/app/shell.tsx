@@ -26,7 +26,8 @@ import { setEnvironment, signOut } from './api.js'
 import { useWho } from './session.js'
 import { useTheme } from './theme.js'
 
-const Palette = lazy(() => import('./palette.js'))
+const loadPalette = () => import('./palette.js')
+const Palette = lazy(loadPalette)
 
 const pages = [
   ['/overview', 'Overview', Gauge],
@@ -89,6 +90,8 @@ function Frame({
   const [palette, setPalette] = useState(false)
   const { pathname } = useLocation()
   useEffect(() => setMenu(false), [pathname])
+  // loaded before it is asked for: what is typed right after Ctrl K is not lost
+  useEffect(() => void loadPalette().catch(() => {}), [])
   useEffect(() => {
     const opened = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return
@@ -193,9 +196,9 @@ function TopBar({
         <Badge tone={production ? 'danger' : 'plain'}>{production ? 'PRODUCTION' : type}</Badge>
       </span>
       <span className="flex-1" />
-      <Button onClick={onSearch} aria-label="Search">
+      <Button onClick={onSearch}>
         <Search size={16} aria-hidden="true" />
-        <span className="hidden md:inline">Search</span>
+        <span className="sr-only md:not-sr-only">Search</span>
         <kbd className="hidden rounded border border-line px-1 text-xs text-muted md:inline">Ctrl K</kbd>
       </Button>
       <Button onClick={toggle} aria-label={theme === 'dark' ? 'Light colours' : 'Dark colours'}>

@@ -189,7 +189,7 @@ function Entitlements({ company }: { readonly company: Company }) {
                   {may.support && override && (
                     <Button
                       look="quiet"
-                      aria-label={`End the override of ${name}`}
+                      aria-label={`End now: the override of ${name}`}
                       onClick={() => void end(override, name)}
                     >
                       End now
@@ -442,7 +442,7 @@ function Flags({ company }: { readonly company: Company }) {
                     <Go
                       to="/why"
                       search={{ company: company.id, flag: row.flag }}
-                      aria-label={`Why ${row.flag}`}
+                      aria-label={`Why? ${row.flag}`}
                     >
                       Why?
                     </Go>

@@ -59,7 +59,7 @@ export function EventTable({
                       <Button
                         look="quiet"
                         aria-expanded={open === row.id}
-                        aria-label={`Body of event ${row.id}`}
+                        aria-label={`${open === row.id ? 'Less' : 'More'} of event ${row.id}`}
                         onClick={() => setOpen(was => (was === row.id ? null : row.id))}
                       >
                         {open === row.id ? 'Less' : 'More'}

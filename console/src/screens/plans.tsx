@@ -71,7 +71,11 @@ export default function Plans() {
                     </Cell>
                     <Cell className="tabular-nums">{figure(plan.entitlement_count)}</Cell>
                     <Cell className="tabular-nums">
-                      <Go to="/companies" search={{ plan: plan.id }} aria-label={`Companies on ${plan.name}`}>
+                      <Go
+                        to="/companies"
+                        search={{ plan: plan.id }}
+                        aria-label={`${figure(plan.company_count)} companies on ${plan.name}`}
+                      >
                         {figure(plan.company_count)}
                       </Go>
                     </Cell>

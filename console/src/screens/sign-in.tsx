@@ -1,6 +1,6 @@
 // Signing in: with a one-time link, a key, or sign-on.
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { base, readSession, signIn } from '../app/api.js'
 import { Button, Failure, Field, Input } from '../ui/basics.js'
 
@@ -25,7 +25,6 @@ export function SignInForm({
     return error === null ? null : new Error(error)
   })
   const [busy, setBusy] = useState(false)
-  const used = useRef(false)
   const session = useQuery({ queryKey: ['session'], queryFn: readSession, retry: false })
   const enter = async (by: { key: string } | { token: string }) => {
     setBusy(true)
@@ -42,12 +41,18 @@ export function SignInForm({
     }
   }
   useEffect(() => {
-    const { token } = tokenInAddress()
-    if (token === null || used.current) return
-    used.current = true
-    history.replaceState(null, '', '#/sign-in')
-    void enter({ token })
-  })
+    const enterByLink = () => {
+      const { token } = tokenInAddress()
+      if (token === null) return
+      history.replaceState(null, '', '#/sign-in')
+      void enter({ token })
+    }
+    enterByLink()
+    // a link that is opened in this very tab changes the address without loading the page again
+    addEventListener('hashchange', enterByLink)
+    return () => removeEventListener('hashchange', enterByLink)
+    // biome-ignore lint/correctness/useExhaustiveDependencies: once per form
+  }, [])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const pasted = secret.trim()

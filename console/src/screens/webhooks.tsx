@@ -62,7 +62,7 @@ export default function Webhooks() {
                         <>
                           <Button
                             look="quiet"
-                            aria-label={`Turn ${one.name} ${one.status === 'active' ? 'off' : 'on'}`}
+                            aria-label={`${one.status === 'active' ? 'Turn off' : 'Turn on'} ${one.name}`}
                             onClick={() => {
                               const put = (status: 'active' | 'inactive') =>
                                 api.put('/webhooks/{webhook_id}', {
@@ -157,7 +157,7 @@ export default function Webhooks() {
                       {may.write && (
                         <Button
                           look="quiet"
-                          aria-label={`Send ${one.id} again`}
+                          aria-label={`Send again ${one.id}`}
                           onClick={() =>
                             void act({
                               title: 'Send again',

@@ -1,0 +1,60 @@
+// A first start of the console by clicking alone, as a newcomer does it.
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { go, press } from './browser.js'
+
+/** A feature with its flag, a plan, a company, events up to its limit, the reason, an override and its undo. */
+export async function firstStart(t: Test, page: Page): Promise<void> {
+  await page.getByText('First steps').waitFor()
+  await go(page, 'Features')
+  await page.getByRole('button', { name: 'Add feature' }).first().click()
+  await page.getByLabel('Name', { exact: true }).fill('API calls')
+  await page.getByLabel('Event name').fill('api_call')
+  await press(page, 'Continue')
+  await press(page, 'Add')
+  await page
+    .getByRole('cell', { name: /API calls/ })
+    .first()
+    .waitFor()
+  await go(page, 'Plans')
+  await page.getByRole('button', { name: 'Add plan' }).first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Team')
+  await press(page, 'Continue')
+  await press(page, 'Add')
+  await page.getByRole('heading', { name: 'Team' }).waitFor()
+  await page.getByRole('button', { name: 'Add feature' }).first().click()
+  await page.getByLabel('Limit').fill('2')
+  await press(page, 'Continue')
+  await press(page, 'Add')
+  await page.getByText('2 a month').first().waitFor()
+  await page.getByRole('button', { name: 'Publish', exact: true }).first().click()
+  await press(page, 'Continue')
+  await press(page, 'Publish')
+  await page.getByText('v1 published').waitFor()
+  await go(page, 'Companies')
+  await page.getByRole('button', { name: 'Add company' }).first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Acme')
+  await page.getByLabel('Key value').fill('acme')
+  await page.getByRole('dialog').getByLabel('Plan').selectOption({ label: 'Team' })
+  await press(page, 'Continue')
+  await press(page, 'Add')
+  await page.getByRole('heading', { name: /Acme/ }).waitFor()
+  for (const used of ['1 / 2', '2 / 2']) {
+    await press(page, 'Send event')
+    await press(page, 'Continue')
+    await press(page, 'Send')
+    await page.getByText(used).first().waitFor()
+  }
+  await page.getByRole('link', { name: 'Why denied?' }).click()
+  await page.getByLabel('Flag').selectOption({ index: 1 })
+  await page.getByText('NO', { exact: true }).first().waitFor()
+  await page.getByText('a limit of at least 3').waitFor()
+  await press(page, 'Override')
+  t.equal(await page.getByLabel('Limit').inputValue(), '3', 'the limit that would be enough is proposed')
+  await press(page, 'Continue')
+  await press(page, 'Override')
+  await page.getByText('YES', { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('NO', { exact: true }).first().waitFor()
+  t.pass('denied, allowed by an override, denied after undo')
+}
