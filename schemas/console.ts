@@ -43,6 +43,8 @@ export interface PlanSummary {
   entitlement_count: number
   published_version: PlanVersionSummary | null
   draft_version: PlanVersionSummary | null
+  /** Place among the plans that the plan group offers, from 1; null: not offered. */
+  plan_group_position: number | null
 }
 
 export interface PlanVersionSummary {

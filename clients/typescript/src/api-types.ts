@@ -4811,6 +4811,7 @@ export interface components {
       entitlement_count: number;
       id: string;
       name: string;
+      plan_group_position: null | number;
       plan_type: "add_on" | "plan";
       published_version: components["schemas"]["PlanVersionSummary"] | null;
     };

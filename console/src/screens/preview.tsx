@@ -16,7 +16,7 @@ export default function Preview() {
   const plans = useQuery({
     queryKey: [environment.id, 'preview'],
     queryFn: async () => {
-      const [all, group] = await Promise.all([
+      const [all, short] = await Promise.all([
         api.get('/plans', {
           query: {
             with_entitlements: true,
@@ -25,9 +25,12 @@ export default function Preview() {
             limit: 50,
           } as never,
         }) as Promise<Plan[]>,
-        api.get('/plan-groups', {}).catch(() => null),
+        api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
       ])
-      const order = group?.plans.map(one => one.id) ?? []
+      const order = short
+        .filter(one => one.plan_group_position !== null)
+        .sort((a, b) => a.plan_group_position! - b.plan_group_position!)
+        .map(one => one.id)
       const shown =
         order.length > 0
           ? all.filter(one => order.includes(one.id))

@@ -51,7 +51,6 @@ export function SignInForm({
     // a link that is opened in this very tab changes the address without loading the page again
     addEventListener('hashchange', enterByLink)
     return () => removeEventListener('hashchange', enterByLink)
-    // biome-ignore lint/correctness/useExhaustiveDependencies: once per form
   }, [])
   const submit = (event: FormEvent) => {
     event.preventDefault()

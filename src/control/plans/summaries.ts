@@ -7,6 +7,7 @@ import type { StoredPrice } from '../../catalog/prices.js'
 import { among } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import type { Outlook } from '../flags/view.js'
+import { findGroup } from '../plan-groups/store.js'
 import { companyCounts } from './view.js'
 
 export async function planSummaries(
@@ -16,7 +17,7 @@ export async function planSummaries(
   rows: readonly PlanRow[],
 ): Promise<PlanSummary[]> {
   const ids = rows.map(({ id }) => id)
-  const [versions, entitled, counts] = await Promise.all([
+  const [versions, entitled, counts, group] = await Promise.all([
     sql<PlanVersionRow[]>`
       select * from plan_versions where environment_id = ${environmentId} and plan_id in ${among(sql, ids)}
         and status <> 'archived' and deleted_at is null`,
@@ -24,7 +25,9 @@ export async function planSummaries(
       select plan_version_id, count(*)::int as count from plan_entitlements
       where environment_id = ${environmentId} and plan_id in ${among(sql, ids)} group by plan_version_id`,
     companyCounts(sql, outlook, ids),
+    findGroup(sql, environmentId),
   ])
+  const places = new Map(group?.settings.ordered_plans.map((one, i) => [one.plan_id, i + 1]))
   const entitlements = new Map(entitled.map(row => [row.plan_version_id, row.count]))
   return rows.map(plan => {
     const own = versions.filter(version => version.plan_id === plan.id)
@@ -40,6 +43,7 @@ export async function planSummaries(
       entitlement_count: entitlements.get(shown?.id ?? '') ?? 0,
       published_version: published ? versionSummary(published) : null,
       draft_version: draft ? versionSummary(draft) : null,
+      plan_group_position: places.get(plan.id) ?? null,
     }
   })
 }
