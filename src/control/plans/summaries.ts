@@ -7,7 +7,6 @@ import type { StoredPrice } from '../../catalog/prices.js'
 import { among } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import type { Outlook } from '../flags/view.js'
-import { findGroup } from '../plan-groups/store.js'
 import { companyCounts } from './view.js'
 
 export async function planSummaries(
@@ -17,7 +16,7 @@ export async function planSummaries(
   rows: readonly PlanRow[],
 ): Promise<PlanSummary[]> {
   const ids = rows.map(({ id }) => id)
-  const [versions, entitled, counts, group] = await Promise.all([
+  const [versions, entitled, counts, offered] = await Promise.all([
     sql<PlanVersionRow[]>`
       select * from plan_versions where environment_id = ${environmentId} and plan_id in ${among(sql, ids)}
         and status <> 'archived' and deleted_at is null`,
@@ -25,9 +24,9 @@ export async function planSummaries(
       select plan_version_id, count(*)::int as count from plan_entitlements
       where environment_id = ${environmentId} and plan_id in ${among(sql, ids)} group by plan_version_id`,
     companyCounts(sql, outlook, ids),
-    findGroup(sql, environmentId),
+    offeredOrder(sql, environmentId),
   ])
-  const places = new Map(group?.settings.ordered_plans.map((one, i) => [one.plan_id, i + 1]))
+  const places = new Map(offered.map((id, i) => [id, i + 1]))
   const entitlements = new Map(entitled.map(row => [row.plan_version_id, row.count]))
   return rows.map(plan => {
     const own = versions.filter(version => version.plan_id === plan.id)
@@ -46,6 +45,13 @@ export async function planSummaries(
       plan_group_position: places.get(plan.id) ?? null,
     }
   })
+}
+
+/** Ids of the plans that the plan group offers, in its order. */
+async function offeredOrder(sql: Sql, environmentId: string): Promise<readonly string[]> {
+  const [group] = await sql<{ ordered: readonly { plan_id: string }[] }[]>`
+    select settings->'ordered_plans' as ordered from plan_groups where environment_id = ${environmentId}`
+  return group?.ordered.map(one => one.plan_id) ?? []
 }
 
 export function versionSummary(row: PlanVersionRow): PlanVersionSummary {
