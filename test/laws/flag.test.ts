@@ -45,6 +45,7 @@ import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
 import { checkAll, writeAllChecks } from '../core/plain-checks.js'
 import { seed, times } from '../random.js'
+import { explainsAll, withConditionIds } from './explain-law.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'
 
 const startMs = Date.UTC(2027, 10, 25, 7, 30)
@@ -604,6 +605,34 @@ t.test(
       { seed, numRuns: runs },
     )
     t.pass('alike')
+  },
+)
+
+t.test(
+  'an explanation has the evaluator’s value, reason and rule, and its change gives the other value',
+  async t => {
+    t.comment(`seed ${seed}, ${runs} runs`)
+    const tried = { told: 0, byRules: 0, byLimits: 0, byTime: 0 }
+    fc.assert(
+      fc.property(
+        definitions,
+        life,
+        instantMs,
+        orNull(preflight),
+        orNull(asker),
+        fc.nat({ max: 9 }),
+        (drawn, lived, chosen, preflight, user, absent) => {
+          const data = withConditionIds(drawn)
+          const nowMs = Math.max(chosen, startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
+          const facts = user && userOf(user.id, name => (user.traits as Record<string, string>)[name] ?? null)
+          const company = absent === 0 ? null : lived.company
+          explainsAll(data, compileCatalog(data), { company, facts, user, preflight, nowMs }, tried)
+        },
+      ),
+      { seed, numRuns: runs },
+    )
+    t.comment(tried)
+    for (const [way, times] of Object.entries(tried)) t.ok(times > runs / 100, `${way}: ${times}`)
   },
 )
 

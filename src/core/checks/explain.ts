@@ -21,7 +21,10 @@ import {
   traitLimit,
 } from '../rules/rule.js'
 import { amountToNumber } from '../values/amount.js'
+import { addQuantity, type Quantity } from '../values/quantity.js'
+import { compareNumbers } from '../values/trait.js'
 import { userFacts } from './reserve.js'
+import { type SmallestChange, smallestChange } from './smallest-change.js'
 
 /** A condition and the value it saw. */
 export interface ExplainedCondition {
@@ -38,6 +41,8 @@ export interface ExplainedCondition {
   readonly saw: string | null
   /** When the counter starts again, epoch ms; null: it is none, or never. */
   readonly resetAtMs: number | null
+  /** It comes out the other way once the counter has started again. */
+  readonly turnsAtReset: boolean
 }
 
 /** Where a rule comes from. */
@@ -52,23 +57,13 @@ export interface ExplainedRule {
   /** The plan whose version has the rule; null: none. */
   readonly planId: string | null
   readonly overrideId: string | null
+  /** It matches whatever its conditions say (FE-11). */
+  readonly always: boolean
   /** Every condition held, and of each group at least one. Rules after the one that decided are judged, too. */
   readonly matched: boolean
   readonly decided: boolean
   readonly conditions: readonly ExplainedCondition[]
   readonly conditionGroups: readonly (readonly ExplainedCondition[])[]
-}
-
-/** The change of fewest conditions after which the flag has the other value. */
-export interface SmallestChange {
-  readonly ruleId: string
-  /** `match`: the rule must match; `no_match`: it must not. */
-  readonly needs: 'match' | 'no_match'
-  /** Ids of the conditions that must turn. */
-  readonly conditionIds: readonly string[]
-  readonly text: string
-  /** When time alone brings it, epoch ms; null: it does not. */
-  readonly atMs: number | null
 }
 
 export interface Explanation {
@@ -225,6 +220,7 @@ function judge(
     origin,
     planId,
     overrideId,
+    always,
     matched,
     decided: false,
     conditions,
@@ -246,11 +242,13 @@ function explainCondition(
     held: compileCondition(def, traits)(check),
     resourceIds: def.resourceIds,
     resetAtMs: null,
+    turnsAtReset: false,
     ...told,
   }
 }
 
-type Told = Pick<ExplainedCondition, 'subject' | 'expected' | 'saw'> & { readonly resetAtMs?: number | null }
+type Told = Pick<ExplainedCondition, 'subject' | 'expected' | 'saw'> &
+  Partial<Pick<ExplainedCondition, 'resetAtMs' | 'turnsAtReset'>>
 
 function tellValues(def: ConditionDef, check: Check, traits: TraitResolver, catalog: Catalog): Told {
   const { company, user } = check
@@ -298,14 +296,16 @@ function tellMetric(def: ConditionDef, { company, asked }: Check, traits: TraitR
   const literal = String(def.metricValue ?? 0)
   if (company === null) return { subject, expected: literal, saw: null }
   const comparison = def.comparisonTraitId === null ? null : traits(def.comparisonTraitId)
-  const limit = def.comparisonTraitId === null ? literal : String(traitLimit(company, comparison))
+  const limit = def.comparisonTraitId === null ? (def.metricValue ?? 0) : traitLimit(company, comparison)
   const more = asked.quantity > 0 && asked.subtype === subtype ? asked.quantity : asked.usage
-  const used = String(company.counter(subtype, period, reset))
+  const used = company.counter(subtype, period, reset)
+  const holds = (counted: Quantity) => compareNumbers(def.operator, addQuantity(counted, more), limit)
   return {
     subject,
-    expected: limit,
-    saw: more > 0 ? `${used} + ${more}` : used,
+    expected: String(limit),
+    saw: more > 0 ? `${used} + ${more}` : String(used),
     resetAtMs: company.resetsAt(period, reset),
+    turnsAtReset: holds(0) !== holds(used),
   }
 }
 
@@ -327,75 +327,4 @@ function tellTrait(def: ConditionDef, { company, user }: Check, traits: TraitRes
     expected: comparison === null ? def.traitValue : (entity?.traitText(comparison) ?? ''),
     saw: entity?.traitText(trait) ?? null,
   }
-}
-
-/**
- * The smallest change: let a rule of the other value match that is tried before the one that decided, or stop those that
- * match before the next rule, or default, of the other value. The first in the order wins among equal ones.
- */
-function smallestChange(rules: readonly ExplainedRule[], defaultValue: boolean): SmallestChange | null {
-  const at = rules.findIndex(({ decided }) => decided)
-  const value = at < 0 ? defaultValue : rules[at]!.value
-  const found: SmallestChange[] = []
-  for (const rule of at < 0 ? rules : rules.slice(0, at)) {
-    const failed = failures(rule)
-    if (rule.value === value || failed.length === 0) continue
-    found.push(changeOf(rule, 'match', failed))
-  }
-  const decider = rules[at]
-  if (decider !== undefined) {
-    const next = rules.slice(at + 1).find(({ matched }) => matched)
-    const turns = (next?.value ?? defaultValue) !== value
-    const [turned] = decider.conditions
-    if (turns && turned !== undefined) found.push(changeOf(decider, 'no_match', [turned]))
-  }
-  return found.reduce<SmallestChange | null>(
-    (least, one) => (least === null || one.conditionIds.length < least.conditionIds.length ? one : least),
-    null,
-  )
-}
-
-/** Conditions that must turn for a rule to match: those that failed, and the first of each group that failed. */
-function failures({ conditions, conditionGroups }: ExplainedRule): ExplainedCondition[] {
-  const failed = conditions.filter(({ held }) => !held)
-  for (const group of conditionGroups)
-    if (group.length > 0 && !group.some(({ held }) => held)) failed.push(group[0]!)
-  return failed
-}
-
-function changeOf(
-  rule: ExplainedRule,
-  needs: SmallestChange['needs'],
-  turned: readonly ExplainedCondition[],
-): SmallestChange {
-  const resets = turned.map(({ resetAtMs }) => resetAtMs)
-  const byTime = needs === 'match' && resets.every(atMs => atMs !== null)
-  return {
-    ruleId: rule.id,
-    needs,
-    conditionIds: turned.map(({ id }) => id),
-    text: turned.map(one => turnOf(one)).join(' and '),
-    atMs: byTime ? Math.max(...resets.map(atMs => atMs!)) : null,
-  }
-}
-
-/** How a condition would turn, in words. */
-function turnOf({
-  conditionType,
-  operator,
-  subject,
-  expected,
-  saw,
-  held,
-  resourceIds,
-}: ExplainedCondition): string {
-  if (conditionType === 'metric' && saw !== null) {
-    const used = saw.split(' + ').reduce((sum, part) => sum + BigInt(part), 0n)
-    if (!held && operator === 'lt') return `${subject}: a limit of at least ${used + 1n}`
-    if (!held && operator === 'lte') return `${subject}: a limit of at least ${used}`
-    return `${subject} ${held ? 'not ' : ''}${operator} ${expected}`
-  }
-  if (conditionType === 'credit') return `${subject}: ${held ? 'fewer' : 'more'} than ${saw ?? 0} remaining`
-  const wanted = resourceIds.length > 3 ? `one of ${resourceIds.length}` : expected
-  return `${subject} ${held ? 'not ' : ''}${operator} ${wanted}`
 }

@@ -12,6 +12,8 @@ export type SignOnSettings = NonNullable<Config['oidc']>
 
 const cookieSeconds = 600
 
+type Claims = { readonly sub: string } & Readonly<Record<string, unknown>>
+
 /** Sign-on with one provider. The state of a sign-on lies in a cookie of its browser, so any node can end it. */
 export class SignOn {
   readonly cookieName = 'tollgate_sign_on'
@@ -72,7 +74,7 @@ export class SignOn {
         'This sign-on was not begun in this browser, or took too long: try again',
       )
     const config = await this.provider()
-    let claims: oidc.IDToken | undefined
+    let claims: Claims | undefined
     try {
       const tokens = await oidc.authorizationCodeGrant(config, new URL(`${this.redirectUri}?${query}`), {
         pkceCodeVerifier: verifier,
@@ -80,7 +82,8 @@ export class SignOn {
         expectedNonce: nonce,
         idTokenExpected: true,
       })
-      claims = tokens.claims()
+      const told = tokens.claims()
+      claims = told && (await this.whole(config, tokens.access_token, told))
     } catch (error) {
       throw new ServiceError('key_unknown', 'The provider did not confirm this sign-on: try again', {
         cause: error,
@@ -99,6 +102,17 @@ export class SignOn {
     const memberId = await memberOfSignOn(sql, accountId, claimed, clock.wall())
     if (memberId === null) throw new ServiceError('forbidden', 'An admin has disabled this member')
     return { accountId, memberId }
+  }
+
+  /**
+   * The claims of an ID token with those that the provider tells at its UserInfo address alone: where a token for it is
+   * issued, name, address and groups may be there and nowhere else (OpenID Connect Core 5.4).
+   */
+  private async whole(config: oidc.Configuration, accessToken: string, told: oidc.IDToken): Promise<Claims> {
+    const wanted = ['email', 'name', this.settings.groupsClaim]
+    if (wanted.every(name => told[name] !== undefined)) return told
+    if (config.serverMetadata().userinfo_endpoint === undefined) return told
+    return { ...(await oidc.fetchUserInfo(config, accessToken, told.sub)), ...told }
   }
 
   /** The provider's description, read once; a failure is not kept. */
