@@ -629,10 +629,10 @@ t.test(
           explainsAll(data, compileCatalog(data), { company, facts, user, preflight, nowMs }, tried)
         },
       ),
-      { seed, numRuns: runs },
+      { seed, numRuns: 2 * runs },
     )
     t.comment(tried)
-    for (const [way, times] of Object.entries(tried)) t.ok(times > runs / 100, `${way}: ${times}`)
+    for (const [way, times] of Object.entries(tried)) t.ok(times > 0, `${way}: ${times}`)
   },
 )
 

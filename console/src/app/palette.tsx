@@ -45,6 +45,9 @@ function placeOf(type: string, id: string, name: string): Pick<Entry, 'to' | 'se
   }
 }
 
+/** At once: the dialog would move the focus a moment later, and what is typed until then would be lost. */
+const focused = (node: HTMLInputElement | null): void => node?.focus()
+
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const { environment } = useHere()
   const go = useGo()
@@ -88,6 +91,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
           className="fixed top-[10dvh] left-1/2 z-50 flex max-h-[80dvh] w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-panel shadow-xl"
         >
           <input
+            ref={focused}
             role="combobox"
             aria-expanded="true"
             aria-controls={list}

@@ -121,7 +121,7 @@ function Frame({
       <div className="flex min-h-0 flex-1">
         <nav
           aria-label="Pages"
-          className={`${menu ? 'absolute inset-x-0 top-[3.75rem] bottom-0 z-30 block' : 'hidden'} w-full shrink-0 overflow-y-auto border-r border-line bg-panel p-2 md:static md:block md:w-52`}
+          className={`${menu ? 'absolute inset-x-0 top-[3.75rem] bottom-0 z-30 block' : 'hidden'} w-full shrink-0 overflow-y-auto border-r border-line bg-panel p-2 md:static md:block md:w-56`}
         >
           {pages.map(([path, name, Icon]) => (
             <Link

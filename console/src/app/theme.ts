@@ -28,4 +28,16 @@ export function useTheme(): [theme: Theme, toggle: () => void] {
   ]
 }
 
+/** The theme that is shown now: what is drawn with its colours is drawn again when it changes. */
+export function useShownTheme(): string | undefined {
+  const root = document.documentElement
+  const [shown, setShown] = useState(root.dataset.theme)
+  useEffect(() => {
+    const observer = new MutationObserver(() => setShown(root.dataset.theme))
+    observer.observe(root, { attributes: true, attributeFilter: ['data-theme'] })
+    return () => observer.disconnect()
+  }, [root])
+  return shown
+}
+
 applyTheme(stored() ?? ofSystem())

@@ -12,8 +12,12 @@ import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page 
 import { CompanyPicker } from './why.js'
 
 type Flag = Schemas['FlagDetail']
-type RuleWrite = Schemas['RuleWrite']
-type ConditionWrite = Schemas['ConditionWrite']
+/** What is written, with every list there. */
+type ConditionWrite = Schemas['ConditionWrite'] & { readonly resource_ids: string[] }
+type RuleWrite = Omit<Schemas['RuleWrite'], 'conditions' | 'condition_groups'> & {
+  readonly conditions: ConditionWrite[]
+  readonly condition_groups: readonly { readonly conditions: readonly ConditionWrite[] }[]
+}
 /** A rule being edited; `id` names it in the list only. */
 interface Draft {
   readonly id: string

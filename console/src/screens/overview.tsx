@@ -202,7 +202,7 @@ export const actorOf = (row: Schemas['AuditLogList']): string =>
   (row.actor_type === 'system' ? 'operator' : (row.api_key_id ?? row.actor_type))
 
 const verbs: Readonly<Record<string, string>> = {
-  POST: 'Written',
+  POST: 'Added',
   PUT: 'Changed',
   DELETE: 'Deleted',
   SYSTEM: 'System',
@@ -212,5 +212,6 @@ export function changeWords(row: Schemas['AuditLogList']): string {
   const what = (row.resource_type ?? '').replaceAll('_', ' ')
   const name = row.resource_name ?? row.resource_id_string ?? ''
   const part = row.secondary_resource ? `, ${row.secondary_resource}` : ''
-  return `${verbs[row.method] ?? row.method}: ${what} ${name}${part}${row.resp_code >= 400 ? ' (refused)' : ''}`
+  const verb = row.method === 'POST' && row.resp_code === 200 ? 'Written' : (verbs[row.method] ?? row.method)
+  return `${verb}: ${what} ${name}${part}${row.resp_code >= 400 ? ' (refused)' : ''}`
 }

@@ -4,7 +4,7 @@ import { api } from '../app/api.js'
 import { figure, shortFigure, timeOf, words } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { useWho } from '../app/session.js'
-import { Badge, Card, Cell, Empty, Loaded, Page, Row, Stat, Table } from '../ui/basics.js'
+import { Badge, Card, Cell, Code, Empty, Loaded, Page, Row, Stat, Table } from '../ui/basics.js'
 
 const bytes = (n: number): string =>
   n < 1_048_576
@@ -82,7 +82,7 @@ export default function System() {
                   {now.nodes.map(one => (
                     <Row key={one.node}>
                       <Cell>
-                        {one.node} {one.this_node && <Badge>this one</Badge>}
+                        {one.node} {one.this_node && now.nodes.length > 1 && <Badge>this one</Badge>}
                       </Cell>
                       <Cell className="tabular-nums">{figure(one.shards)}</Cell>
                     </Row>
@@ -90,22 +90,32 @@ export default function System() {
                 </Table>
               </Card>
               <Card title="Quotas">
-                <Table label="Quotas" head={['Environment', 'Quota', 'Used']}>
-                  {now.quotas.map(one => (
-                    <Row key={`${one.environment_id} ${one.quota}`}>
-                      <Cell>{nameOf(one.environment_id)}</Cell>
-                      <Cell>{words(one.quota)}</Cell>
-                      <Cell className="tabular-nums">{one.used_percent} %</Cell>
-                    </Row>
-                  ))}
-                </Table>
+                {now.quotas.length === 0 ? (
+                  <Empty title="No quota is set" />
+                ) : (
+                  <Table label="Quotas" head={['Environment', 'Quota', 'Used']}>
+                    {now.quotas.map(one => (
+                      <Row key={`${one.environment_id} ${one.quota}`}>
+                        <Cell>{nameOf(one.environment_id)}</Cell>
+                        <Cell>{words(one.quota)}</Cell>
+                        <Cell className="tabular-nums">{one.used_percent} %</Cell>
+                      </Row>
+                    ))}
+                  </Table>
+                )}
               </Card>
               <Card title="Request limits">
                 <Loaded of={limits}>
-                  {data => (
-                    <pre className="overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
-                      {JSON.stringify(data, null, 2)}
-                    </pre>
+                  {({ limits: set }) => (
+                    <p>
+                      {set === null ? (
+                        'As the operator’s setting says'
+                      ) : set === 'off' ? (
+                        'Off for this account'
+                      ) : (
+                        <Code>{JSON.stringify(set)}</Code>
+                      )}
+                    </p>
                   )}
                 </Loaded>
               </Card>

@@ -158,7 +158,7 @@ function Answer({
                 >
                   {why.value ? 'YES' : 'NO'}
                 </span>
-                <div className="min-w-0 flex-1">
+                <div className="min-w-0 flex-1 basis-48">
                   <p className="font-medium">{shortReason(why.reason)}</p>
                   <p className="text-sm text-muted">
                     {why.company_name ?? company} · {flag} · {timeOf(why.at)}
@@ -169,7 +169,7 @@ function Answer({
               </div>
               {why.smallest_change && (
                 <div className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-raised px-3 py-2">
-                  <span className="min-w-0 flex-1">
+                  <span className="min-w-0 flex-1 basis-48">
                     Would be <b>{why.value ? 'NO' : 'YES'}</b> with {subjectWords(why.smallest_change.text)}
                     {why.smallest_change.at &&
                       `, or when the use starts again on ${timeOf(why.smallest_change.at)}`}
@@ -275,6 +275,9 @@ function RuleLine({
   )
 }
 
+/** A whole number with its thousands apart; other text as it is. */
+const grouped = (text: string): string => (/^-?\d{1,18}$/.test(text) ? figure(BigInt(text)) : text)
+
 function ConditionLine({
   condition,
   nameOf,
@@ -299,9 +302,14 @@ function ConditionLine({
       )}
       <span>
         {subjectWords(condition.subject)}{' '}
-        {condition.condition_type === 'credit' ? 'cover' : signs[condition.operator]} {expected}
+        {condition.condition_type === 'credit'
+          ? condition.operator === 'lt'
+            ? 'cover'
+            : 'do not cover'
+          : signs[condition.operator]}{' '}
+        {grouped(expected)}
       </span>
-      <span className="text-muted">saw {saw}</span>
+      <span className="text-muted">saw {grouped(saw)}</span>
     </li>
   )
 }

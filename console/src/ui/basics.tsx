@@ -8,7 +8,7 @@ const looks = {
   plain: 'border border-line bg-panel hover:bg-raised',
   primary: 'bg-accent text-accent-text hover:opacity-90',
   danger: 'border border-danger text-danger hover:bg-danger-soft',
-  quiet: 'text-accent hover:underline px-1',
+  quiet: 'text-accent hover:underline',
 } as const
 
 export function Button({
@@ -19,7 +19,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-md px-3 py-1.5 font-medium whitespace-nowrap disabled:opacity-50 ${looks[look]} ${className}`}
+      className={`inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap disabled:opacity-50 ${look === 'quiet' ? 'min-h-6 min-w-6 px-1' : 'min-h-9 px-3 py-1.5'} ${looks[look]} ${className}`}
       {...rest}
     />
   )
@@ -233,7 +233,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
       className="flex flex-wrap items-center gap-3 rounded-md bg-danger-soft px-3 py-2 text-danger"
     >
       <AlertTriangle size={16} aria-hidden="true" />
-      <span className="min-w-0 flex-1">{message}</span>
+      <span className="min-w-0 flex-1 basis-48">{message}</span>
       {retry && (
         <Button look="danger" onClick={retry}>
           Try again

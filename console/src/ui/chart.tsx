@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { dayOf, figure, shortFigure } from '../app/format.js'
+import { useShownTheme } from '../app/theme.js'
 import { Button, Cell, Row, Table } from './basics.js'
 
 export interface Series {
@@ -37,6 +38,9 @@ export function Chart({
   )
 }
 
+/** The day of a time in seconds. */
+const dayAt = (seconds: number): string => dayOf(new Date(seconds * 1_000).toISOString())
+
 function Plot({
   days,
   series,
@@ -47,7 +51,7 @@ function Plot({
   readonly label: string
 }) {
   const place = useRef<HTMLDivElement>(null)
-  const theme = document.documentElement.dataset.theme
+  const theme = useShownTheme()
   const data = useMemo(
     () =>
       [days.map(day => Date.parse(day) / 1_000), ...series.map(one => [...one.values])] as uPlot.AlignedData,
@@ -66,15 +70,18 @@ function Plot({
         width: node.clientWidth,
         height: 220,
         series: [
-          { value: (_, at) => (at == null ? '' : dayOf(new Date(at * 1_000).toISOString())), label: 'Day' },
+          { value: (_, at) => (at == null ? '–' : dayAt(at)), label: 'Day' },
           ...series.map((one, i) => ({
             label: one.name,
             stroke: colours[i % colours.length]!,
             width: 2,
-            value: (_: uPlot, value: number | null) => (value == null ? '' : figure(value)),
+            value: (_: uPlot, value: number | null) => figure(value),
           })),
         ],
-        axes: [axis, { ...axis, size: 56, values: (_, ticks) => ticks.map(tick => shortFigure(tick)) }],
+        axes: [
+          { ...axis, values: (_, ticks) => ticks.map(dayAt) },
+          { ...axis, size: 56, values: (_, ticks) => ticks.map(tick => shortFigure(tick)) },
+        ],
         scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
       },
       data,

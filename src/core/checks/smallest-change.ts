@@ -118,7 +118,8 @@ function turnOf({
     if (held && operator === 'lt') return `${subject}: a limit of at most ${used}`
     return `${subject} ${held ? 'not ' : ''}${operator} ${expected}`
   }
-  if (conditionType === 'credit') return `${subject}: ${held ? 'fewer' : 'more'} than ${saw ?? 0} remaining`
+  if (conditionType === 'credit')
+    return `${held ? 'too few' : 'enough'} ${subject} for one use (${saw ?? 0} remain)`
   const wanted = resourceIds.length > 3 ? `one of ${resourceIds.length}` : expected
   return `${subject} ${held ? 'not ' : ''}${operator} ${wanted}`
 }
