@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as listen } from 'node:net'
 import type { Test } from 'tap'
 
-/** What the provider says of a person. Changed in place between sign-ons. */
+/** Claims about a person. Changed in place between sign-ons. */
 export interface Person {
   name?: string
   email?: string

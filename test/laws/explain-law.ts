@@ -1,8 +1,9 @@
-// What an explanation promises, of any flag and company: the evaluator's value, reason and rule; and a change that, when it is
+// An explanation promises, for any flag and company: the evaluator's value, reason and rule; and a change that, when it is
 // made, gives the other value. Used by flag.test.ts on its random histories.
 import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
 import { checkFlag } from '../../src/core/checks/check.js'
-import { type ExplainedRule, type Explanation, explainFlag } from '../../src/core/checks/explain.js'
+import { type Explanation, explainFlag } from '../../src/core/checks/explain.js'
+import type { ExplainedRule } from '../../src/core/checks/explained.js'
 import type { Company } from '../../src/core/model/company-state.js'
 import type { CatalogData, ConditionDef, FlagDef } from '../../src/core/model/definitions.js'
 import type { CheckContext, Preflight } from '../../src/core/model/requests.js'

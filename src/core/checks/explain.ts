@@ -1,6 +1,6 @@
 // Why a flag has its value for a company and user: each rule in the order it is tried, each condition with the value it
 // saw, the rule that decided, and the smallest change that would change the result. It changes and counts nothing.
-import type { ComparableOperator, RuleType } from '../../../schemas/enums.js'
+import type { RuleType } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import { type CompiledEntitlement, type Gate, generatedRules } from '../entitlements/entitlement.js'
 import { type CompiledFlag, checkWith, inContext } from '../flags/flag.js'
@@ -23,48 +23,9 @@ import {
 import { amountToNumber } from '../values/amount.js'
 import { addQuantity, type Quantity } from '../values/quantity.js'
 import { compareNumbers } from '../values/trait.js'
+import type { ExplainedCondition, ExplainedRule, RuleOrigin } from './explained.js'
 import { userFacts } from './reserve.js'
 import { type SmallestChange, smallestChange } from './smallest-change.js'
-
-/** A condition and the value it saw. */
-export interface ExplainedCondition {
-  readonly id: string
-  readonly conditionType: ConditionDef['conditionType']
-  readonly operator: ComparableOperator
-  readonly held: boolean
-  /** In words: `usage of api_call, current_month`. */
-  readonly subject: string
-  /** The value it was compared with, as text; of a list of ids, the ids. */
-  readonly expected: string
-  readonly resourceIds: readonly string[]
-  /** The value found; null: the company or user has none, or none was named. */
-  readonly saw: string | null
-  /** When the counter starts again, epoch ms; null: it is none, or never. */
-  readonly resetAtMs: number | null
-  /** It comes out the other way once the counter has started again. */
-  readonly turnsAtReset: boolean
-}
-
-/** Where a rule comes from. */
-export type RuleOrigin = 'flag' | 'override' | 'plan'
-
-export interface ExplainedRule {
-  readonly id: string
-  readonly name: string
-  readonly ruleType: RuleType
-  readonly value: boolean
-  readonly origin: RuleOrigin
-  /** The plan whose version has the rule; null: none. */
-  readonly planId: string | null
-  readonly overrideId: string | null
-  /** It matches whatever its conditions say (FE-11). */
-  readonly always: boolean
-  /** Every condition held, and of each group at least one. Rules after the one that decided are judged, too. */
-  readonly matched: boolean
-  readonly decided: boolean
-  readonly conditions: readonly ExplainedCondition[]
-  readonly conditionGroups: readonly (readonly ExplainedCondition[])[]
-}
 
 export interface Explanation {
   readonly flag: string

@@ -1,6 +1,6 @@
 // The change of fewest conditions after which a flag has the other value. A change is tried on the judged rules before it is
 // told: what would not change the answer is never proposed.
-import type { ExplainedCondition, ExplainedRule } from './explain.js'
+import type { ExplainedCondition, ExplainedRule } from './explained.js'
 
 export interface SmallestChange {
   readonly ruleId: string

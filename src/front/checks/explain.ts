@@ -1,6 +1,7 @@
 // POST /flags/{key}/explain: why a flag has its value now. Nothing is counted, recorded or seen.
 import type { ExplainBody, ExplainedCondition, FlagExplanation } from '../../../schemas/console.js'
-import type { Explanation, ExplainedCondition as Told } from '../../core/checks/explain.js'
+import type { Explanation } from '../../core/checks/explain.js'
+import type { ExplainedCondition as Told } from '../../core/checks/explained.js'
 import type { UserSnapshot } from '../../core/model/descriptions.js'
 import type { CheckContext } from '../../core/model/requests.js'
 import { preflightError } from '../../core/rules/rule.js'
