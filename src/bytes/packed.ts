@@ -132,7 +132,8 @@ export class PackedWriter {
       case 'undefined':
         // as in a list of JSON
         return this.byte(packed.null)
-      default:
+      case 'symbol':
+      case 'function':
         throw new TypeError(`a ${typeof value} is no plain data`)
     }
   }

@@ -352,7 +352,16 @@ export class Fold {
         return
       }
       // Shown by ClickHouse, or written in one go with the last_seen_at of many (seen.ts).
-      default:
+      case 'seen':
+      case 'used':
+      case 'overdraft_limit':
+      case 'cycle_counted':
+      case 'credit_draw':
+      case 'credit_transfer':
+      case 'credit_enrol':
+      case 'credit_renew':
+      case 'credit_topup':
+      case 'credit_external':
         return
     }
   }

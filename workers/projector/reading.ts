@@ -68,14 +68,24 @@ function fullLines(lines: Buffer): Buffer {
 }
 
 function fullValue(values: readonly string[], i: number): string {
-  switch (fullDrawColumns[i]) {
+  switch (fullDrawColumns[i]!) {
     case 'event_type':
       return 'usage'
     case 'usage_reason':
       return 'track'
     case 'amount':
       return values[consumed] === '0' ? '0' : `-${values[consumed]}`
-    default:
+    case 'credit_id':
+    case 'environment_id':
+    case 'company_id':
+    case 'event_at':
+    case 'sequence':
+    case 'quantity_consumed':
+    case 'grant_id':
+    case 'grant_quantity_remaining':
+    case 'feature_id':
+    case 'user_id':
+    case 'usage_event_id':
       return values[places[i]!]!
   }
 }
@@ -96,7 +106,13 @@ function drawType(column: DrawColumn): string {
     case 'quantity_consumed':
     case 'grant_quantity_remaining':
       return 'Decimal(38, 9)'
-    default:
+    case 'credit_id':
+    case 'environment_id':
+    case 'company_id':
+    case 'grant_id':
+    case 'feature_id':
+    case 'user_id':
+    case 'usage_event_id':
       return 'String'
   }
 }

@@ -144,7 +144,12 @@ class Composer {
         return this.ofMetric(write, at)
       case 'credit':
         return this.ofCredit(write, at)
-      default:
+      case 'base_plan':
+      case 'billing_product':
+      case 'company':
+      case 'plan':
+      case 'plan_version':
+      case 'user':
         return { resource_ids: this.resources(write, at) }
     }
   }

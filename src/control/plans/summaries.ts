@@ -151,7 +151,10 @@ function entitledValue(row: EntitlementRow): unknown {
       return row.value_bool === true ? 'on' : 'off'
     case 'numeric':
       return row.value_numeric
-    default:
+    case 'credit':
+    case 'trait':
+    case 'unknown':
+    case 'unlimited':
       return row.value_type
   }
 }

@@ -233,9 +233,10 @@ function tellValues(def: ConditionDef, check: Check, traits: TraitResolver, cata
       return tellCredit(def, check, catalog)
     case 'trait':
       return tellTrait(def, check, traits)
-    default:
-      return { subject: def.conditionType, expected: '', saw: null }
   }
+  // data of a newer build may hold one that this build does not know
+  def.conditionType satisfies never
+  return { subject: def.conditionType, expected: '', saw: null }
 }
 
 function heldPlans(company: Check['company'], catalog: Catalog): string | null {

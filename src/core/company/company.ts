@@ -181,7 +181,17 @@ export function decideCompany(
         : { refused: 'not_found' }
     case 'check_and_reserve':
       return checkAndReserve(company, catalog, message, nowMs)
-    default: {
+    case 'credit_grant':
+    case 'credit_release':
+    case 'credit_zero_out':
+    case 'credit_lease':
+    case 'credit_extend':
+    case 'credit_reserve':
+    case 'credit_reservation_release':
+    case 'credit_topup_settings':
+    case 'credit_topup_result':
+    case 'credit_forgive':
+    case 'credit_external_balance': {
       if (!company.exists) return { refused: 'not_found' }
       // EN-95 (N18); what comes with a change of plans is decided with it
       if (message.type === 'credit_grant' && message.reason === 'purchased' && company.schedule?.downgrade)
@@ -315,9 +325,25 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       company.counters = new Counters()
       company.credits = new SmallMap()
       return
-    default:
+    case 'trait':
+    case 'created':
+    case 'key':
+    case 'key_removed':
+    case 'named':
+    case 'trait_introduced':
+    case 'client_trait':
+    case 'traits_held':
+    case 'touched':
+    case 'once':
+    case 'seen':
+    case 'seen_set':
+    case 'joined':
+    case 'left':
       throw new Error(`a company knows no effect ${effect.t}`)
   }
+  // a record of a newer build may hold one that this build does not know
+  effect satisfies never
+  throw new Error('an effect of a newer build')
 }
 
 function applyToAccount(company: Company, effect: CreditEffect): void {

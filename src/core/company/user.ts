@@ -105,9 +105,48 @@ export function applyToUser(user: User, effect: Effect, atMs: number): void {
       clearEntity(user)
       user.memberships = new Map()
       return
-    default:
+    case 'plan':
+    case 'trait':
+    case 'created':
+    case 'key':
+    case 'key_removed':
+    case 'named':
+    case 'trait_introduced':
+    case 'client_trait':
+    case 'traits_held':
+    case 'touched':
+    case 'once':
+    case 'seen':
+    case 'seen_set':
+    case 'used':
+    case 'override':
+    case 'override_removed':
+    case 'override_over':
+    case 'overdraft_limit':
+    case 'add_ons':
+    case 'plan_changed':
+    case 'trial_ended':
+    case 'schedule':
+    case 'subscription':
+    case 'subscription_removed':
+    case 'cycle_counted':
+    case 'credit_grant':
+    case 'credit_draw':
+    case 'credit_refund':
+    case 'credit_hold':
+    case 'credit_commit':
+    case 'credit_release':
+    case 'credit_zero_out':
+    case 'credit_transfer':
+    case 'credit_enrol':
+    case 'credit_renew':
+    case 'credit_topup':
+    case 'credit_external':
       throw new Error(`a user knows no effect ${effect.t}`)
   }
+  // a record of a newer build may hold one that this build does not know
+  effect satisfies never
+  throw new Error('an effect of a newer build')
 }
 
 const nothingFreed: WriteReply = { created: false, freed: [] }

@@ -255,7 +255,12 @@ export function isActive(subscription: SubscriptionState, nowMs: number): boolea
     case 'trialing':
     case 'past_due':
       return endsAt(subscription) > nowMs
-    default:
+    case 'canceled':
+    case 'expired':
+    case 'incomplete':
+    case 'incomplete_expired':
+    case 'paused':
+    case 'unpaid':
       return false
   }
 }

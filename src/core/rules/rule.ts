@@ -211,9 +211,10 @@ export function compileCondition(def: ConditionDef, traits: TraitResolver): Cond
       return creditCondition(def)
     case 'trait':
       return traitCondition(def, traits)
-    default:
-      return never
   }
+  // data of a newer build may hold one that this build does not know
+  def.conditionType satisfies never
+  return never
 }
 
 /** FE-32. */
@@ -229,7 +230,10 @@ function basePlanCondition(def: ConditionDef): Condition {
       return ({ company }) => company !== null && company.basePlanId === null
     case 'not_empty':
       return ({ company }) => company !== null && company.basePlanId !== null
-    default:
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
       return never
   }
 }
@@ -326,9 +330,10 @@ function isOperator(operator: ComparableOperator): boolean {
     case 'is_empty':
     case 'not_empty':
       return true
-    default:
-      return false
   }
+  // data of a newer build may hold one that this build does not know
+  operator satisfies never
+  return false
 }
 
 /** Rule types whose matched rule fills the deprecated usage members (FE-71). */

@@ -52,9 +52,10 @@ export function compareTexts(
       return compareBools(operator, readBool(left), readBool(right))
     case 'date':
       return compareInstants(operator, readInstant(left), readInstant(right))
-    default:
-      return false
   }
+  // data of a newer build may hold one that this build does not know
+  void (type satisfies never)
+  return false
 }
 
 /** The same against a literal, which is read once. */
@@ -76,9 +77,10 @@ export function testAgainst(type: ComparableType, operator: ComparableOperator, 
       const right = readInstant(literal)
       return left => compareInstants(operator, readInstant(left), right)
     }
-    default:
-      return () => false
   }
+  // data of a newer build may hold one that this build does not know
+  void (type satisfies never)
+  return () => false
 }
 
 /** FE-63: byte-wise; JavaScript orders by UTF-16 unit, which differs from UTF-8 above U+D7FF. */
@@ -100,9 +102,10 @@ function compareStrings(operator: ComparableOperator, left: string, right: strin
       return left === ''
     case 'not_empty':
       return left !== ''
-    default:
-      return false
   }
+  // data of a newer build may hold one that this build does not know
+  operator satisfies never
+  return false
 }
 
 /** Order of two texts by their UTF-8 bytes. */
@@ -206,9 +209,10 @@ export function compareNumbers(
       return left === 0
     case 'not_empty':
       return left > 0
-    default:
-      return false
   }
+  // data of a newer build may hold one that this build does not know
+  operator satisfies never
+  return false
 }
 
 /** FE-65. */
@@ -224,9 +228,16 @@ function compareBools(operator: ComparableOperator, left: boolean, right: boolea
       return left !== right
     case 'not_empty':
       return true
-    default:
+    case 'gt':
+    case 'gte':
+    case 'is_empty':
+    case 'lt':
+    case 'lte':
       return false
   }
+  // data of a newer build may hold one that this build does not know
+  operator satisfies never
+  return false
 }
 
 /** An instant to the nanosecond. */
@@ -310,9 +321,10 @@ function compareInstants(operator: ComparableOperator, left: Instant | null, rig
       return left === null
     case 'not_empty':
       return left !== null
-    default:
-      return false
   }
+  // data of a newer build may hold one that this build does not know
+  operator satisfies never
+  return false
 }
 
 function sameInstant(left: Instant | null, right: Instant | null): boolean {

@@ -487,6 +487,41 @@ export class Directory {
           this.free(kind, fact.env, fact.id, effect.keys)
           this.forget(fact.env, fact.id)
           break
+        case 'plan':
+        case 'trait':
+        case 'named':
+        case 'trait_introduced':
+        case 'client_trait':
+        case 'traits_held':
+        case 'touched':
+        case 'once':
+        case 'seen':
+        case 'seen_set':
+        case 'used':
+        case 'override':
+        case 'override_removed':
+        case 'override_over':
+        case 'overdraft_limit':
+        case 'add_ons':
+        case 'plan_changed':
+        case 'trial_ended':
+        case 'schedule':
+        case 'subscription':
+        case 'subscription_removed':
+        case 'cycle_counted':
+        case 'credit_grant':
+        case 'credit_draw':
+        case 'credit_refund':
+        case 'credit_hold':
+        case 'credit_commit':
+        case 'credit_release':
+        case 'credit_zero_out':
+        case 'credit_transfer':
+        case 'credit_enrol':
+        case 'credit_renew':
+        case 'credit_topup':
+        case 'credit_external':
+          break
       }
   }
 }

@@ -70,7 +70,8 @@ function keysOf(judged: Judged): { readonly company: Keys | null; readonly user:
       return { company: judged.body.company?.keys ?? null, user: judged.body.keys }
     case 'track':
       return { company: judged.body.company ?? null, user: judged.body.user ?? null }
-    default:
+    case 'flag_check':
+    case 'inference':
       return { company: null, user: null }
   }
 }

@@ -164,9 +164,41 @@ export function keepsFigures({ outlined, answeredFigures }: CompanyActor, fx: re
       case 'traits_held':
       case 'seen_set':
         return true
-      default:
+      case 'plan':
+      case 'created':
+      case 'once':
+      case 'seen':
+      case 'used':
+      case 'joined':
+      case 'left':
+      case 'deleted':
+      case 'override':
+      case 'override_removed':
+      case 'override_over':
+      case 'overdraft_limit':
+      case 'add_ons':
+      case 'plan_changed':
+      case 'trial_ended':
+      case 'schedule':
+      case 'subscription':
+      case 'subscription_removed':
+      case 'cycle_counted':
+      case 'credit_grant':
+      case 'credit_draw':
+      case 'credit_refund':
+      case 'credit_hold':
+      case 'credit_commit':
+      case 'credit_release':
+      case 'credit_zero_out':
+      case 'credit_transfer':
+      case 'credit_enrol':
+      case 'credit_renew':
+      case 'credit_topup':
+      case 'credit_external':
         return false
     }
+    effect satisfies never
+    return false
   })
 }
 

@@ -155,7 +155,14 @@ export class Head {
       case 'forwardedFor':
         this.forwardedFor += this.forwardedFor === '' ? value : `, ${value}`
         return
-      default:
+      case 'authorization':
+      case 'cloudVersion':
+      case 'contentEncoding':
+      case 'contentType':
+      case 'ifNoneMatch':
+      case 'origin':
+      case 'signedContext':
+      case 'userAgent':
         if (this[part] === '') this[part] = value
     }
   }
