@@ -612,7 +612,41 @@ function historyOf(effect: Effect): Row | null {
       return { kind: 'subscription', subscription_id: effect.subscriptionId, state: null }
     case 'deleted':
       return { kind: 'gone', state: null }
-    default:
+    case 'trait':
+    case 'created':
+    case 'key':
+    case 'key_removed':
+    case 'named':
+    case 'trait_introduced':
+    case 'client_trait':
+    case 'traits_held':
+    case 'touched':
+    case 'once':
+    case 'seen':
+    case 'seen_set':
+    case 'used':
+    case 'joined':
+    case 'left':
+    case 'override':
+    case 'override_removed':
+    case 'override_over':
+    case 'overdraft_limit':
+    case 'plan_changed':
+    case 'trial_ended':
+    case 'schedule':
+    case 'cycle_counted':
+    case 'credit_grant':
+    case 'credit_draw':
+    case 'credit_refund':
+    case 'credit_hold':
+    case 'credit_commit':
+    case 'credit_release':
+    case 'credit_zero_out':
+    case 'credit_transfer':
+    case 'credit_enrol':
+    case 'credit_renew':
+    case 'credit_topup':
+    case 'credit_external':
       return null
   }
 }

@@ -289,7 +289,12 @@ function ofType(given: file.CatalogCondition): Partial<file.CatalogCondition> {
         credit_cost: given.credit_cost,
         event_subtype: given.event_subtype,
       }
-    default:
+    case 'base_plan':
+    case 'billing_product':
+    case 'company':
+    case 'plan':
+    case 'plan_version':
+    case 'user':
       return { resources: [...new Set((given.resources ?? []).map(canonicalReference))] }
   }
 }

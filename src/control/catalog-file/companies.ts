@@ -78,7 +78,9 @@ export class Companies {
         const moved = changes.some(one => one.path === 'fallback_plan' || one.path === 'trial_expiry_plan')
         return moved ? sql`l.plan_id is null or l.plan_until is not null` : null
       }
-      default:
+      case 'bundles':
+      case 'model_prices':
+      case 'publishable_limits':
         return null
     }
   }

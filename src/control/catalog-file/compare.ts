@@ -34,7 +34,10 @@ export function objectsOf(catalog: file.Catalog, section: ListSection): Readonly
       return new Map((catalog.flags ?? []).map(one => [one.key, one]))
     case 'model_prices':
       return new Map((catalog.model_prices ?? []).map(one => [modelPriceName(one), one]))
-    default:
+    case 'bundles':
+    case 'credits':
+    case 'features':
+    case 'plans':
       return new Map<string, object>(labelled<{ readonly name: string }>(catalog[section] ?? []))
   }
 }

@@ -145,7 +145,11 @@ function resourceOf(world: Definitions, type: StoredCondition['condition_type'],
       return versionRef(world, id)
     case 'billing_product':
       return productRef(world, id)
-    default:
+    case 'company':
+    case 'credit':
+    case 'metric':
+    case 'trait':
+    case 'user':
       return world.keys.get(id) ?? id
   }
 }

@@ -110,7 +110,9 @@ export class Resolver {
       case 'company':
       case 'user':
         return this.entity(sql, type, ref)
-      default:
+      case 'credit':
+      case 'metric':
+      case 'trait':
         return ref
     }
   }
