@@ -129,7 +129,8 @@ t.test(
           await until(
             'it is paid',
             () => stands(id),
-            ({ billings }) => billings[0] === 'paid',
+            // its subscription's rows follow the payment
+            ({ billings, total }) => billings[0] === 'paid' && total !== null,
           ),
           whole,
         )
