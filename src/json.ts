@@ -51,18 +51,20 @@ export const manyValues = (): ServiceError =>
  * below the depth that is parsed.
  */
 export function tooManyValues(text: string): boolean {
-  // a value has a comma or a bracket of its own
-  if (text.length < valuesFree) return false
-  const max = valuesMax(text)
-  return hasMore(text, max, [',', '{', '[']) && countValues(text) > max
+  return holdsMore(text, countValues)
 }
 
 /** `tooManyValues` of a body with one JSON text on each line: a line that never closes hides no other. */
 export function tooManyInLines(text: string): boolean {
+  return holdsMore(text, () => text.split('\n').reduce((count, line) => count + countValues(line), 0))
+}
+
+/** Whether text holds more values than its length allows. Text with few signs of values is not counted. */
+function holdsMore(text: string, count: (text: string) => number): boolean {
+  // a value has a comma or a bracket of its own
   if (text.length < valuesFree) return false
   const max = valuesMax(text)
-  if (!hasMore(text, max, [',', '{', '['])) return false
-  return text.split('\n').reduce((count, line) => count + countValues(line), 0) > max
+  return hasMore(text, max, [',', '{', '[']) && count(text) > max
 }
 
 /** Commas and brackets of JSON text outside strings, down to the depth that is parsed. */
