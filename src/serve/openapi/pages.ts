@@ -9,6 +9,7 @@ import type { AppRequest, AppResponse } from '../../front/http/apps/app.js'
 import type { Pages } from '../../front/http/request/door.js'
 import { sendLarge } from '../../front/http/request/outflow.js'
 import { failure, headersOf, headOf, internalError } from '../../front/http/request/respond.js'
+import { takesGzip } from '../../front/http/request/zipped.js'
 import type { Route } from '../../front/http/routing/route.js'
 import { catalogJsonSchema } from './catalog-schema.js'
 import { forModels } from './for-models.js'
@@ -155,7 +156,7 @@ class PageSender {
   private readonly budget = fullBucket(pageBytes, performance.now())
 
   send(res: AppResponse, req: AppRequest, made: Promise<ServedDocument>): void {
-    const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
+    const zip = takesGzip(req.getHeader('accept-encoding'))
     let gone = false
     res.onAborted(() => {
       gone = true

@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import type { AppRequest, AppResponse } from '../apps/app.js'
 import type { Pages } from '../request/door.js'
 import { statusLine } from '../request/respond.js'
+import { takesGzip } from '../request/zipped.js'
 
 const compress = promisify(gzip)
 
@@ -82,7 +83,7 @@ async function served(name: string): Promise<Served> {
 }
 
 function send(res: AppResponse, req: AppRequest, made: Promise<Served> | null, caching: string): void {
-  const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
+  const zip = takesGzip(req.getHeader('accept-encoding'))
   let gone = false
   res.onAborted(() => {
     gone = true
