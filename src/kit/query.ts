@@ -147,6 +147,12 @@ export const cursor: Field<string | undefined> = one<string | undefined>(
 )
 export const page = { limit, offset, cursor } as const
 
+/** The part of a list that a statement reads, in rows. */
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
 /** Largest offset in a filtered list, because every skipped row must be found first. */
 export const filteredOffsetMax = 100_000
 

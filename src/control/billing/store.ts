@@ -2,15 +2,11 @@
 import type { Sql } from 'postgres'
 import type { BillingPriceUsageType, BillingProviderType, BillingTiersMode } from '../../../schemas/enums.js'
 import type { Quantity } from '../../core/values/quantity.js'
+import type { Page } from '../../kit/query.js'
 import { among, asJson, contains, newest } from '../../kit/sql.js'
 import { allOf, type Fragment } from '../entities/list.js'
 import type { BillingPriceRow, BillingProductRow } from '../prices/rows.js'
 import type { CustomerRow, SubscriptionRow } from './record-rows.js'
-
-export interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 export interface ProductFilter {
   readonly ids?: readonly string[]

@@ -1,7 +1,9 @@
 // Statements of companies: the conditions of list filters, memberships, key definitions and trait values.
+
 import type { Sql } from 'postgres'
 import type { SubscriptionStatus, SubscriptionType } from '../../../schemas/enums.js'
 import type { CatalogData, PlanVersionDef } from '../../core/model/definitions.js'
+import type { Page } from '../../kit/query.js'
 import { among, contains, newest } from '../../kit/sql.js'
 import {
   allOf,
@@ -11,7 +13,6 @@ import {
   type Fragment,
   type Listed,
   mentions,
-  type Page,
   pageOfIds,
   type Sort,
   whether,

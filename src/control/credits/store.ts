@@ -4,12 +4,8 @@ import type { CreditBundleRow, CreditRow, PlanCreditGrantRow, SpendPolicyRow } f
 import type { StoredPrice } from '../../catalog/prices.js'
 import type { HoldKind } from '../../core/model/closed-holds.js'
 import { ServiceError } from '../../errors.js'
+import type { Page } from '../../kit/query.js'
 import { among, contains, newest } from '../../kit/sql.js'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 export interface CreditFilter {
   readonly ids?: readonly string[]

@@ -7,6 +7,7 @@ import type { PendingQuery, Row, Sql } from 'postgres'
 import type { SortDirection } from '../../../schemas/enums.js'
 import type { DirectoryKind } from '../../entities/directory/directory.js'
 import { ServiceError } from '../../errors.js'
+import type { Page } from '../../kit/query.js'
 import { requireNear } from '../../kit/query.js'
 import { anywhere } from '../../kit/sql.js'
 
@@ -36,11 +37,6 @@ export interface Listed {
   readonly environmentId: string
   /** All conditions must hold; an empty list matches every entity. */
   readonly conditions: readonly Condition[]
-}
-
-export interface Page {
-  readonly limit: number
-  readonly offset: number
 }
 
 export interface Bounds {

@@ -1,12 +1,8 @@
 // Statements of plan entitlements.
 import type { Sql } from 'postgres'
 import type { EntitlementRow } from '../../catalog/plans.js'
+import type { Page } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /** Filters of GET /plan-entitlements. */
 export interface EntitlementFilter {

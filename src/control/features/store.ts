@@ -6,13 +6,9 @@ import type {
   FeatureLifecyclePhase,
   FeatureType,
 } from '../../../schemas/enums.js'
+import type { Page } from '../../kit/query.js'
 import { among, asJson, contains, newest } from '../../kit/sql.js'
 import { type FeatureRow, featureSource } from '../flags/feature-view.js'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 export interface FeatureFilter {
   readonly accountId: string

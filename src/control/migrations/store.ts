@@ -1,13 +1,9 @@
 // Statements of migrations: lists, cancellation, completion and retries.
 import type { Sql } from 'postgres'
 import type { PlanVersionCompanyMigrationStatus, PlanVersionMigrationStatus } from '../../../schemas/enums.js'
+import type { Page } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
 import type { CompanyMigrationRow, MigrationRow } from './migrations.js'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /** A migration with its progress. */
 export interface CountedMigration extends MigrationRow {

@@ -1,12 +1,8 @@
 // Statements of company overrides.
 import type { Sql } from 'postgres'
+import type { Page } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
 import type { OverrideRow } from '../entitlements/override-view.js'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /** Filters of GET /company-overrides. */
 export interface OverrideFilter {

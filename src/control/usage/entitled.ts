@@ -1,8 +1,8 @@
 // Companies entitled to a feature, and their users.
 import type { FeatureCompany, FeatureCompanyUser, FeatureUsage } from '../../../schemas/usage.js'
 import type { EntityCall } from '../../kit/entities.js'
+import type { Page } from '../../kit/query.js'
 import { companyDetails } from '../companies/read.js'
-import type { Page } from '../entities/list.js'
 import { userBrief } from '../entities/view.js'
 import { usageRowsOrNull, usageViews } from './rows.js'
 import { entitledCompanyIds, entitledMembers, userRows } from './store.js'

@@ -1,9 +1,11 @@
 // Statements of usage: filters of features, entitled companies, users, plan changes and overrides.
+
 import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
 import type { CatalogData, StoredEntitlement } from '../../core/model/definitions.js'
 import type { EntityBrief } from '../../core/model/entity-state.js'
+import type { Page } from '../../kit/query.js'
 import { among, contains } from '../../kit/sql.js'
 import {
   allOf,
@@ -12,7 +14,6 @@ import {
   type Listed,
   mentions,
   newestFirst,
-  type Page,
   pageOfIds,
 } from '../entities/list.js'
 import { PlanColumns } from '../plan-versions/columns.js'

@@ -1,16 +1,10 @@
 // Statements of users: the conditions of list filters.
+
 import type { Sql } from 'postgres'
 import type { CatalogData } from '../../core/model/definitions.js'
+import type { Page } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
-import {
-  type Condition,
-  countOf,
-  type Listed,
-  mentions,
-  newestFirst,
-  type Page,
-  pageOfIds,
-} from '../entities/list.js'
+import { type Condition, countOf, type Listed, mentions, newestFirst, pageOfIds } from '../entities/list.js'
 import { PlanColumns } from '../plan-versions/columns.js'
 
 /** Filters of a list of users. Absent members do not filter; all given ones must hold. */

@@ -2,13 +2,9 @@
 import type { Sql } from 'postgres'
 import type { WebhookEventStatus, WebhookRequestType, WebhookStatus } from '../../../schemas/enums.js'
 import type { WebhookCreate } from '../../../schemas/webhooks.js'
+import type { Page } from '../../kit/query.js'
 import { among, asJson, contains, newest } from '../../kit/sql.js'
 import type { WebhookRow } from './subscriptions.js'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /** Filters of a list of webhooks. */
 export interface WebhookFilter {
