@@ -12,7 +12,7 @@ import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page 
 import { CompanyPicker } from './why.js'
 
 type Flag = Schemas['FlagDetail']
-/** What is written, with every list there. */
+/** The body of a change of rules; each list is present, empty where the form has none. */
 type ConditionWrite = Schemas['ConditionWrite'] & { readonly resource_ids: string[] }
 type RuleWrite = Omit<Schemas['RuleWrite'], 'conditions' | 'condition_groups'> & {
   readonly conditions: ConditionWrite[]
