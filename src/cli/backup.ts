@@ -27,7 +27,7 @@ import { type Exit, exit, Failure, type Io } from './io.js'
 /**
  * Take a backup into a directory that is empty or does not exist.
  *
- * The service only finds the moment (engine/recovery/backup.ts) and keeps its data; this process does all the
+ * The service only finds the moment (src/recovery/backup.ts) and keeps its data; this process does all the
  * reading. On failure, everything it wrote is removed.
  *
  * errors   Failure: no Tollgate runs on the data directory, the directory is not empty, a store is down, …

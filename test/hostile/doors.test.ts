@@ -5,7 +5,7 @@ import { routes } from '../../src/serve/routes.js'
 import { startHere } from '../harness.js'
 import { sendRaw } from './world.js'
 
-/** Rows of one key in ten seconds: refused requests, recorded reads, and the rest of both (engine/audit/floods.ts). */
+/** Rows of one key in ten seconds: refused requests, recorded reads, and the rest of both (src/account/audit/floods.ts). */
 const rowsOfTenSeconds = 20 + 100 + 2
 const rounds = 3
 

@@ -9,6 +9,7 @@ import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
 import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
+import { inParallel } from '../../turns/in-parallel.js'
 import { closedCharges, closedView } from './closed.js'
 import { billingFacts, type Debt } from './facts.js'
 import { rated } from './rated.js'
@@ -76,13 +77,7 @@ export async function chargesOf(
 ): Promise<CompanyCharges[]> {
   const { services, environment } = place
   const facts = await billingFacts(services.sql, environment.id, companyIds, debts)
-  const found: (CompanyCharges | null)[] = companyIds.map(() => null)
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let i = next++; i < companyIds.length; i = next++)
-      found[i] = await chargesIn(place, facts.get(companyIds[i]!)!, wanted)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, companyIds.length) }, worker))
+  const found = await inParallel(companyIds, atOnce, id => chargesIn(place, facts.get(id)!, wanted))
   return found.filter(one => one !== null)
 }
 

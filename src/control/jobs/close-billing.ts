@@ -1,8 +1,10 @@
 // Closes billing periods that are over, and looks whether billing thresholds were reached.
 
+import { grouped } from '../../catalog/plans.js'
 import type { BillingFacts } from '../../core/rating/facts.js'
 import { Refused } from '../../entities/shards/shards.js'
 import type { Services } from '../../kit/services.js'
+import { inParallel } from '../../turns/in-parallel.js'
 import { awaitStores, debtsOf } from '../charges/charges.js'
 import { type ClosingPlace, closeCompany, type DueRow, watchCompany } from '../charges/closing.js'
 import { billingFacts } from '../charges/facts.js'
@@ -38,7 +40,7 @@ async function dueRows(
     cross join lateral (
       select company_id, environment_id, closed_ms, touched, watched_at from billing_due
       where environment_id = e.id and due_ms <= e.upto order by due_ms limit ${perTurn}) as d`
-  return byEnvironment(rows)
+  return grouped(rows, row => row.environment_id)
 }
 
 /**
@@ -54,14 +56,8 @@ export async function watchThresholds(services: Services, everyMs = watchedMs): 
       where watched_at is not null and watched_at <= now() - ${everyMs} * interval '1 millisecond'
       order by watched_at limit ${perTurn} for update skip locked)
     returning company_id, environment_id, closed_ms, touched, watched_at`
-  for (const [environmentId, due] of byEnvironment(rows))
+  for (const [environmentId, due] of grouped(rows, row => row.environment_id))
     await each(services, environmentId, due, (place, facts) => watchCompany(place, facts))
-}
-
-function byEnvironment(rows: readonly DueRow[]): Map<string, DueRow[]> {
-  const found = new Map<string, DueRow[]>()
-  for (const row of rows) found.set(row.environment_id, [...(found.get(row.environment_id) ?? []), row])
-  return found
 }
 
 function placeOf(services: Services, environmentId: string): ClosingPlace {
@@ -91,14 +87,11 @@ async function each(
   await awaitStores(reading)
   const ids = ready.map(one => one.company_id)
   const facts = await billingFacts(services.sql, environmentId, ids, await debtsOf(reading, ids))
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let row = ready[next++]; row !== undefined; row = ready[next++])
-      await work(place, facts.get(row.company_id)!, row).catch(error =>
-        services.log.warn({ err: error, company_id: row!.company_id }, 'billing of a company waits'),
-      )
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, ready.length) }, worker))
+  await inParallel(ready, atOnce, row =>
+    work(place, facts.get(row.company_id)!, row).catch(error =>
+      services.log.warn({ err: error, company_id: row.company_id }, 'billing of a company waits'),
+    ),
+  )
 }
 
 /** Write down the changes that time has made; false: it cannot be now. A company that is gone has nothing left to write. */

@@ -3,6 +3,7 @@
 import { Refused } from '../../entities/shards/shards.js'
 import type { Services } from '../../kit/services.js'
 import { isoTime } from '../../kit/time.js'
+import { inParallel } from '../../turns/in-parallel.js'
 
 /** Companies of one environment per run, and concurrently. */
 const perTurn = 500
@@ -29,11 +30,7 @@ export async function settleDue(services: Services, environmentIds: readonly str
     cross join lateral (
       select environment_id, company_id from company_timers
       where environment_id = e.id and due_at <= e.present::timestamptz order by due_at limit ${perTurn}) as d`
-  let next = 0
-  const worker = async () => {
-    for (let row = due[next++]; row !== undefined; row = due[next++]) await settleOne(services, row)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, worker))
+  await inParallel(due, atOnce, row => settleOne(services, row))
 }
 
 async function settleOne(

@@ -7,6 +7,7 @@ import type { MigrationReply, MigrationWanted } from '../../core/model/plan-mess
 import { derivedId } from '../../core/values/id.js'
 import { Refused, type Shards } from '../../entities/shards/shards.js'
 import type { Projections } from '../../recovery/projections.js'
+import { inParallel } from '../../turns/in-parallel.js'
 import { type SoldTerms, termsOf } from './terms.js'
 
 /** A row of plan_version_migrations. */
@@ -213,7 +214,7 @@ export class Migrations {
         where migration_id = ${row.id} and to_tell and id > ${after} order by id limit ${batch}`
       if (companies.length === 0 || this.#stopping) return
       const told: string[] = []
-      await inParallel(companies, async ({ id, company_id: companyId }) => {
+      await inParallel(companies, parallel, async ({ id, company_id: companyId }) => {
         try {
           await shards.ask('c', row.environment_id, companyId, message, now(row.environment_id))
           told.push(id)
@@ -281,7 +282,7 @@ export class Migrations {
     due: readonly CompanyMigrationRow[],
   ): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
-    await inParallel(due, async one => void outcomes.push(...(await this.#askOne(row, terms, one))))
+    await inParallel(due, parallel, async one => void outcomes.push(...(await this.#askOne(row, terms, one))))
     return outcomes
   }
 
@@ -365,14 +366,6 @@ export class Migrations {
 
 const deferred = (strategy: MigrationStrategy) =>
   strategy === 'scheduled' ? ('scheduled' as const) : ('period_end' as const)
-
-async function inParallel<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  let next = 0
-  const worker = async () => {
-    for (let one = all[next++]; one !== undefined; one = all[next++]) await work(one)
-  }
-  await Promise.all(Array.from({ length: Math.min(parallel, all.length) }, worker))
-}
 
 /** A migration before it has begun. */
 export interface NewMigration {

@@ -10,6 +10,7 @@ import type { WebhookRequestType } from '../../../schemas/enums.js'
 import { newId } from '../../account/ids.js'
 import { jsonText, parseExactly } from '../../json.js'
 import { isAway } from '../../storage/away.js'
+import { inParallel } from '../../turns/in-parallel.js'
 import {
   insertEvents,
   payloadBytesMax,
@@ -169,7 +170,7 @@ export class Outbox {
       where named.environment_id <> all (${full}::text[])
       order by row_number() over (partition by o.environment_id order by o.n), o.n limit ${rowsPerTurn}`
     if (rows.length === 0) return false
-    const made = await inTurns(rows, composedAtOnce, row => this.deliveriesOf(row))
+    const made = await inParallel(rows, composedAtOnce, row => this.deliveriesOf(row))
     const done = rows.filter((_, n) => made[n] !== null).map(row => row.id)
     const deliveries = made.flatMap(one => one ?? [])
     if (done.length === 0) throw new Error('no body could be composed')
@@ -251,22 +252,4 @@ export class Outbox {
     dropped(gone.count)
     log.error({ notifications: gone.count }, 'notifications are dropped: too many wait for their webhooks')
   }
-}
-
-/** Work on every item, a few at a time; results in the order of the items. */
-async function inTurns<T, R>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = []
-  let next = 0
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const n = next++
-      results[n] = await work(items[n]!)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
-  return results
 }

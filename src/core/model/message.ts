@@ -230,7 +230,7 @@ export type Question =
   /**
    * One flag; the reply is the serialised CheckFlag, or null for an unknown key.
    *
-   * keeps  the reply may be given again (engine/cache/response-cache.ts): it comes with its TTL
+   * keeps  the reply may be given again (src/kept/response-cache.ts): it comes with its TTL
    */
   | {
       readonly type: 'check'
@@ -242,7 +242,7 @@ export type Question =
   /**
    * Every flag; the reply is the serialised CheckFlags.
    *
-   * whole  the reply is the whole body of a response without parameters, and may be bytes (protocol/reply-ring.ts): for
+   * whole  the reply is the whole body of a response without parameters, and may be bytes (src/wire/reply-ring.ts): for
    *        one of the same process, who sends it at once
    */
   | { readonly type: 'check_all'; readonly whole: boolean; readonly context: CheckContext }
@@ -271,7 +271,7 @@ export type Question =
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
   /**
-   * The snapshot from which a client evaluates flags, in parts (protocol/snapshot-parts.ts); null when there is none.
+   * The snapshot from which a client evaluates flags, in parts (src/wire/snapshot-parts.ts); null when there is none.
    *
    * since     the mark of the last answer: only parts changed since; '': all parts
    * usedOnly  nothing but use has changed since then

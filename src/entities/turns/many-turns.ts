@@ -1,6 +1,7 @@
 // Requests that ask shards many questions at once: bulk checks, pages of companies. Their questions go a few at a time, and
 // environments take turns, so that a check never finds a hundred of them before it at its shard (security H3).
 import { FairGate } from '../../turns/fair-gate.js'
+import { inParallel } from '../../turns/in-parallel.js'
 
 /** Places of all environments together: so few that a check finds two or three of them before it at its shard. */
 const turns = new FairGate({ places: 4, perGroup: 3, name: 'questions to shards' })
@@ -13,19 +14,10 @@ const togetherMax = 2
  * returns  in their order.
  * errors   those of `work`; overloaded (503).
  */
-export async function inTurn<T, R>(
+export function inTurn<T, R>(
   environmentId: string,
   many: readonly T[],
   work: (one: T) => Promise<R>,
 ): Promise<R[]> {
-  const results: R[] = []
-  let next = 0
-  const some = async (): Promise<void> => {
-    while (next < many.length) {
-      const at = next++
-      results[at] = await turns.run(environmentId, () => work(many[at]!))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(togetherMax, many.length) }, some))
-  return results
+  return inParallel(many, togetherMax, one => turns.run(environmentId, () => work(one)))
 }

@@ -1,5 +1,5 @@
 // Checks that stand for many: every flag of an environment, for one context or a hundred. They are charged by the work they
-// make, and wait for their environment's turn (engine/fairness/many-turns.ts; security H3).
+// make, and wait for their environment's turn (src/entities/turns/many-turns.ts; security H3).
 import type { Call } from '../../kit/call.js'
 
 /** Flags evaluated for one token of the rate limit: nearly every environment has fewer. source: decision */
