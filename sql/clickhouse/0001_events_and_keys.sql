@@ -56,7 +56,7 @@ CREATE TABLE event_claims
   idempotency_key String,
   id String,
   captured_at DateTime64(3, 'UTC'),
-  -- A small hash of what the event said, as src/core/values/fingerprint.ts computes it; 0: not known.
+  -- A small hash of what the event said, as src/core/usage/fingerprint.ts computes it; 0: not known.
   print UInt16 DEFAULT 0
 )
 ENGINE = MergeTree

@@ -94,7 +94,7 @@ create table billing_subscriptions (
   default_payment_method_id text,
   default_payment_method_external_id text,
   metadata jsonb,
-  -- {product_id, price_id, quantity, …}: see src/control/billing/subscriptions.ts. Replaced as a set (PB-50).
+  -- {product_id, price_id, quantity, …}: see src/api/billing/subscriptions.ts. Replaced as a set (PB-50).
   products jsonb not null default '[]',
   -- As the caller gave them.
   discounts jsonb not null default '[]',

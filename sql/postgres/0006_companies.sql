@@ -4,7 +4,7 @@
 -- Nothing here refers to another table or forbids a double. Shards are projected side by side, so a pair of keys that
 -- one company gave up and another took may for a moment be listed under both, and a membership may outlive its company
 -- until the next statement. The directory on the HTTP thread decides which entity owns a pair; reads of memberships
--- join companies and users. Ids of keys, traits, memberships and definitions are derived from names (src/core/values/id.ts).
+-- join companies and users. Ids of keys, traits, memberships and definitions are derived from names (src/core/id.ts).
 
 -- Companies: what a list shows of one.
 create table companies (
@@ -197,7 +197,7 @@ create table ended_trials (
 create index ended_trials_untold on ended_trials (environment_id, created_at) where not told;
 
 -- All that lists filter and order a company or user by, in one row, so that walking along a list reads rows that
--- lie together. See src/control/entities/list.ts.
+-- lie together. See src/api/entities/list.ts.
 create table listed (
   id text primary key,
   environment_id text not null,

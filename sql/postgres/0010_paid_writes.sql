@@ -1,6 +1,6 @@
 -- Idempotency keys of writes that grant, sell, hold or change what is paid (decision 37), with their answers.
 
--- One row per key in its window; src/entities/idempotency/paid-writes.ts.
+-- One row per key in its window; src/engine/idempotency/paid-writes.ts.
 create table paid_writes (
   -- Of this use of the key; a record in the journal names it.
   claim text primary key,

@@ -1,5 +1,5 @@
 -- Bounds on what callers define, for each environment and account (security M4). They are held where rows are inserted, so
--- that every route holds them. A start writes the numbers (src/account/definition-bounds.ts).
+-- that every route holds them. A start writes the numbers (src/engine/account/definition-bounds.ts).
 create table definition_bounds (
   -- definitions, parts of them, or records of companies
   name text primary key,
