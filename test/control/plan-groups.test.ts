@@ -50,7 +50,7 @@ t.test('plan groups', async t => {
   await t.test('there is none at first, and one at most', async t => {
     t.equal((await client.get('/plan-groups')).status, 404)
     t.equal((await client.put('/plan-groups/plgr_none', settings)).status, 404)
-    t.equal((await client.post('/plan-groups', {})).status, 400)
+    t.equal((await client.post('/plan-groups', { add_on_ids: 'none' })).status, 400)
     const made = await client.post('/plan-groups', settings)
     t.equal(made.status, 201)
     isShaped(t, made.body.data, shapes.planGroup, 'PlanGroup')

@@ -112,6 +112,16 @@ const reasons: Readonly<Record<string, string>> = {
   licenses: 'one for a feature',
   company_overrides: 'as many of a company as definitions, counted before it is asked',
   paid_writes: 'removed after a day',
+  ...Object.fromEntries(
+    ['billing_history', 'billing_due', 'billing_periods', 'billing_told', 'charge_lines'].map(name => [
+      name,
+      'follows what companies hold and the periods of their billing',
+    ]),
+  ),
+  erasures: 'one for an entity that was removed, by an admin key',
+  plan_links: 'one for a published version, until its companies are on the plan',
+  prior_terms:
+    'one for a change of what is sold, by the rate limit of writes; kept, as charges are rated from it',
   console_links: 'made by people and admin keys within their rate limit, removed when they expire',
   console_sessions: 'made by people who sign in, removed when they expire',
   temporary_access_tokens: 'made within the rate limit of a key, removed when they expire',

@@ -17,6 +17,8 @@ function scopeOf({ method, path }: Route): Scope {
     return 'admin'
   // Not in the table: what the commands of those who run Tollgate ask (decision).
   if (/^\/(export\/\w+|limits|reconcile|system)$/.test(path)) return 'admin'
+  // Everything held of a person or company, and its end (ER-1, ER-7).
+  if (/^\/erasures$|^\/(companies|users)\/:\w+\/(erase|export)$/.test(path)) return 'admin'
   if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
   if (/^\/(events|event-batch|batch)$/.test(path) && method === 'post') return 'capture'
   if (path === '/whoami') return 'any'
@@ -28,7 +30,7 @@ function scopeOf({ method, path }: Route): Scope {
 /** The budgets of the interface document, likewise. */
 function limitOf({ method, path }: Route): Route['limit'] {
   const analytics =
-    /^\/(catalog|charges|companies\/:company_id\/charges|denied-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
+    /^\/(catalog|charges|companies\/:company_id\/charges|(companies|users)\/:\w+\/export|denied-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
   if (/^\/(catalog\/diff|export\/\w+|reconcile)$/.test(path)) return 'analytics'
   if (method === 'get') return analytics.test(path) ? 'analytics' : 'read'
   if (scopeOf({ method, path } as Route) === 'capture') return 'ingest'

@@ -44,6 +44,12 @@ const plainText: Readonly<Record<string, string>> = {
   'POST /events body.currency': 'ISO 4217, of what an inference cost',
   'POST /event-batch events[].body.currency': 'likewise',
   'PUT /model-prices [].currency': 'likewise',
+  'POST /catalog/apply catalog.model_prices[].currency': 'likewise',
+  'POST /catalog/diff catalog.model_prices[].currency': 'likewise',
+  'POST /catalog/apply catalog.credits[].icon': 'as in POST /billing/credits',
+  'POST /catalog/diff catalog.credits[].icon': 'likewise',
+  'POST /catalog/apply catalog.features[].icon': 'as in POST /features',
+  'POST /catalog/diff catalog.features[].icon': 'likewise',
 }
 
 /** Member name → the words that the document has for it, in any type. */
