@@ -232,7 +232,7 @@ t.test('PB-43 a plan without a price named is sold in the currency of the profil
   const chosen = { base_plan_id: basic.id }
   t.match(
     await manage(company.id, chosen),
-    { status: 400, body: { error: /needs a price/ } },
+    { status: 400, body: { error: /the plan has several prices, name one of/ } },
     'no profile says',
   )
   await company.say({ currency: 'eur' })
@@ -279,10 +279,12 @@ t.test('PB-43 a plan without a price in the currency is refused, and nothing is 
     })
   t.same((await client.ok('GET', `/companies/${company.id}`)).plan, before)
   await company.say({ currency: null })
-  t.match(await manage(company.id, { base_plan_id: basic.id }), {
-    status: 400,
-    body: { error: /needs a price/ },
-  })
+  t.equal(
+    (await manage(company.id, { base_plan_id: basic.id })).status,
+    200,
+    'decision 41: its only price, where no currency is asked for',
+  )
+  t.match(await billing(company.id), { currency: 'usd', total_price: 1000 })
 })
 
 t.test(
