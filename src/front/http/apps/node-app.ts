@@ -264,12 +264,15 @@ class NodeResponse implements AppResponse {
     const { req } = this
     const length = Number(req.headers['content-length'] ?? Number.NaN)
     let received = 0
+    let isWhole = false
     req.on('data', (chunk: Buffer) => {
       received += chunk.length
-      data(copyOf(chunk), received === length)
+      isWhole = received === length
+      data(copyOf(chunk), isWhole)
     })
     req.once('end', () => {
-      if (received !== length) data(new ArrayBuffer(0), true)
+      // a body without bytes gives one empty piece
+      if (!isWhole) data(new ArrayBuffer(0), true)
     })
   }
 
