@@ -79,11 +79,11 @@ t.test('alerts, dashboard and texts ask for metrics there are', async t => {
 })
 
 t.test('a Service named tollgate does not set TOLLGATE_PORT in the pod', async t => {
-  t.match(read('deploy/helm/tollgate/templates/statefulset.yaml'), /^ {6}enableServiceLinks: false$/m)
+  t.match(read('deploy/helm/tollgate/templates/workload.yaml'), /^ {6}enableServiceLinks: false$/m)
 })
 
 t.test('the chart mounts the files that its settings name', async t => {
-  const chart = read('deploy/helm/tollgate/templates/statefulset.yaml')
+  const chart = read('deploy/helm/tollgate/templates/workload.yaml')
   const mounted = [...chart.matchAll(/mountPath: (\S+)/g)].map(([, path]) => `${path}/`)
   const named = [...chart.matchAll(/^ +value: "?(\/[^\s"]+)/gm)].map(([, path]) => path!)
   t.ok(named.length >= 4)

@@ -52,11 +52,17 @@ t.test('the chart: values fit their schema, and mistakes do not', async t => {
     JSON.parse(read('deploy/helm/tollgate/values.schema.json')),
   )
   const own = { existingSecret: 'tollgate', nodes: 1 }
-  for (const fits of [{}, { nodes: 3 }, { secretFiles: [] }, { settings: { TOLLGATE_SHARDS: '3' } }])
+  for (const fits of [
+    {},
+    { nodes: 3, journal: 'redis' },
+    { secretFiles: [] },
+    { settings: { TOLLGATE_SHARDS: '3' } },
+  ])
     t.ok(validate({ ...own, ...fits }), JSON.stringify(validate.errors))
   for (const mistake of [
     { nodes: 0 },
     { nodes: '3' },
+    { journal: 'files' },
     { replicas: 3 },
     { existingSecret: '' },
     { secretFiles: ['DATABASE'] },
@@ -77,7 +83,7 @@ t.test('the chart: values fit their schema, and mistakes do not', async t => {
 })
 
 t.test('the chart: several nodes, and one', async t => {
-  const set = read('deploy/helm/tollgate/templates/statefulset.yaml')
+  const set = read('deploy/helm/tollgate/templates/workload.yaml')
   t.match(
     set,
     /concat \$files \(list "REDIS_URL" "TOLLGATE_CLUSTER_SECRET"\)/,
@@ -89,12 +95,13 @@ t.test('the chart: several nodes, and one', async t => {
     /^\{\{- if gt \(int \.Values\.nodes\) 1 \}\}/,
   )
   for (const name of [
+    'guard',
     'ingress',
     'networkpolicy',
     'poddisruptionbudget',
     'service',
     'servicemonitor',
-    'statefulset',
+    'workload',
   ]) {
     const text = read(`deploy/helm/tollgate/templates/${name}.yaml`)
     const opened = text.match(/\{\{-? (if|with|range) /g)?.length ?? 0
