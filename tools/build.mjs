@@ -89,6 +89,15 @@ async function buildConsole() {
   })
   const code = await new Promise(resolve => child.once('exit', resolve))
   if (code !== 0) process.exit(code ?? 1)
+  const { build } = await import('esbuild')
+  await build({
+    entryPoints: [join(root, 'console', 'portal', 'elements.ts')],
+    outfile: join(made, 'portal.js'),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+  })
   writeFileSync(consoleStamp, now)
 }
 

@@ -1,4 +1,4 @@
-// Serves the built console at /console: its page, and assets that never change under one name.
+// Serves the built console at /console: its page, and assets that never change under one name; and the portal's elements.
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
@@ -58,6 +58,10 @@ export function registerConsole(pages: Pages): void {
   pages.on('get', '/console/', (res, req) =>
     send(res, req, names.has('index.html') ? read('index.html') : null, 'no-cache'),
   )
+  // elements for the pages of companies, which are on other hosts
+  pages.on('get', '/portal.js', (res, req) =>
+    send(res, req, names.has('portal.js') ? read('portal.js') : null, 'public, max-age=300', true),
+  )
   pages.on('get', '/console/assets/:name', (res, req) => {
     const name = `assets/${req.getParameter(0)}`
     // only names that the build made are looked up: no path leads out of the folder
@@ -82,7 +86,13 @@ async function served(name: string): Promise<Served> {
   return { type: types[extname(name)] ?? 'application/octet-stream', bytes, zipped: await compress(bytes) }
 }
 
-function send(res: AppResponse, req: AppRequest, made: Promise<Served> | null, caching: string): void {
+function send(
+  res: AppResponse,
+  req: AppRequest,
+  made: Promise<Served> | null,
+  caching: string,
+  isForAll = false,
+): void {
   const zip = takesGzip(req.getHeader('accept-encoding'))
   let gone = false
   res.onAborted(() => {
@@ -104,7 +114,8 @@ function send(res: AppResponse, req: AppRequest, made: Promise<Served> | null, c
         res.writeHeader('X-Content-Type-Options', 'nosniff')
         res.writeHeader('Referrer-Policy', 'no-referrer')
         res.writeHeader('Cross-Origin-Opener-Policy', 'same-origin')
-        res.writeHeader('Cross-Origin-Resource-Policy', 'same-origin')
+        res.writeHeader('Cross-Origin-Resource-Policy', isForAll ? 'cross-origin' : 'same-origin')
+        if (isForAll) res.writeHeader('Access-Control-Allow-Origin', '*')
         res.writeHeader('Cache-Control', caching)
         res.writeHeader('Vary', 'Accept-Encoding')
         if (zip) res.writeHeader('Content-Encoding', 'gzip')
