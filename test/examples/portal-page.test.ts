@@ -5,7 +5,7 @@ import { servePortalPage } from '../../examples/portal-page/server.js'
 import { launch, noBrowser, violations } from '../console/browser.js'
 import { bootstrapKey, startHere } from '../harness.js'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 t.test('a company sees its plan, usage and credits on its own page', { skip: noBrowser }, async t => {
   const { client } = await startHere(t)
@@ -40,6 +40,7 @@ t.test('a company sees its plan, usage and credits on its own page', { skip: noB
   t.teardown(() => server.close())
   const browser = await launch(t)
   const page = await browser.newPage()
+  page.setDefaultTimeout(90_000)
   const faults: string[] = []
   page.on('console', message => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
