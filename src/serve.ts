@@ -1,6 +1,7 @@
 // Serves over running stores: opens everything in order, and closes it in the opposite order.
 
 import { operatorLink } from './account/member-records.js'
+import { KeptChecks } from './front/checks/kept-checks.js'
 import { createMetrics } from './metrics.js'
 import type { Tollgate } from './opened.js'
 import { openMemory } from './serve/memory.js'
@@ -36,7 +37,7 @@ export async function serve(start: Start): Promise<Tollgate> {
   const { bootstrapped, catalogs } = memory.definitions
   const { shared } = running
   const pairs = cluster?.pairs(memory.directory) ?? null
-  const { services, limits } = await openServices({
+  const { services, limits, answers } = await openServices({
     config,
     log,
     opened,
@@ -51,7 +52,7 @@ export async function serve(start: Start): Promise<Tollgate> {
     ...(shared && { owns: (shard: number) => shared.owns(shard) }),
   })
   later.outbox = services.outbox
-  startTasks(opening, services, memory, running.oldKeys, cluster)
+  startTasks(opening, services, answers, memory, running.oldKeys, cluster)
 
   const environmentIds = () => catalogs.ids()
   const server = await openServer(opening, services, {
@@ -66,7 +67,7 @@ export async function serve(start: Start): Promise<Tollgate> {
     await serveAsNode(opening, cluster, services, limits, { memory, running, projecting, pairs: pairs! })
   const port = await server.listen(config.host, config.port, config.sharedPort)
   opened.add(() => server.close())
-  server.serve(services)
+  server.serve(services, new Map([['POST /flags/:key/check', new KeptChecks(answers)]]))
   opened.serves()
   log.info({ ms: phases.told() }, 'ready')
   services.outbox.start()

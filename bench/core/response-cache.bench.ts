@@ -8,7 +8,7 @@ import { Random, uniform, zipf } from '../population/random.js'
 const environmentId = 'env_23456789ABC'
 const places = 1 << 14
 const keptSeconds = 5
-/** A rule is edited so often: every answer of the environment falls. */
+/** A rule is edited so often: the answers of its flag fall, here those of all flags. */
 const editSeconds = 5
 
 tellShare('one flag, companies by Zipf', zipf(sizes.town), 50, 50_000)
@@ -67,16 +67,18 @@ function tellCosts(): void {
   const text = JSON.stringify({ data, params: { key: 'own-1' } })
   const fresh = () => new ResponseCache(changes, { keyEpoch: 0 }, 0)
   const put = (answers: ResponseCache, body: DataView) => {
-    const stamp = answers.stamp(environmentId, data.company_id, 0)!
-    const asked = { hash: hashOfRequest('own-1', body), name: 'own-1', body }
-    answers.keep(asked, { stamp, untilMs: Number.MAX_SAFE_INTEGER, figures: false }, text)
+    const stamp = answers.stamp(environmentId, data.company_id, 'own-1', 0)!
+    answers.keep(requestOf(body), text, { ...stamp, untilMs: Number.MAX_SAFE_INTEGER, figures: false })
   }
-  const find = (answers: ResponseCache, body: DataView) =>
-    answers.find(hashOfRequest('own-1', body), environmentId, 'own-1', body, 1)
+  const requestOf = (body: DataView) => {
+    const hash = hashOfRequest('own-1', body)
+    return { hash, environmentId, name: 'own-1', body, nowMs: 1 }
+  }
+  const find = (answers: ResponseCache, body: DataView) => answers.find(requestOf(body))
   const looking = fresh()
   cost('look for what is not there', 200_000, i => {
     const body = bodies[i % bodies.length]!
-    if (find(looking, body) === null) looking.admit(hashOfRequest('own-1', body), 'own-1', body)
+    if (find(looking, body) === null) looking.repeated(requestOf(body))
   })
   const keeping = fresh()
   cost('keep an answer', 50_000, i => put(keeping, bodies[i % 8_000]!))

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { cpuTimes, usedBetween } from '../cpu.js'
 import { pacedLoad } from '../http/mixed.js'
 import { median } from '../median.js'
 import { caughtUp, startProduct, stop } from '../product.js'
@@ -19,6 +20,8 @@ const checksPerSecond = 500
 const checkConnections = 16
 const batchConnections = 8
 const tailFacts = 1_000_000
+/** Several rules are edited in it. */
+const editedSeconds = 12
 const none = { rate: '', ofBare: '', p50: '', p99: '', cpu: '', goal: '' }
 const observer = pathToFileURL(join(root, 'dist/bench/population/observe-thread.js')).href
 
@@ -51,6 +54,39 @@ export async function mixedRow(service: Service, work: string): Promise<TableRow
     p50: `${of(one => one.p50Ms)} ms`,
     p99: `${of(one => one.p99Ms)} ms`,
     goal: 'p99 ≤ 8 ms',
+  }
+}
+
+/** Checks at a quarter of the rate at which they could arrive, while a rule is edited every five seconds. */
+export async function editsRow(service: Service, work: string): Promise<TableRow> {
+  const { port, pid } = service
+  const { file } = await prepareRow(rowOf('check'), service, work)
+  await send(file, port, 64, 8)
+  const top = (await send(file, port, 64, seconds)).perSecond
+  const heard: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number }[] = []
+  const used: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const changes = keepChanging(port, service.population)
+    const before = cpuTimes(pid)
+    const checked = await pacedLoad({
+      port,
+      file,
+      perSecond: top / 4,
+      seconds: editedSeconds,
+      connections: 64,
+    })
+    used.push((usedBetween(before, cpuTimes(pid)).get('HTTP') ?? 0) / checked.answered)
+    await changes.stop()
+    heard.push(checked)
+  }
+  const of = (pick: (one: (typeof heard)[number]) => number) => median(heard.map(pick)).toFixed(2)
+  return {
+    ...none,
+    work: 'checks at a quarter of their top rate, open loop, while a rule is edited every 5 s',
+    rate: `at ${Math.round(top / 4).toLocaleString('en')} checks/s, HTTP thread ${median(used).toFixed(1)} µs a check`,
+    p50: `${of(one => one.p50Ms)} ms`,
+    p99: `${of(one => one.p99Ms)} ms`,
+    goal: 'p99 ≤ 10 ms',
   }
 }
 

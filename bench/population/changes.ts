@@ -17,6 +17,7 @@ export function keepChanging(port: number, population: Population): { stop(): Pr
   const { ownFlags, planIds, companyIds } = population.filled
   const underWay = new Set<Promise<unknown>>()
   let failure: unknown = null
+  let edits = 0
   const every = (ms: number, work: () => Promise<unknown>) =>
     setInterval(() => {
       const one = work().catch((error: unknown) => {
@@ -28,7 +29,9 @@ export function keepChanging(port: number, population: Population): { stop(): Pr
   const timers = [
     every(ruleEveryMs, () => {
       const { id, rules } = random.of(ownFlags)
-      return client.ask('PUT', `/flags/${id}/rules`, { rules })
+      // another name: the same rules again would be no change
+      const renamed = rules.map(rule => ({ ...rule, name: `edit ${++edits}` }))
+      return client.ask('PUT', `/flags/${id}/rules`, { rules: renamed })
     }),
     every(planEveryMs, () =>
       client.ask('PUT', `/company-plans/${random.of(companyIds)}`, { base_plan_id: random.of(planIds) }),

@@ -7,7 +7,7 @@ import { assertWrk } from '../http/wrk.js'
 import { inWork } from '../interrupted.js'
 import { here, type Runtime, stop } from '../product.js'
 import { record, root, type TableRow } from '../record.js'
-import { memoryRow, mixedRow, pauseRows, startRow } from './beside.js'
+import { editsRow, memoryRow, mixedRow, pauseRows, startRow } from './beside.js'
 import type { Size } from './data.js'
 import { type Measurement, measureRow, type Sample, type Service } from './measure.js'
 import { type Row, rows } from './rows.js'
@@ -15,6 +15,7 @@ import { startPopulated } from './town.js'
 
 const others: Readonly<Record<string, (size: Size, work: string) => Promise<readonly TableRow[]>>> = {
   mixed: (size, work) => inService(size, work, async service => [await mixedRow(service, work)]),
+  edits: (size, work) => inService(size, work, async service => [await editsRow(service, work)]),
   pauses: pauseRows,
   memory: async (size, work) => [await memoryRow(size, work)],
   start: async (size, work) => [await startRow(size, work)],

@@ -25,7 +25,7 @@ const check = (n: number): Numbered => ({
   fresh: false,
   m: {
     type: 'check',
-    keeps: true,
+    timed: true,
     flagKey: 'bench-flag',
     preflight: null,
     context: {

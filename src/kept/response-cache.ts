@@ -1,7 +1,7 @@
 // Response cache for checks of one flag: identical requests get identical bytes while the entry is valid, without a
 // message to the company's actor. Checks of all flags are not cached: storing and counting such an answer costs more
 // than it saves (bench/core/response-cache.bench.ts). An answer is stored from its second request on. It is valid
-// while the company's version number in shared memory (`Changes`) and the directory's key epoch are unchanged, and
+// while the version numbers of the company and the flag in shared memory (`Changes`) and the directory's key epoch are unchanged, and
 // until the instant at which time would change it.
 import { randomUUID } from 'node:crypto'
 import type { CheckFlag, CheckFlagRequestBody } from '../../schemas/checks.js'
@@ -12,6 +12,7 @@ import { givenKeys } from '../entities/directory/entities.js'
 import { type Checked, type CheckQuestion, checkRecordRow } from '../wire/check-rows.js'
 import { ReportedCounts } from '../wire/check-tally.js'
 import type { Changes } from '../wire/version-counters.js'
+import type { Kept } from './contract.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
 
 /** Version numbers that an answer depends on, taken before its request left. */
@@ -20,25 +21,33 @@ export interface KeyedStamp extends VersionStamp {
   readonly keyEpoch: number
 }
 
-/** A cacheable answer's meta data, from its handler. */
-export interface CacheMeta {
-  readonly stamp: KeyedStamp
+/** Everything that an answer depends on. */
+export interface CheckStamp extends KeyedStamp {
   /** When time alone may change it, epoch ms. */
   readonly untilMs: number
   /** It may show figures of the company's use: it rests on the number of that, too. */
   readonly figures: boolean
 }
 
-/** A body that was requested before, and may be requested again. */
-export interface CacheKey {
+/** One check. */
+export interface CheckRequest {
+  /** By `hashOfRequest`. */
   readonly hash: number
+  readonly environmentId: string
   /** The flag's key, as it came in the path. */
   readonly name: string
   readonly body: DataView
+  /** The environment's present, epoch ms. */
+  readonly nowMs: number
 }
 
 /** An answer kept, whole. */
-export interface CacheEntry extends CacheKey, CacheMeta {
+interface CacheEntry {
+  readonly hash: number
+  readonly name: string
+  readonly body: DataView
+  readonly stamp: CheckStamp
+  readonly untilMs: number
   readonly answer: Buffer
   /** Hits since the last report. */
   hits: number
@@ -76,7 +85,7 @@ export interface KeyEpochSource {
   readonly keyEpoch: number
 }
 
-export class ResponseCache {
+export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, CheckStamp> {
   /** Hashes of requested bodies, by their last bits: only a repeated body is cached. */
   private readonly seen = new Int32Array(places)
   private readonly kept: (CacheEntry | null)[] = new Array(places).fill(null)
@@ -102,29 +111,25 @@ export class ResponseCache {
     this.recordsLeft = recordsPerSecond
   }
 
-  /**
-   * The valid entry for a body, or null.
-   *
-   * hash  hash of the name and the body, by `hashOfRequest`.
-   */
-  find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): CacheEntry | null {
+  /** The bytes of a valid answer, or null. */
+  find({ hash, environmentId, name, body, nowMs }: CheckRequest): Uint8Array | null {
     const kept = this.kept[hash & (places - 1)]!
     if (kept === null || kept.hash !== hash || kept.name !== name) return null
     if (kept.stamp.environmentId !== environmentId || !isSame(kept.body, body)) return null
-    if (nowMs >= kept.untilMs || nowMs < kept.stamp.sinceMs || !this.isFresh(kept)) return null
+    if (nowMs >= kept.untilMs || nowMs < kept.stamp.sinceMs || !this.isFresh(kept.stamp)) return null
     if (kept.hits++ === 0) this.unreported.push(kept)
     if (this.recordsLeft > 0) {
       this.recordsLeft--
       kept.recorded.push(nowMs)
     }
     if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
-    return kept
+    return kept.answer
   }
 
-  /** Note a requested body. Returns a copy if it was requested before, so that its answer may be cached. */
-  admit(hash: number, name: string, body: DataView): CacheKey | null {
+  /** Note a request. Returns a copy if it came before: its answer is worth keeping. */
+  repeated({ hash, environmentId, name, body, nowMs }: CheckRequest): CheckRequest | null {
     const place = hash & (places - 1)
-    if (this.seen[place] === hash) return { hash, name, body: copyOf(body) }
+    if (this.seen[place] === hash) return { hash, environmentId, name, body: copyOf(body), nowMs }
     this.seen[place] = hash
     return null
   }
@@ -134,17 +139,21 @@ export class ResponseCache {
    *
    * companyId  null: the request goes to the environment's own actor.
    */
-  stamp(environmentId: string, companyId: string | null, sinceMs: number): KeyedStamp | null {
-    const stamp = stampOf(this.changes, environmentId, companyId, sinceMs)
+  stamp(
+    environmentId: string,
+    companyId: string | null,
+    flagKey: string,
+    sinceMs: number,
+  ): KeyedStamp | null {
+    const stamp = stampOf(this.changes, environmentId, companyId, sinceMs, flagKey)
     return stamp && { ...stamp, environmentId, keyEpoch: this.directory.keyEpoch }
   }
 
-  /** Store an answer while it is valid. */
-  keep({ hash, name, body }: CacheKey, meta: CacheMeta, text: string): void {
-    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(meta)) return
-    const { stamp, figures } = meta
-    const untilMs = Math.min(meta.untilMs, stamp.sinceMs + keptMs)
-    const answer = Buffer.from(text)
+  /** Store an answer, whole, while it is valid. */
+  keep({ hash, name, body }: CheckRequest, given: Uint8Array | string, stamp: CheckStamp): void {
+    if (given.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(stamp)) return
+    const untilMs = Math.min(stamp.untilMs, stamp.sinceMs + keptMs)
+    const answer = Buffer.from(given as string)
     const place = hash & (places - 1)
     this.drop(place)
     this.kept[place] = {
@@ -154,7 +163,6 @@ export class ResponseCache {
       answer,
       stamp,
       untilMs,
-      figures,
       hits: 0,
       lastAtMs: stamp.sinceMs,
       recorded: [],
@@ -165,8 +173,8 @@ export class ResponseCache {
   }
 
   /** Whether nothing has changed that an answer rests on, time apart. */
-  private isFresh({ stamp, figures }: CacheMeta): boolean {
-    return this.directory.keyEpoch === stamp.keyEpoch && isFresh(this.changes, stamp, figures)
+  private isFresh(stamp: CheckStamp): boolean {
+    return this.directory.keyEpoch === stamp.keyEpoch && isFresh(this.changes, stamp, stamp.figures)
   }
 
   /**
@@ -179,7 +187,7 @@ export class ResponseCache {
     const end = Math.max(0, this.unswept - sweptAtOnce)
     for (let place = this.unswept - 1; place >= end; place--) {
       const kept = this.kept[place]!
-      if (kept !== null && (this.isOld(kept) || !this.isFresh(kept))) this.drop(place)
+      if (kept !== null && (this.isOld(kept) || !this.isFresh(kept.stamp))) this.drop(place)
     }
     this.unswept = end
     return end > 0

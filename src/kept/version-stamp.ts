@@ -14,6 +14,9 @@ export interface VersionStamp {
   readonly change: number
   /** The number of the company's use. */
   readonly uses: number
+  /** Index of the flag's version number, and its value; -1 where the answer rests on all flags: `epoch` counts them then. */
+  readonly flagPlace: number
+  readonly flag: number
 }
 
 /**
@@ -21,20 +24,24 @@ export interface VersionStamp {
  *
  * environmentId  its own actor answers where no company is named.
  * sinceMs        the environment's present, epoch ms.
+ * flagKey        the one flag that the answer rests on; null: all definitions.
  */
 export function stampOf(
   changes: Changes,
   environmentId: string,
   companyId: string | null,
   sinceMs: number,
+  flagKey: string | null = null,
 ): VersionStamp | null {
   const shard = shardOf(companyId ?? environmentId, changes.shards)
-  const epoch = changes.epoch(shard)
+  const epoch = flagKey === null ? changes.epoch(shard) : changes.epochBesideFlags(shard)
   if (epoch % 2 === 0) return null
   const place = companyId === null ? -1 : changes.placeOf(companyId)
   const change = place < 0 ? 0 : changes.at(place)
   const uses = place < 0 ? 0 : changes.usageVersion(place)
-  return { sinceMs, shard, epoch, place, change, uses }
+  const flagPlace = flagKey === null ? -1 : changes.placeOfFlag(shard, environmentId, flagKey)
+  const flag = flagPlace < 0 ? 0 : changes.at(flagPlace)
+  return { sinceMs, shard, epoch, place, change, uses, flagPlace, flag }
 }
 
 /**
@@ -43,7 +50,9 @@ export function stampOf(
  * figures  it may show figures of the company's use: any use ends it, too.
  */
 export function isFresh(changes: Changes, stamp: VersionStamp, figures: boolean): boolean {
-  const { shard, epoch, place, change, uses } = stamp
-  if (changes.epoch(shard) !== epoch) return false
+  const { shard, epoch, place, change, uses, flagPlace, flag } = stamp
+  if (flagPlace < 0) {
+    if (changes.epoch(shard) !== epoch) return false
+  } else if (changes.epochBesideFlags(shard) !== epoch || changes.at(flagPlace) !== flag) return false
   return place < 0 || (changes.at(place) === change && (!figures || changes.usageVersion(place) === uses))
 }

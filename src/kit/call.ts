@@ -4,7 +4,6 @@ import type { Sql } from 'postgres'
 import type { EnvironmentRecord, KeyRecord } from '../account/key-types.js'
 import type { SignedContext } from '../account/signed-contexts.js'
 import type { Pieces } from '../json.js'
-import type { CacheMeta } from '../kept/response-cache.js'
 import type { Services } from './services.js'
 
 export type {
@@ -74,8 +73,6 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   charge?(tokens: number): void
   /** The ETag of the representation that the caller has; '' or absent: none. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
-  /** Whether the answer may be cached if the handler returns its version stamp. */
-  readonly cacheable?: boolean
   /**
    * Resolves keys named in the body, each checked like a key in the header; null: unknown, or not allowed to send
    * events. errors: body_invalid (400) for more than ten; rate_limited (429) when one exceeds its limit.
@@ -106,8 +103,6 @@ export interface Answer {
    */
   readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
-  /** Set if the answer may be cached: the version stamp it depends on. */
-  readonly cache?: CacheMeta
   /** Streamed without an envelope, as fast as the caller reads. A failure cuts the connection. */
   readonly stream?: Stream
 }

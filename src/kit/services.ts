@@ -27,7 +27,6 @@ import type { StoreTurns } from '../entities/turns/store-turns.js'
 import type { Parsers } from '../front/events/parsing/parser-pool.js'
 import type { Streams } from '../front/stream/streams.js'
 import type { CompanyViews } from '../kept/company-views.js'
-import type { ResponseCache } from '../kept/response-cache.js'
 import type { Metrics } from '../metrics.js'
 import type { Backlog } from '../recovery/backlog.js'
 import type { PostgresWatch } from '../recovery/postgres-watch.js'
@@ -83,7 +82,6 @@ export interface Services {
   readonly parsers: Parsers
   readonly directory: Directory
   readonly entities: Entities
-  readonly answers: ResponseCache
   readonly companyViews: CompanyViews
   /** The connections of the data stream. */
   readonly streams: Streams

@@ -359,7 +359,7 @@ export const routes: readonly Route[] = [
   put('/flags/:flag_id', { scope: 'write', environment: 'optional', body: parseFlagUpdate, handle: flags.changeFlag }),
   del('/flags/:flag_id', { scope: 'write', environment: 'optional', handle: flags.deleteFlag }),
   put('/flags/:flag_id/rules', { of: '/flags/:flag_id', scope: 'write', body: exactly(parseRulesUpdate), handle: flags.putRules }),
-  post('/flags/:key/check', { scope: 'check', limit: 'check', keeps: true, body: checkBody, handle: checks.checkFlag }),
+  post('/flags/:key/check', { scope: 'check', limit: 'check', body: checkBody, handle: checks.checkFlag }),
   post('/flags/:key/check-and-reserve', { scope: 'write', keyed: 'reservation', journaled: true, body: exactly(parseCheckAndReserve), handle: checks.checkAndReserveFlag }),
   post('/flags/:key/explain', { scope: 'read', limit: 'read', body: exactly(parseExplain, ({ preflight }) => preflight), handle: explainFlag }),
   get('/licenses', { scope: 'read', environment: 'optional', query: licenses.licenseListQuery, handle: licenses.listLicenses }),

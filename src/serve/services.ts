@@ -77,7 +77,9 @@ type Below = Pick<
  *
  * errors  those of Postgres.
  */
-export async function openServices(below: Below): Promise<{ services: Services; limits: Limits }> {
+export async function openServices(
+  below: Below,
+): Promise<{ services: Services; limits: Limits; answers: ResponseCache }> {
   const { config, log, opened, definitions, journals, directory, metrics, projections, shards, sql } = below
   const { keys, clock, traits, catalogs } = definitions
   const once = below.isHere === undefined ? {} : { isHere: below.isHere }
@@ -171,7 +173,6 @@ export async function openServices(below: Below): Promise<{ services: Services; 
     parsers,
     directory,
     entities,
-    answers,
     companyViews,
     streams: new Streams(
       {
@@ -215,5 +216,5 @@ export async function openServices(below: Below): Promise<{ services: Services; 
       .forgetEnvironment(id)
       .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
   })
-  return { services, limits }
+  return { services, limits, answers }
 }

@@ -14,6 +14,7 @@ import { segmentsPerTurn } from '../entities/idempotency/dedupe.js'
 import type { KeyArchive } from '../entities/idempotency/key-archive.js'
 import { aliveMs } from '../entities/idempotency/paid-writes.js'
 import { collectWhenIdle } from '../host/idle-gc.js'
+import type { ResponseCache } from '../kept/response-cache.js'
 import type { Services } from '../kit/services.js'
 import { report, reportNode } from './gauges.js'
 import type { Memory } from './memory.js'
@@ -33,23 +34,13 @@ const sealMs = (redisKeysMs: number): number => Math.min(10_000, redisKeysMs / 4
 export function startTasks(
   { config: { redisKeysMs }, opened, later }: Opening,
   services: Services,
+  answers: ResponseCache,
   { definitions, noteChecks, divide }: Memory,
   oldKeys: KeyArchive,
   cluster: Cluster | null,
 ): void {
-  const {
-    answers,
-    companyViews,
-    checkedFlags,
-    clock,
-    dedupe,
-    holdKeys,
-    log,
-    metrics,
-    shards,
-    sql,
-    userSeen,
-  } = services
+  const { companyViews, checkedFlags, clock, dedupe, holdKeys, log, metrics, shards, sql, userSeen } =
+    services
   const environmentIds = () => definitions.catalogs.ids()
   /** Whether this node does what is done once in a cluster. */
   const isHere = () => cluster === null || cluster.node.isFirst

@@ -207,7 +207,7 @@ export class Encoder extends Writing {
         (things ? hasThings : 0) +
         (newEnv ? otherEnv : 0) +
         (id === env ? ofEnv : 0) +
-        ((m.type === 'check' ? m.keeps : m.whole) ? isSpecial : 0),
+        ((m.type === 'check' ? m.timed : m.whole) ? isSpecial : 0),
       n,
       at,
       userId === null ? 0 : userId.length,
@@ -448,7 +448,7 @@ class Decoder extends Reading {
       (head & 3) === check
         ? {
             type: 'check',
-            keeps: (head & isSpecial) !== 0,
+            timed: (head & isSpecial) !== 0,
             flagKey,
             preflight: preflight as Extract<Question, { readonly type: 'check' }>['preflight'],
             context,

@@ -2,8 +2,11 @@
 // never older than an acknowledged change.
 import { hashOf } from '../core/values/id.js'
 
-// One cache line per shard, so that shards do not slow each other.
-const stride = 16
+// One cache line for the epochs of a shard, so that shards do not slow each other.
+const line = 16
+/** Flags of a shard share numbers: a change of one may invalidate another's answers, and nothing else. */
+const flagPlaces = 1 << 10
+const stride = line + flagPlaces
 /** Companies share counters: a change of one may invalidate another's answers, and nothing else. */
 const places = 1 << 18
 /** Users have places of their own, so that what changes one costs no company's answers their life. */
@@ -13,8 +16,8 @@ const blockBits = 9
 const blocks = (2 * places + userPlaces) >> blockBits
 
 /**
- * An epoch of a shard for each of them, two numbers for each place where companies are (of any change, and of use that
- * only shows in figures), and one for each place where users are. Eras are odd while answers may be kept. Every thread makes its own over the same memory; a
+ * For each shard two epochs and the numbers of its flags; for each place where companies are two numbers (of any change,
+ * and of use that only shows in figures); one for each place where users are. Epochs are odd while answers may be kept. Every thread makes its own over the same memory; a
  * shard's numbers are raised by the shard alone, or in its name while it is dead.
  */
 export class Changes {
@@ -141,18 +144,40 @@ export class Changes {
     return Atomics.load(this.#cells, shard * stride)
   }
 
+  /** As `epoch`, for answers that rest on one flag: a change of flags alone leaves it, and raises the numbers of those flags. */
+  epochBesideFlags(shard: number): number {
+    return Atomics.load(this.#cells, shard * stride + 1)
+  }
+
+  /** Where the number of a flag is; each shard has its own. */
+  placeOfFlag(shard: number, environmentId: string, flagKey: string): number {
+    const hash = hashOf(flagKey) ^ Math.imul(hashOf(environmentId), 31)
+    return shard * stride + line + ((hash >>> 8) & (flagPlaces - 1))
+  }
+
   /** From now on answers may be kept. */
   open(shard: number): void {
-    if (this.epoch(shard) % 2 === 0) Atomics.add(this.#cells, shard * stride, 1)
+    if (this.epoch(shard) % 2 === 0) this.#raiseEpochs(shard, 1)
   }
 
   /** Invalidate all cached answers of the shard, and allow no new ones. */
   close(shard: number): void {
-    if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 1)
+    if (this.epoch(shard) % 2 !== 0) this.#raiseEpochs(shard, 1)
   }
 
   /** Invalidate all cached answers of the shard. */
   renew(shard: number): void {
+    if (this.epoch(shard) % 2 !== 0) this.#raiseEpochs(shard, 2)
+  }
+
+  /** Flags have changed and no other definition: invalidate answers that rest on one of them, or on all definitions. */
+  flagsChanged(shard: number, environmentId: string, flagKeys: readonly string[]): void {
+    for (const key of flagKeys) Atomics.add(this.#cells, this.placeOfFlag(shard, environmentId, key), 1)
     if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 2)
+  }
+
+  #raiseEpochs(shard: number, by: number): void {
+    Atomics.add(this.#cells, shard * stride + 1, by)
+    Atomics.add(this.#cells, shard * stride, by)
   }
 }

@@ -79,6 +79,63 @@ t.test('an event, a trait, a rule: the next check sees each', async t => {
   t.match([counted.was.value, counted.now.value], [false, true])
 })
 
+t.test('FE-105 an edit of one flag costs the kept answers of that flag only', async t => {
+  const company = { slug: 'acme' }
+  const own = await flag('edited', [rule('one', [calls(0)])])
+  const feature = await client.ok('POST', '/features', {
+    name: 'Beside',
+    description: '',
+    feature_type: 'boolean',
+    flag: { key: 'beside', name: 'Beside', description: '', flag_type: 'boolean', default_value: false },
+  })
+  const [edited, other, ofFeature] = ['edited', 'many', 'beside'].map(key => `/flags/${key}/check`) as [
+    string,
+    string,
+    string,
+  ]
+  /** Whether the next check is answered without the company's shard. */
+  const isAgain = async (path: string) => {
+    const before = metrics.checksAgain.count
+    await client.ok('POST', path, { company })
+    return metrics.checksAgain.count > before
+  }
+  /** After a change of definitions: whether each flag's answer is still kept. The whole round lasts less than an answer. */
+  const staying = async (change: () => Promise<unknown>) => {
+    for (const path of [edited, other, ofFeature]) await kept({ company }, client, path)
+    await change()
+    return [await isAgain(edited), await isAgain(other), await isAgain(ofFeature)]
+  }
+  const edit = (name: string) =>
+    client.ok('PUT', `/flags/${own.id}/rules`, { rules: [rule(name, [calls(0)])] })
+  t.strictSame(await staying(() => edit('two')), [false, true, true], 'a rule')
+  t.match((await client.ok('POST', edited, { company })).reason, /"two"/)
+  t.strictSame(
+    await staying(() =>
+      client.ok('PUT', `/flags/${own.id}`, {
+        key: 'edited',
+        name: 'edited',
+        description: '',
+        flag_type: 'boolean',
+        default_value: true,
+      }),
+    ),
+    [false, true, true],
+    'a default',
+  )
+  t.strictSame(await staying(() => makeFlag(client, 'late', false, [])), [true, true, true], 'a new flag')
+  t.strictSame(
+    await staying(() =>
+      client.ok('PUT', `/features/${feature.id}`, {
+        name: 'Renamed',
+        description: '',
+        feature_type: 'boolean',
+      }),
+    ),
+    [false, false, false],
+    'a feature: every answer may be another',
+  )
+})
+
 t.test('FE-105 an answer stays cached during use that does not change it, and no longer', async t => {
   const rules = [rule('many', [{ ...calls(3), event_subtype: 'counted' }])]
   await flag('counting', rules)

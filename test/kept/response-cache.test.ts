@@ -1,6 +1,6 @@
 // Answers that are kept: by whom they may be given, until when, and how many.
 import t from 'tap'
-import { type CacheKey, hashOfRequest, ResponseCache } from '../../src/kept/response-cache.js'
+import { type CheckRequest, hashOfRequest, ResponseCache } from '../../src/kept/response-cache.js'
 import { Changes } from '../../src/wire/version-counters.js'
 
 const view = (text: string): DataView => {
@@ -20,14 +20,24 @@ const told = (flag: string) =>
     },
   })
 
+const request = (name: string, text: string, nowMs = 1_000, environmentId = 'env_1'): CheckRequest => ({
+  hash: hashOfRequest(name, view(text)),
+  environmentId,
+  name,
+  body: view(text),
+  nowMs,
+})
+
 function world(recordsPerSecond = 0) {
   const changes = Changes.make(2)
   changes.open(0)
   changes.open(1)
   const directory = { keyEpoch: 0 }
   const answers = new ResponseCache(changes, directory, recordsPerSecond)
-  const find = (name: string, text: string, atMs = 1_000, env = 'env_1') =>
-    answers.find(hashOfRequest(name, view(text)), env, name, view(text), atMs)
+  const find = (name: string, text: string, atMs = 1_000, env = 'env_1') => {
+    const bytes = answers.find(request(name, text, atMs, env))
+    return bytes && Buffer.from(bytes)
+  }
   /** Ask twice, and keep what the second was told. */
   const keep = (
     name: string,
@@ -36,10 +46,10 @@ function world(recordsPerSecond = 0) {
     companyId: string | null = 'comp_1',
     standing = { untilMs: 2_000, figures: false },
   ) => {
-    const ask = (): CacheKey | null => answers.admit(hashOfRequest(name, view(text)), name, view(text))
+    const ask = (): CheckRequest | null => answers.repeated(request(name, text))
     const asked = ask() ?? ask()
-    const stamp = answers.stamp('env_1', companyId, 1_000)
-    if (asked && stamp) answers.keep(asked, { stamp, ...standing }, answer)
+    const stamp = answers.stamp('env_1', companyId, name, 1_000)
+    if (asked && stamp) answers.keep(asked, answer, { ...stamp, ...standing })
   }
   return { changes, directory, answers, find, keep }
 }
@@ -47,7 +57,7 @@ function world(recordsPerSecond = 0) {
 t.test('an entry answers only the same question, while it is valid', async t => {
   const { changes, directory, find, keep } = world()
   keep('a', '{"company":{"id":"x"}}')
-  t.equal(find('a', '{"company":{"id":"x"}}')?.answer.toString(), told('a'))
+  t.equal(find('a', '{"company":{"id":"x"}}')?.toString(), told('a'))
   t.equal(find('b', '{"company":{"id":"x"}}'), null, 'another flag')
   t.equal(find('a', '{"company":{"id":"y"}}'), null, 'another body')
   t.equal(find('a', '{"company":{"id":"x"}}', 1_000, 'env_2'), null, 'another environment')
@@ -70,6 +80,21 @@ t.test('an entry answers only the same question, while it is valid', async t => 
   }
   keep('a', '{"company":{"id":"x"}}')
   t.equal(find('a', '{"company":{"id":"x"}}'), null, 'none is kept of a shard that is not there')
+})
+
+t.test('FE-105 a change of one flag ends the answers of that flag alone', async t => {
+  const { changes, find, keep } = world()
+  for (const name of ['a', 'b']) keep(name, '{}')
+  t.ok(find('a', '{}') && find('b', '{}'))
+  for (const shard of [0, 1]) changes.flagsChanged(shard, 'env_1', ['a'])
+  t.equal(find('a', '{}'), null)
+  t.ok(find('b', '{}'), 'another flag')
+  keep('a', '{}')
+  for (const shard of [0, 1]) changes.flagsChanged(shard, 'env_2', ['a'])
+  t.ok(find('a', '{}'), 'the flag of another environment')
+  for (const shard of [0, 1]) changes.renew(shard)
+  t.equal(find('a', '{}'), null)
+  t.equal(find('b', '{}'), null, 'other definitions changed')
 })
 
 t.test('FE-105 use ends answers that show figures, and those alone', async t => {
@@ -170,13 +195,11 @@ t.test('FE-101 counts of answers given again gather for ten seconds, or until th
 
 t.test('a change while the answer is in flight keeps it from being cached', async t => {
   const { changes, answers, find } = world()
-  const body = view('{}')
-  const hash = hashOfRequest('a', body)
-  answers.admit(hash, 'a', body)
-  const asked = answers.admit(hash, 'a', body)!
-  const stamp = answers.stamp('env_1', 'comp_1', 1_000)!
+  answers.repeated(request('a', '{}'))
+  const asked = answers.repeated(request('a', '{}'))!
+  const stamp = answers.stamp('env_1', 'comp_1', 'a', 1_000)!
   changes.changed('comp_1')
-  answers.keep(asked, { stamp, untilMs: 2_000, figures: false }, told('a'))
+  answers.keep(asked, told('a'), { ...stamp, untilMs: 2_000, figures: false })
   t.equal(find('a', '{}'), null)
 })
 
@@ -186,7 +209,7 @@ t.test('bodies of any length are distinguished', async t => {
   for (const text of texts) keep('a', text, told(`f${text.length}`))
   for (const text of texts) {
     const kept = find('a', text)
-    if (kept !== null) t.equal(kept.answer.toString(), told(`f${text.length}`))
+    if (kept !== null) t.equal(kept.toString(), told(`f${text.length}`))
   }
   t.ok(texts.filter(text => find('a', text) !== null).length > 35, 'hardly any in the place of another')
 })

@@ -118,7 +118,7 @@ t.test(
           userId: `user_${i}`,
           userTraits: null,
         }
-        checks.one(catalog, null, { type: 'check', keeps: false, flagKey: 'f', context, preflight: null }, i)
+        checks.one(catalog, null, { type: 'check', timed: false, flagKey: 'f', context, preflight: null }, i)
       }
     }
     for (const all of [false, true]) {

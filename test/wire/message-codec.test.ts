@@ -78,7 +78,7 @@ const requests: readonly Numbered[] = [
     fresh: false,
     m: {
       type: 'check',
-      keeps: true,
+      timed: true,
       flagKey: 'f',
       preflight: { usage: 1, eventUsage: null, creditCost: { bcrd_1: 0.5 } },
       context,
@@ -119,7 +119,7 @@ const further: readonly Numbered[] = [
     fresh: false,
     m: {
       type: 'check',
-      keeps: false,
+      timed: false,
       flagKey: 'f',
       preflight: null,
       context: {

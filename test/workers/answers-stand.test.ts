@@ -30,7 +30,7 @@ function anyQuestion(random: Random): Question {
     ? null
     : { usage, eventUsage: null, creditCost: random.chance(0.3) ? { [creditId]: usage } : null }
   const flagKey = random.pick(['metered', 'paid', 'on', 'x', 'y', 'z'])
-  return { type: 'check', keeps: random.chance(0.9), flagKey, preflight, context }
+  return { type: 'check', timed: random.chance(0.9), flagKey, preflight, context }
 }
 
 /** An answer as it is kept: what was asked, and the numbers as they were before. */

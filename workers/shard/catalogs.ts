@@ -1,6 +1,7 @@
 // The catalogs of a shard: one for each environment, compiled when it comes.
 import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
 import type { CatalogData } from '../../src/core/model/definitions.js'
+import { changedFlags } from './changed-flags.js'
 
 export class Catalogs {
   private readonly byEnvironment = new Map<string, Catalog>()
@@ -8,10 +9,12 @@ export class Catalogs {
   private readonly editions = new Map<string, number>()
   private edition = 0
 
-  /** Use this catalog from now on. */
-  hold(data: CatalogData): void {
+  /** Use this catalog from now on. Returns the flags that alone have changed; null: other definitions have, or all are new. */
+  hold(data: CatalogData): readonly string[] | null {
+    const before = this.byEnvironment.get(data.environmentId)
     this.byEnvironment.set(data.environmentId, compileCatalog(data))
     this.editions.set(data.environmentId, ++this.edition)
+    return before === undefined ? null : changedFlags(before.data, data)
   }
 
   /** Whether the catalog in use is of a later version. */

@@ -487,8 +487,10 @@ class Shard {
   }
 
   private hold(data: CatalogData): void {
-    this.catalogs.hold(data)
-    this.changes.renew(this.task.options.index)
+    const flags = this.catalogs.hold(data)
+    const { index } = this.task.options
+    if (flags === null) this.changes.renew(index)
+    else this.changes.flagsChanged(index, data.environmentId, flags)
   }
 
   // ── loading ──────────────────────────────────────────────────────────────────────────────────

@@ -230,11 +230,11 @@ export type Question =
   /**
    * One flag; the reply is the serialised CheckFlag, or null for an unknown key.
    *
-   * keeps  the reply may be given again (src/kept/response-cache.ts): it comes with its TTL
+   * timed  the reply says until when it holds, and whether it rests on usage
    */
   | {
       readonly type: 'check'
-      readonly keeps: boolean
+      readonly timed: boolean
       readonly flagKey: string
       readonly preflight: Preflight | null
       readonly context: CheckContext

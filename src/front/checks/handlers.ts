@@ -11,11 +11,10 @@ import type { UserSnapshot } from '../../core/model/descriptions.js'
 import type { Question } from '../../core/model/message.js'
 import type { CheckContext, Preflight } from '../../core/model/requests.js'
 import { preflightError } from '../../core/rules/rule.js'
-import { givenKeys, type Keys } from '../../entities/directory/entities.js'
+import { givenKeys } from '../../entities/directory/entities.js'
 import type { Answered, Waiting } from '../../entities/shards/shards.js'
 import { inTurn } from '../../entities/turns/many-turns.js'
 import { ServiceError } from '../../errors.js'
-import type { KeyedStamp } from '../../kept/response-cache.js'
 import { type Answer, type Call, Deferred } from '../../kit/call.js'
 import { orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
@@ -28,17 +27,32 @@ import { chargeFor, contextsFor, flagsOf, isHeavy, publicContextsMax } from './m
  * errors  400 for keys that match two entities (FE-77) and for a preflight that is negative or no integer (FE-86);
  *         404 for an unknown flag (FE-77).
  */
-export function checkFlag(call: Call<Exact<CheckFlagRequestBody>>): Deferred | Promise<Answer> {
+export function checkFlag(
+  call: Call<Exact<CheckFlagRequestBody>>,
+  send: Send<CheckOfFlag> = sendCheck,
+): Deferred | Promise<Answer> {
   const preflight = call.body.preflight ? preflightOf(call.body.preflight) : null
   const flagKey = call.params.key!
-  return answerTo(call, answerOfFlag, (context, keeps) => ({
+  const question = (context: CheckContext): CheckOfFlag => ({
     type: 'check',
-    keeps,
+    timed: false,
     flagKey,
     preflight,
     context,
-  }))
+  })
+  return answerTo(call, answerOfFlag, question, send)
 }
+
+/** The question of one flag. */
+export type CheckOfFlag = Extract<Question, { readonly type: 'check' }>
+
+/** Sends a question to the shard of its subject; `waiting` hears the reply. */
+type Send<Asked extends Question> = (
+  call: Call<unknown>,
+  subject: Subject,
+  question: Asked,
+  waiting: Waiting,
+) => void
 
 function answerOfFlag(json: string | null): Answer {
   if (json === null) throw new ServiceError('not_found', 'Flag not found')
@@ -54,7 +68,7 @@ export function checkFlags(call: Call<Exact<CheckFlagRequestBody>>): Deferred | 
       whole: true,
       context,
     })).then(answerOfAll)
-  return answerTo(call, answerOfAll, context => ({ type: 'check_all', whole: true, context }))
+  return answerTo(call, answerOfAll, context => ({ type: 'check_all', whole: true, context }), sendCheck)
 }
 
 function answerOfAll(body: string | Uint8Array): Answer {
@@ -65,41 +79,20 @@ function answerOfAll(body: string | Uint8Array): Answer {
 const askedMax = 2_048
 
 /** Send a check to its company's shard. Returns a promise only if the user's traits must be fetched first. */
-function answerTo<Reply>(
+function answerTo<Reply, Asked extends Question>(
   call: Call<Exact<CheckFlagRequestBody>>,
   answer: (reply: Reply) => Answer,
-  question: (context: CheckContext, keeps: boolean) => Question,
+  question: (context: CheckContext) => Asked,
+  send: Send<Asked>,
 ): Deferred | Promise<Answer> {
   const { body, text } = call
   const fits = text !== '' && text.length <= askedMax && !call.signed
   const subject = subjectOf(call, body, fits ? text : null)
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
-  const stamp = stampOf(call, subject)
-  const asked = question(subject.context, stamp !== null)
-  const later = new Deferred(({ reply, untilMs, figures = true }: Answered<Reply>) => {
-    const given = answer(reply)
-    return stamp === null || !untilMs ? given : { ...given, cache: { stamp, untilMs, figures } }
-  })
-  put(call, subject, asked, later)
+  const later = new Deferred(({ reply }: Answered<Reply>) => answer(reply))
+  send(call, subject, question(subject.context), later)
   return later as Deferred
 }
-
-/**
- * The version stamp that a cached answer depends on; null if the answer must not be cached. Each entity must be
- * named by exactly one key and be known: then only a removal of that key can change who is meant.
- */
-function stampOf(
-  call: Call<Exact<CheckFlagRequestBody>>,
-  { companyId, context }: Subject,
-): KeyedStamp | null {
-  if (call.cacheable !== true) return null
-  const { companyGiven, userGiven, userId } = context
-  if (companyGiven && (companyId === null || !isOne(call.body.company))) return null
-  if (userGiven && (userId === null || !isOne(call.body.user))) return null
-  return call.services.answers.stamp(call.environment.id, companyId, call.nowMs)
-}
-
-const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1
 
 /** Number of flags a check evaluates. */
 function flagsIn(call: Call<unknown>, { type }: Question): number {
@@ -170,7 +163,7 @@ export async function checkAndReserveFlag(call: Call<Exact<CheckAndReserveReques
           'e',
           environment.id,
           environment.id,
-          { type: 'check', keeps: false, flagKey, preflight, context },
+          { type: 'check', timed: false, flagKey, preflight, context },
           nowMs,
         )
       ).reply
@@ -212,7 +205,7 @@ export async function askAll<Reply>(
 }
 
 /** The company a check names, and what its actor needs to evaluate it. The user's traits are added later. */
-interface Subject {
+export interface Subject {
   readonly companyId: string | null
   readonly context: CheckContext
 }
@@ -242,7 +235,13 @@ function subjectOf(
   return { companyId, context: { companyGiven, userGiven, asked, userId, userTraits: null } }
 }
 
-function put(call: Call<unknown>, { companyId }: Subject, asked: Question, waiting: Waiting): void {
+/** Ask the named company's shard, or the environment's own actor. */
+export function sendCheck(
+  call: Call<unknown>,
+  { companyId }: Subject,
+  asked: Question,
+  waiting: Waiting,
+): void {
   const { shards, metrics } = call.services
   const environmentId = call.environment.id
   metrics.checks.count += flagsIn(call, asked)
@@ -259,17 +258,17 @@ function replyTo<Reply>(call: Call<unknown>, subject: Subject, asked: Question):
   return new Promise((resolve, reject) => {
     // bytes are valid until this returns
     const own = (reply: unknown) => (reply instanceof Uint8Array ? Buffer.from(reply) : reply) as Reply
-    put(call, subject, asked, { resolve: ({ reply }) => resolve(own(reply)), reject })
+    sendCheck(call, subject, asked, { resolve: ({ reply }) => resolve(own(reply)), reject })
   })
 }
 
 async function replyWithTraits<Reply>(
   call: Call<unknown>,
   bare: Subject,
-  question: (context: CheckContext, keeps: boolean) => Question,
+  question: (context: CheckContext) => Question,
 ): Promise<Reply> {
   const subject = await withTraits(call, bare)
-  return replyTo(call, subject, question(subject.context, false))
+  return replyTo(call, subject, question(subject.context))
 }
 
 /** The subject completed with the user's traits, fetched from the user's actor. */

@@ -42,7 +42,7 @@ export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
     const subject = subjectOf(call.body)
     const json = await ask<string | null>(call, subject, context => ({
       type: 'check',
-      keeps: false,
+      timed: false,
       flagKey: key,
       preflight: null,
       context,

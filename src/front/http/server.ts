@@ -18,6 +18,7 @@ import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
 import { PathMethods, wrongMethod } from './routing/path-methods.js'
 import { type Route, taggedRead } from './routing/route.js'
+import type { Wrappers } from './routing/wrapper.js'
 import { Datastream, datastreamPath } from './stream/datastream.js'
 
 // How long sent responses may take to leave the machine when stopping.
@@ -40,6 +41,7 @@ export class Server {
   private readonly datastream: Datastream
   private readonly live: ConsoleStream
   private readonly pages: Pages
+  private readonly compiled: Compiled[] = []
 
   constructor(
     private readonly app: App,
@@ -77,8 +79,9 @@ export class Server {
     return this.options.health.degraded()
   }
 
-  /** Start to pass requests to their handlers. */
-  serve(services: Services): void {
+  /** Start to pass requests to their handlers, of some routes through their wrappers. */
+  serve(services: Services, wrappers: Wrappers = new Map()): void {
+    for (const one of this.compiled) one.wrapper = wrappers.get(one.label) ?? null
     this.shared.services = services
   }
 
@@ -99,6 +102,7 @@ export class Server {
 
   private register(route: Route): void {
     const compiled = new Compiled(route, this.options.metrics, taggedRead(route, this.options.routes))
+    this.compiled.push(compiled)
     const Kind = this.options.exchange ?? Exchange
     const serve = (res: AppResponse, req: AppRequest) =>
       new Kind(this.shared, compiled, res).begin(req, false)

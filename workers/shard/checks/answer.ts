@@ -64,7 +64,7 @@ export function rememberAnswer(
   changes: Changes,
 ): boolean | null {
   const isView = question.type === 'outline' || question.type === 'feature_usage'
-  if (question.type === 'check_all' || (question.type === 'check' && !question.keeps)) {
+  if (question.type === 'check_all' || (question.type === 'check' && !question.timed)) {
     tellSeen(actor, changes)
     return null
   }

@@ -55,9 +55,9 @@ export class FlagChecks {
   ): string | null {
     const flag = catalog.flagsByKey.get(question.flagKey)
     if (flag === undefined) return null
-    const { context, preflight, keeps } = question
+    const { context, preflight, timed } = question
     this.reads.clear()
-    const facts = company && new LiveCompany(company, catalog, atMs, keeps ? this.reads : null)
+    const facts = company && new LiveCompany(company, catalog, atMs, timed ? this.reads : null)
     const checked = inContext(checkWith(flag, facts, userFacts(context), preflight), context)
     this.note(catalog, company, context, checked, preflight, atMs)
     return writeCheck(checked)

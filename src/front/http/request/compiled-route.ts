@@ -2,6 +2,7 @@
 import type { Metrics, Spread, Tally } from '../../../metrics.js'
 import { LastAdmission } from '../admission/admit.js'
 import type { Route } from '../routing/route.js'
+import type { Wrapper } from '../routing/wrapper.js'
 import { boundOf } from './body.js'
 import { mayZip } from './zipped.js'
 
@@ -18,6 +19,8 @@ export class Compiled {
   readonly method: string
   readonly seconds: Spread
   readonly last = new LastAdmission()
+  /** It sees bodies before they are parsed; null: the handler alone answers. */
+  wrapper: Wrapper | null = null
   private readonly statuses = new Map<number, Tally>()
   private lastStatus = 0
   private lastTally: Tally | null = null

@@ -6,7 +6,6 @@ import { performance } from 'node:perf_hooks'
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../../errors.js'
 import { decodeUtf8 } from '../../../json.js'
-import { bodyBytesMax, type CacheKey, hashOfRequest } from '../../../kept/response-cache.js'
 import {
   type Answer,
   Deferred,
@@ -29,6 +28,7 @@ import { admitNamed, type Caller } from '../admission/named-keys.js'
 import type { AppRequest } from '../apps/app.js'
 import { decodeParameters } from '../routing/headers.js'
 import type { Route } from '../routing/route.js'
+import type { Wrapper } from '../routing/wrapper.js'
 import { Asked } from './asked.js'
 import { decompress, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import { cutOff, Misframed } from './framing.js'
@@ -96,8 +96,8 @@ export class Exchange extends Asked implements Listener, Caller {
   private requestId: string | null = null
   /** The request is durable: the answer says at least that, even if a later step fails (decision 32). */
   private isTaken = false
-  /** The cache key, if this response may be cached. */
-  private asked: CacheKey | null = null
+  /** In place of the route's; null: that one. */
+  private handler: Route['handle'] | null = null
 
   /** Everything up to the first await. Only here may the request object be read. */
   begin(req: AppRequest, headOnly: boolean): void {
@@ -226,33 +226,23 @@ export class Exchange extends Asked implements Listener, Caller {
   // The usual case: the body in one piece. It is read in place if that is possible at once.
   private whole(chunk: ArrayBuffer): void {
     const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
-    const mayStand = this.compiled.route.keeps && this.admission?.signed === null && this.rawQuery === ''
-    if (inPlace && mayStand && this.answerAgain(new DataView(chunk))) return
+    if (inPlace && this.compiled.wrapper !== null && this.answered(this.compiled.wrapper, chunk)) return
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
 
-  // Answer from the response cache.
-  private answerAgain(body: DataView): boolean {
-    const { environment } = this.admission!
-    if (environment === null || body.byteLength > bodyBytesMax || !this.shared.mayAnswer()) return false
-    const { answers, clock, metrics } = this.shared.services!
-    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
-    const hash = hashOfRequest(name, body)
-    const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
-    if (kept === null) {
-      this.asked = answers.admit(hash, name, body)
+  /** Show a body to the wrapper of its route. Returns whether that has answered. */
+  private answered(wrapper: Wrapper, chunk: ArrayBuffer): boolean {
+    const { environment, signed } = this.admission!
+    if (signed !== null || environment === null || this.rawQuery !== '' || !this.shared.mayAnswer())
       return false
+    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    const early = wrapper.before(this.shared.services!, environment, name, new DataView(chunk))
+    if (early instanceof Uint8Array) {
+      this.answer({ status: this.compiled.route.status, headers: this.headers, body: '', bytes: early })
+      return true
     }
-    metrics.checks.count++
-    metrics.checksAgain.count++
-    const { route } = this.compiled
-    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
-    return true
-  }
-
-  /** Whether the response may be cached. */
-  get keeps(): boolean {
-    return this.asked !== null
+    this.handler = early as Route['handle'] | null
+    return false
   }
 
   private piece(chunk: ArrayBuffer, last: boolean): void {
@@ -415,7 +405,7 @@ export class Exchange extends Asked implements Listener, Caller {
 
   /** The handler's answer; a list answers in pages. */
   private answerOf(route: Route, call: Request): ReturnType<Route['handle']> {
-    if (!isPaged(route.path, call.query)) return route.handle(call)
+    if (!isPaged(route.path, call.query)) return (this.handler ?? route.handle)(call)
     const name = `${route.path} ${JSON.stringify(call.params)}`
     return pagedAnswer(
       name,
@@ -487,8 +477,6 @@ export class Exchange extends Asked implements Listener, Caller {
     if (this.compiled.mayZip) headers += varyLine
     if (tagged && this.rawQuery === '') headers += `\r\nETag: ${tagOf(answer)}`
     const reply = success(answer, status, echo, headers)
-    if (this.asked !== null && answer.cache !== undefined)
-      this.shared.services!.answers.keep(this.asked, answer.cache, reply.body)
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
     else if (this.zips && !this.headOnly && isLong(reply))

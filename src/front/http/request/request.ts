@@ -12,7 +12,6 @@ export class Request implements Call<unknown, unknown> {
       remoteIp(): string
       readonly ifNoneMatch: string
       readonly isFinished: boolean
-      readonly keeps: boolean
       record(tx: Sql): Promise<void>
       taken(): void
       charge(tokens: number): void
@@ -106,10 +105,6 @@ export class Request implements Call<unknown, unknown> {
 
   get ifNoneMatch(): string {
     return this.exchange.ifNoneMatch
-  }
-
-  get cacheable(): boolean {
-    return this.exchange.keeps
   }
 
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {

@@ -4,6 +4,7 @@ import { ServiceError } from '../../../errors.js'
 import { jsonText, type Pieces } from '../../../json.js'
 import type { Answer } from '../../../kit/call.js'
 import type { Allowance } from '../admission/limits.js'
+import { echoOf, enveloped } from './envelope.js'
 import { nothing } from './request.js'
 
 /** A response ready to be written. */
@@ -96,7 +97,7 @@ export function success(answer: Answer, status: number, paramsJson: string, head
       'query_invalid',
       `The answer would be longer than ${answerLengthMax}; ask for less at once`,
     )
-  const body = `{"data":${data},"params":${paramsJson}}`
+  const body = enveloped(data, paramsJson)
   return { status: code, headers: own, body, ...notedOf(answer) }
 }
 
@@ -112,13 +113,6 @@ export function echoed(
 ): string {
   if (echo === nothing) return '{}'
   return echo === params ? echoOf(params) : jsonText(echo)
-}
-
-/** The echo of path parameters. Their names come from the routes and need no escapes. */
-function echoOf(params: Readonly<Record<string, string>>): string {
-  let json = ''
-  for (const name in params) json += `${json === '' ? '{' : ','}"${name}":${JSON.stringify(params[name])}`
-  return json === '' ? '{}' : `${json}}`
 }
 
 /** Concatenated pieces as bytes. */

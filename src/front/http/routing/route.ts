@@ -42,8 +42,6 @@ interface Common<Body, Query> {
    * knows what it held under the key of a body (CR-73, CR-80): those keys are a namespace of their own.
    */
   readonly keyed?: 'once' | HoldKeyKind
-  /** Its responses may be cached: they depend on body, path and environment only. */
-  readonly keeps?: boolean
   /** Never refused by rate limits, so that limits set too low can be undone. */
   readonly neverLimited?: boolean
   /** A read of a definition: it answers an ETag, which PUT and DELETE of the same path honour as If-Match (decision 38). */
@@ -107,7 +105,6 @@ export interface Route {
   readonly tagged: boolean
   /** The path of the read whose ETag it honours as If-Match, if that read is tagged. */
   readonly of: string
-  readonly keeps: boolean
   readonly neverLimited: boolean
   readonly keysInBody: boolean
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
@@ -159,7 +156,6 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     tagged: spec.tagged === true,
     of: spec.of ?? (method === 'post' ? '' : path),
     ofrep: spec.protocol === 'ofrep',
-    keeps: spec.keeps === true,
     neverLimited: spec.neverLimited === true,
     keysInBody: spec.keysInBody === true,
     // the row's type has checked that parser, query and handler fit; the table mixes rows of all types

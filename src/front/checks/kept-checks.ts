@@ -1,0 +1,99 @@
+// The wrapper of POST /flags/{key}/check: the same question gets the same bytes while nothing that the answer rests on has
+// changed, without a message to the company's shard.
+import type { CheckFlagRequestBody } from '../../../schemas/checks.js'
+import type { Keys } from '../../entities/directory/entities.js'
+import type { Answered, Waiting } from '../../entities/shards/shards.js'
+import {
+  bodyBytesMax,
+  type CheckRequest,
+  hashOfRequest,
+  type KeyedStamp,
+  type ResponseCache,
+} from '../../kept/response-cache.js'
+import type { Call, EnvironmentRecord, Handler } from '../../kit/call.js'
+import type { Exact } from '../../kit/long.js'
+import type { Services } from '../../kit/services.js'
+import { echoOf, enveloped } from '../http/request/envelope.js'
+import type { Wrapper } from '../http/routing/wrapper.js'
+import { type CheckOfFlag, checkFlag, type Subject, sendCheck } from './handlers.js'
+
+type CheckCall = Call<Exact<CheckFlagRequestBody>>
+
+export class KeptChecks implements Wrapper {
+  /** The request that is looked at: one object for all, made anew for those that are kept. */
+  private readonly request = {
+    hash: 0,
+    environmentId: '',
+    name: '',
+    body: new DataView<ArrayBufferLike>(new ArrayBuffer(0)),
+    nowMs: 0,
+  }
+
+  constructor(private readonly answers: Pick<ResponseCache, 'find' | 'repeated' | 'keep' | 'stamp'>) {}
+
+  before(
+    { clock, metrics }: Services,
+    environment: EnvironmentRecord,
+    flagKey: string,
+    body: DataView,
+  ): Uint8Array | Handler<never, never> | null {
+    if (body.byteLength > bodyBytesMax) return null
+    const { request, answers } = this
+    request.hash = hashOfRequest(flagKey, body)
+    request.environmentId = environment.id
+    request.name = flagKey
+    request.body = body
+    request.nowMs = clock.now(environment.id)
+    const bytes = answers.find(request)
+    if (bytes !== null) {
+      metrics.checks.count++
+      metrics.checksAgain.count++
+      return bytes
+    }
+    const kept = answers.repeated(request)
+    if (kept === null) return null
+    return (call: CheckCall) =>
+      checkFlag(call, (_, subject, question, waiting) => this.send(kept, call, subject, question, waiting))
+  }
+
+  /** Send a check whose answer is kept when it comes. */
+  private send(
+    request: CheckRequest,
+    call: CheckCall,
+    subject: Subject,
+    question: CheckOfFlag,
+    waiting: Waiting,
+  ): void {
+    const stamp = this.stampOf(call, subject, question)
+    if (stamp === null) return sendCheck(call, subject, question, waiting)
+    const resolve = (answered: Answered<unknown>): void => {
+      const { reply, untilMs, figures = true } = answered
+      if (typeof reply === 'string' && untilMs)
+        this.answers.keep(request, enveloped(reply, echoOf(call.params)), { ...stamp, untilMs, figures })
+      waiting.resolve(answered)
+    }
+    sendCheck(
+      call,
+      subject,
+      { ...question, timed: true },
+      { resolve, reject: error => waiting.reject(error) },
+    )
+  }
+
+  /**
+   * The version numbers that an answer rests on; null if it must not be kept. Each entity must be named by exactly one key and
+   * be known: then only a removal of that key can change who is meant.
+   */
+  private stampOf(
+    { body, environment, nowMs }: CheckCall,
+    { companyId, context }: Subject,
+    { flagKey }: CheckOfFlag,
+  ): KeyedStamp | null {
+    const { companyGiven, userGiven, userId } = context
+    if (companyGiven && (companyId === null || !isOne(body.company))) return null
+    if (userGiven && (userId === null || !isOne(body.user))) return null
+    return this.answers.stamp(environment.id, companyId, flagKey, nowMs)
+  }
+}
+
+const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1

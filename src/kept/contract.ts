@@ -1,0 +1,10 @@
+// The contract of kept answers. The wrapper of a route, or of a view, is its only caller: handlers, and the stages of a
+// request, do not know that answers are kept.
+
+/** Answers to one kind of request that may be given again. */
+export interface Kept<Request, Bytes, Stamp> {
+  /** A valid answer; null: there is none. */
+  find(request: Request): Bytes | null
+  /** Keep an answer. It is valid while everything that its stamp names is the same. */
+  keep(request: Request, bytes: Bytes, stamp: Stamp): void
+}
