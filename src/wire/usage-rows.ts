@@ -1,7 +1,7 @@
 // Rows of feature usage, from a company's actor to the HTTP thread: one text, since a structured clone costs more the more
 // values there are. The actor's thread writes each row in its wire form, up to the definitions that are shown beside it.
 
-import { usable } from '../core/credits/grant.js'
+import { usable } from '../core/credits/burn-order.js'
 import type { FeatureUsage } from '../core/live/feature.js'
 import type { Company, OverrideState } from '../core/model/company-state.js'
 import type { CatalogData } from '../core/model/definitions.js'

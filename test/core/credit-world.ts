@@ -2,8 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { decideCredit } from '../../src/core/credits/account.js'
 import { due, figures, nextDueMs } from '../../src/core/credits/balance.js'
+import { inBurnOrder, usable } from '../../src/core/credits/burn-order.js'
 import { drawForEvent, type Use, type UseDecision } from '../../src/core/credits/draw.js'
-import { grantId, kindsOf, usable } from '../../src/core/credits/grant.js'
+import { grantId } from '../../src/core/credits/grant.js'
 import {
   applyCredit,
   debtOf,
@@ -161,7 +162,11 @@ export class World {
     must(this.consumed + this.uncovered === this.asked, 'CR-88 e: consumed + uncovered is every cost')
     const overdraft = account.overdraft
     must(overdraft === null || overdraft.remaining <= 0n, 'the overdraft never owns credits')
-    must(account.kinds === kindsOf(account.grants), 'the kinds are those of its grants')
+    if (account.order !== null) {
+      const { strategy } = account.order
+      const anew = inBurnOrder({ grants: account.grants, order: null }, strategy)
+      must(isSame(inBurnOrder(account, strategy), anew), 'the order kept is that of the grants')
+    }
     must(debtOf(account) >= 0n, 'a debt is not negative')
     must(debtOf(account) > 0n === (account.overdrawnSinceMs !== null), 'a debt has a beginning')
     this.checkOrder()

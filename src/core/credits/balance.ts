@@ -8,8 +8,9 @@ import type {
   GrantState,
 } from '../model/account-state.js'
 import { anchorIn, periodAt } from '../values/period.js'
+import { usable } from './burn-order.js'
 import { payDebt, repayFrom, repays } from './draw.js'
-import { billingPeriodEnd, firstOfMonthAfter, usable } from './grant.js'
+import { billingPeriodEnd, firstOfMonthAfter } from './grant.js'
 import { endHold } from './hold.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { resetsDue } from './plan-grant.js'

@@ -12,7 +12,8 @@ import type {
 } from '../model/account-state.js'
 import { type Amount, encodeAmount, lesser, wholeCredits } from '../values/amount.js'
 import { addMonthsClamped } from '../values/period.js'
-import { expiryOf, pay, usable } from './grant.js'
+import { usable } from './burn-order.js'
+import { expiryOf, pay } from './grant.js'
 import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
 

@@ -1,20 +1,16 @@
-// Grants: credits given to a company, the order in which they burn, their validity, and their renewal by a plan.
+// Grants: credits given to a company, what they pay for, when they end, and when a plan resets them.
 import type {
-  BillingCreditBurnStrategy,
   BillingPlanCreditGrantResetCadence,
   BillingPlanCreditGrantResetStart,
 } from '../../../schemas/enums.js'
 import type {
   BillingPeriod,
-  Burning,
   CreditAccount,
   CreditConfig,
   CreditEffect,
   ExpiryRule,
-  GrantState,
   Payment,
   Slice,
-  Take,
 } from '../model/account-state.js'
 import type { CreditDef } from '../model/definitions.js'
 import { type Amount, encodeAmount, lesser } from '../values/amount.js'
@@ -29,177 +25,10 @@ import {
   recurrenceAfter,
   weekMs,
 } from '../values/period.js'
+import { burn, firstToBurn, inBurnOrder, usable } from './burn-order.js'
 
 export function grantId(companyId: string, creditId: string, seq: number): string {
   return derivedId('bcgr_', companyId, creditId, seq)
-}
-
-/** Whether a grant counts now: valid, not ended, not zeroed. Exact to the millisecond. source: CR-30, CR-31 */
-export function usable(grant: Readonly<GrantState>, nowMs: number): boolean {
-  return (
-    grant.closed === null &&
-    grant.validFromMs <= nowMs &&
-    (grant.expiresAtMs === null || nowMs < grant.expiresAtMs)
-  )
-}
-
-/**
- * Which grants pay for `need` credits, and how much each.
- *
- * grants   oldest first, as the account keeps them
- * need     nano-credits > 0
- * returns  parts in the order they burn, each > 0; they sum to `need` or to all there is
- * source   CR-20…23, decision 17 (a resetting plan grant has no expiry)
- */
-export function burn(
-  grants: readonly GrantState[],
-  strategy: BillingCreditBurnStrategy,
-  need: Amount,
-  nowMs: number,
-): Take[] {
-  const takes: Take[] = []
-  let missing = need
-  const from = (grant: GrantState): void => {
-    const amount = lesser(grant.remaining, missing)
-    takes.push({ grant, amount })
-    missing -= amount
-  }
-  const planFirst = strategy === 'plan_first_then_credit_bundles_first_in_first_out'
-  const lastRank = planFirst ? 3 : 2
-  // Adjustments and rollovers are few: a rank that no grant has is not walked through.
-  let ranks = 0
-  for (let i = 0; i < grants.length; i++) ranks |= 1 << rankOf(grants[i]!, planFirst)
-  for (let rank = 0; rank <= lastRank && missing > 0n; rank++) {
-    if ((ranks & (1 << rank)) === 0) continue
-    if (rank === 2 && strategy === 'expiration_priority') {
-      const rest = grants.filter(
-        grant => grant.remaining > 0n && rankOf(grant, false) === 2 && usable(grant, nowMs),
-      )
-      // Nearly every draw ends within the first grants: look for them one by one, and sort only when it goes on.
-      for (let i = 0; i < fewGrants && rest.length > 0 && missing > 0n; i++) from(takeSoonest(rest))
-      if (missing === 0n) continue
-      const order = soonestFirst(rest, nowMs)
-      if (order === null) rest.sort((a, b) => endOf(a) - endOf(b))
-      for (let i = 0; i < rest.length && missing > 0n; i++)
-        from(rest[order === null ? i : order[i]! % placesMax]!)
-      continue
-    }
-    // Grants lie oldest first; newest first is the same walk backwards.
-    const backwards = rank === 2 && strategy === 'last_in_first_out'
-    for (let i = 0; i < grants.length && missing > 0n; i++) {
-      const grant = grants[backwards ? grants.length - 1 - i : i]!
-      if (grant.remaining > 0n && rankOf(grant, planFirst) === rank && usable(grant, nowMs)) from(grant)
-    }
-  }
-  return takes
-}
-
-/**
- * The grant that `burn` takes from first; null when none has anything. Nearly every draw ends within it.
- *
- * kinds    kinds of the grants
- * source   CR-20…23
- */
-export function firstToBurn(
-  grants: readonly GrantState[],
-  strategy: BillingCreditBurnStrategy,
-  nowMs: number,
-  kinds: number = kindsOf(grants),
-): GrantState | null {
-  const planFirst = strategy === 'plan_first_then_credit_bundles_first_in_first_out'
-  const newest = strategy === 'last_in_first_out'
-  const soonest = strategy === 'expiration_priority'
-  const least = leastRank(kinds, planFirst)
-  let first: GrantState | null = null
-  let ranked = 4
-  for (let i = 0; i < grants.length; i++) {
-    const grant = grants[i]!
-    const rank = rankOf(grant, planFirst)
-    const sorted = rank === 2 && (newest || soonest)
-    // grants are sorted oldest first: within a rank the first found wins, unless the strategy has another order
-    if (rank > ranked || (rank === ranked && !sorted)) continue
-    if (rank === ranked && soonest && endOf(grant) >= endOf(first!)) continue
-    if (grant.remaining === 0n || !usable(grant, nowMs)) continue
-    first = grant
-    ranked = rank
-    if (rank === least && !sorted) return first
-  }
-  return first
-}
-
-/**
- * The grant that `firstToBurn` finds, and the instant until which it stays the first; null when no grant has a rest.
- */
-export function burningOf(
-  grants: readonly GrantState[],
-  strategy: BillingCreditBurnStrategy,
-  nowMs: number,
-  kinds: number,
-): Burning | null {
-  const grant = firstToBurn(grants, strategy, nowMs, kinds)
-  if (grant === null) return null
-  let untilMs = grant.expiresAtMs ?? Number.POSITIVE_INFINITY
-  for (const { validFromMs } of grants)
-    if (validFromMs > nowMs && validFromMs < untilMs) untilMs = validFromMs
-  return { grant, strategy, fromMs: nowMs, untilMs }
-}
-
-/** Kinds of grants as bits: adjustments, rollovers, those of plans, others. */
-export function kindsOf(grants: readonly GrantState[]): number {
-  let kinds = 0
-  for (let i = 0; i < grants.length; i++) kinds |= 1 << rankOf(grants[i]!, true)
-  return kinds
-}
-
-/** The first rank that grants of these kinds have. */
-function leastRank(kinds: number, planFirst: boolean): number {
-  if (kinds & 1) return 0
-  if (kinds & 2) return 1
-  return planFirst && (kinds & 4) === 0 ? 3 : 2
-}
-
-/** Adjustments, then rollovers, then the rest under every strategy (CR-21). */
-function rankOf(grant: GrantState, planFirst: boolean): number {
-  if (grant.reason === 'adjustment') return 0
-  if (grant.reason === 'rollover') return 1
-  return planFirst && grant.reason !== 'plan' ? 3 : 2
-}
-
-const fewGrants = 2
-
-/** When a grant ends, for comparing: one without an end comes last. */
-function endOf(grant: GrantState): number {
-  return grant.expiresAtMs ?? Number.MAX_SAFE_INTEGER
-}
-
-/** Take out the grant that ends first, the oldest of equals (CR-23). */
-function takeSoonest(grants: GrantState[]): GrantState {
-  let soonest = 0
-  for (let i = 1; i < grants.length; i++) if (endOf(grants[i]!) < endOf(grants[soonest]!)) soonest = i
-  return grants.splice(soonest, 1)[0]!
-}
-
-/** Grants sorted as one number each: when it ends and, below that, its place. So many ms and places fit exactly. */
-const endMsMax = 2 ** 45
-const placesMax = 2 ** 7
-/** Made once: an array of this size costs as much as it takes to sort it. */
-const scratch = new Float64Array(placesMax)
-
-/**
- * Places of grants in the order they end, the oldest of equals first (CR-23): each a number whose rest by `placesMax`
- * is the place. All grants are usable. Good until the next call; null where such numbers do not fit.
- */
-function soonestFirst(grants: readonly GrantState[], nowMs: number): Float64Array | null {
-  const { length } = grants
-  const keys = scratch.subarray(0, length)
-  let fits = length <= placesMax
-  for (let i = 0; i < length && fits; i++) {
-    const { expiresAtMs } = grants[i]!
-    const leftMs = expiresAtMs === null ? endMsMax : expiresAtMs - nowMs
-    fits = leftMs < endMsMax || expiresAtMs === null
-    keys[i] = leftMs * placesMax + i
-  }
-  return fits ? keys.sort() : null
 }
 
 /** Credits that may be drawn from grants now. */
@@ -246,8 +75,8 @@ export function pay(
   seq: number = account.sequence + 1,
 ): Payment {
   // With no overdraft yet there is as much as the grants have, or more.
-  const first =
-    account.overdraft === null ? firstToBurn(account.grants, config.burnStrategy, nowMs, account.kinds) : null
+  const grants = inBurnOrder(account, config.burnStrategy)
+  const first = account.overdraft === null ? firstToBurn(grants, nowMs) : null
   if (first !== null && first.remaining >= need) {
     const left = first.remaining - need
     const slice: Slice = [first.seq, encodeAmount(need), left === 0n ? 0 : encodeAmount(left)]
@@ -261,7 +90,7 @@ export function pay(
   const fromGrants = lesser(wanted, drawable)
   const slices: Slice[] = []
   let paid = 0n
-  for (const { grant, amount } of burn(account.grants, config.burnStrategy, fromGrants, nowMs)) {
+  for (const { grant, amount } of burn(grants, fromGrants, nowMs)) {
     const left = amount === grant.remaining ? 0 : encodeAmount(grant.remaining - amount)
     slices.push([grant.seq, encodeAmount(amount), left])
     paid += amount

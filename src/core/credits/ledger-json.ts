@@ -5,7 +5,6 @@ import { type CreditAccount, emptyAccount, type GrantState, type HoldState } fro
 import { type ClosedHold, ClosedHolds } from '../model/closed-holds.js'
 import { decodeAmount, encodeAmount } from '../values/amount.js'
 import { interned } from '../values/shared-names.js'
-import { kindsOf } from './grant.js'
 import { sharedAmount } from './ledger.js'
 
 /** An account for a snapshot; `decodeAccount` of it, through JSON, is the same account. */
@@ -70,7 +69,6 @@ export function decodeAccount(json: AccountJson, companyId: string = json.compan
   const account = emptyAccount(companyId, json.creditId)
   account.sequence = json.sequence
   if (json.grants.length > 0) account.grants = json.grants.map(decodeGrant)
-  account.kinds = kindsOf(account.grants)
   if (json.overdraft !== null) account.overdraft = decodeGrant(json.overdraft)
   account.overdrawnSinceMs = json.overdrawnSinceMs
   if (json.lease !== null) account.lease = decodeHold(json.lease)

@@ -18,7 +18,8 @@ import type {
 } from '../model/account-state.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from '../values/amount.js'
 import { interned } from '../values/shared-names.js'
-import { burningOf, grantId, kindsOf } from './grant.js'
+import { burningOf } from './burn-order.js'
+import { grantId } from './grant.js'
 
 /** Most closed holds, keys of one lease, and endless spent grants that an account remembers one by one. */
 const closedHoldsMax = 256
@@ -103,7 +104,7 @@ export function drawFromFirst(
     nowMs < burning.fromMs ||
     burning.strategy !== strategy
   ) {
-    burning = burningOf(account.grants, strategy, nowMs, account.kinds)
+    burning = burningOf(account, strategy, nowMs)
     account.burning = burning
     if (burning === null) return null
   }
@@ -177,7 +178,6 @@ function granted(account: CreditAccount, effect: Effect<'credit_grant'>): void {
   let place = account.grants.length
   while (place > 0 && account.grants[place - 1]!.createdAtMs > at) place--
   account.grants = account.grants.toSpliced(place, 0, grant)
-  account.kinds = kindsOf(account.grants)
 }
 
 /** The grant with this sequence. Throws when there is none: an effect was decided on another account. */
@@ -217,8 +217,7 @@ function putAwayIfSpent(account: CreditAccount, grant: GrantState, atMs: number)
     if (grant.reason === 'plan' || grant.seq === account.refundSeq || grant.quantity === 0n) return
     putAway(account, grant, atMs)
   }
-  account.grants.splice(indexOf(account.grants, grant.seq), 1)
-  account.kinds = kindsOf(account.grants)
+  account.grants = account.grants.toSpliced(indexOf(account.grants, grant.seq), 1)
 }
 
 function putAway(account: CreditAccount, grant: GrantState, atMs: number): void {
@@ -239,6 +238,7 @@ function refunded(account: CreditAccount, effect: Effect<'credit_refund'>): void
   grant.quantity = decodeAmount(effect.q)
   grant.remaining = decodeAmount(effect.s[2])
   grant.expiresAtMs = effect.exp
+  account.order = null
   account.refundSeq = grant.seq
 }
 
@@ -361,6 +361,7 @@ export function copyAccount(account: Readonly<CreditAccount>): CreditAccount {
   return {
     ...account,
     burning: null,
+    order: null,
     grants: account.grants.map(grant => ({ ...grant })),
     overdraft: account.overdraft === null ? null : { ...account.overdraft },
     lease: account.lease === null ? null : copyHold(account.lease),

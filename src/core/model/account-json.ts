@@ -4,7 +4,7 @@ import type { CreditAccount, GrantRenewal } from './account-state.js'
 import type { ClosedHold } from './closed-holds.js'
 
 /** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
-export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals' | 'closed'>> & {
+export type AccountJson = Jsonified<Omit<CreditAccount, 'order' | 'burning' | 'renewals' | 'closed'>> & {
   readonly closed: readonly Jsonified<ClosedHold>[]
   /** Absent where nothing renews. */
   readonly renewals?: readonly GrantRenewal[]

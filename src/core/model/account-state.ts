@@ -35,8 +35,12 @@ export interface CreditAccount {
   burning: Burning | null
   /** Oldest first (CR-23). */
   grants: GrantState[]
-  /** Kinds of grants in the list (`kindsOf`): the first to burn is then found without a full scan. Not in snapshots. */
-  kinds: number
+  /** The same grants in the order they burn (`inBurnOrder`), while the list is this one; null: not sorted. Not in snapshots. */
+  order: {
+    readonly of: readonly GrantState[]
+    readonly strategy: BillingCreditBurnStrategy
+    readonly grants: readonly GrantState[]
+  } | null
   /** Begin of the overdraft; null while nothing is owed. */
   overdrawnSinceMs: number | null
   lease: HoldState | null
@@ -336,7 +340,7 @@ export function emptyAccount(companyId: string, creditId: string): CreditAccount
     companyId,
     creditId: interned(creditId),
     grants: none,
-    kinds: 0,
+    order: null,
     overdrawnSinceMs: null,
     lease: null,
     reservations: none,
