@@ -61,7 +61,7 @@ export async function openServer(
     ...(cluster && { mayAnswer: () => cluster.node.members.isAlive }),
     audit,
     documents: registerDocuments,
-    exchange: traced?.Exchange,
+    stages: traced?.stages,
     signOn,
   })
   self.degraded = () => server.degraded

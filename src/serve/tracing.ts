@@ -6,7 +6,7 @@ export type Traced = Awaited<ReturnType<typeof traceEverything>>
 
 /** url: where spans are sent. */
 export async function traceEverything(url: string, { log, opened }: Opening) {
-  const [{ Tracing }, { tracedShards }, { tracedExchange }] = await Promise.all([
+  const [{ Tracing }, { tracedShards }, { tracedStages }] = await Promise.all([
     import('../tracing.js'),
     import('../entities/shards/traced-shards.js'),
     import('../front/http/request/traced.js'),
@@ -17,5 +17,5 @@ export async function traceEverything(url: string, { log, opened }: Opening) {
     const attributes = { 'tollgate.shard': shard, 'tollgate.records': records }
     tracing.alone({ name: `project to ${store}`, fromMs, toMs, attributes, failed })
   }
-  return { Shards: tracedShards(tracing), Exchange: tracedExchange(tracing), chunk }
+  return { Shards: tracedShards(tracing), stages: tracedStages(tracing), chunk }
 }

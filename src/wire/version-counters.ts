@@ -170,8 +170,13 @@ export class Changes {
     if (this.epoch(shard) % 2 !== 0) this.#raiseEpochs(shard, 2)
   }
 
-  /** Flags have changed and no other definition: invalidate answers that rest on one of them, or on all definitions. */
-  flagsChanged(shard: number, environmentId: string, flagKeys: readonly string[]): void {
+  /**
+   * Definitions have changed: invalidate the answers that rest on them.
+   *
+   * flagKeys  the flags that have, and no other definition; null: any may have.
+   */
+  definitionsChanged(shard: number, environmentId: string, flagKeys: readonly string[] | null): void {
+    if (flagKeys === null) return this.renew(shard)
     for (const key of flagKeys) Atomics.add(this.#cells, this.placeOfFlag(shard, environmentId, key), 1)
     if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 2)
   }

@@ -2,25 +2,39 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CatalogData, FlagDef } from '../../src/core/model/definitions.js'
 
+type Same = (before: CatalogData, now: CatalogData) => boolean
+
+const isSame =
+  (name: keyof CatalogData): Same =>
+  (before, now) =>
+    isDeepStrictEqual(before[name], now[name])
+
+/** Whether each part of the definitions leaves the answers of all flags but the changed ones as they were. */
+const parts: Readonly<Record<keyof CatalogData, Same>> = {
+  environmentId: isSame('environmentId'),
+  accountId: isSame('accountId'),
+  environmentType: isSame('environmentType'),
+  version: () => true,
+  traits: onlyNewTraits,
+  features: isSame('features'),
+  // the first flag of a feature shows in checks of its other flags
+  flags: (before, now) => isDeepStrictEqual(firstFlags(before.flags), firstFlags(now.flags)),
+  plans: isSame('plans'),
+  credits: isSame('credits'),
+  spendPolicies: isSame('spendPolicies'),
+  initialPlanId: isSame('initialPlanId'),
+  fallbackPlanId: isSame('fallbackPlanId'),
+  trialExpiryPlanId: isSame('trialExpiryPlanId'),
+  watches: isSame('watches'),
+}
+
 /**
  * Keys of the flags whose checks may be answered otherwise after a change of definitions.
  *
  * returns  keys of changed, new and removed flags; null: something else has changed, and every flag may be answered otherwise.
  */
 export function changedFlags(before: CatalogData, now: CatalogData): readonly string[] | null {
-  for (const name of new Set([...Object.keys(before), ...Object.keys(now)]) as Set<keyof CatalogData>)
-    switch (name) {
-      case 'version':
-      case 'flags':
-        break
-      case 'traits':
-        if (!onlyNewTraits(before, now)) return null
-        break
-      default:
-        if (!isDeepStrictEqual(before[name], now[name])) return null
-    }
-  // the first flag of a feature shows in checks of its other flags
-  if (!isDeepStrictEqual(firstFlags(before.flags), firstFlags(now.flags))) return null
+  for (const same of Object.values(parts)) if (!same(before, now)) return null
   return keysOfChanged(before.flags, now.flags)
 }
 

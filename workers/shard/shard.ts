@@ -488,9 +488,7 @@ class Shard {
 
   private hold(data: CatalogData): void {
     const flags = this.catalogs.hold(data)
-    const { index } = this.task.options
-    if (flags === null) this.changes.renew(index)
-    else this.changes.flagsChanged(index, data.environmentId, flags)
+    this.changes.definitionsChanged(this.task.options.index, data.environmentId, flags)
   }
 
   // ── loading ──────────────────────────────────────────────────────────────────────────────────

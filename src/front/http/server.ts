@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.js'
 import type { Services } from '../../kit/services.js'
 import { preflightHeaders } from './admission/cors.js'
 import type { App, AppRequest, AppResponse } from './apps/app.js'
-import { ConsoleExchange, consoleApi, isOfConsole } from './console/exchange.js'
+import { consoleApi, consoleStages, isOfConsole } from './console/admit.js'
 import { registerConsole } from './console/files.js'
 import { ConsoleStream, consoleStreamPath } from './console/live.js'
 import { registerSignIn } from './console/sign-in.js'
@@ -13,9 +13,9 @@ import { type Health, live, ready } from './health.js'
 import { MetricsEndpoint } from './metrics-endpoint.js'
 import { Compiled } from './request/compiled-route.js'
 import { framedPages, type Pages } from './request/door.js'
-import { Exchange } from './request/exchange.js'
 import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
+import { begin, plainStages, type Stages } from './request/stages.js'
 import { PathMethods, wrongMethod } from './routing/path-methods.js'
 import { type Route, taggedRead } from './routing/route.js'
 import type { Wrappers } from './routing/wrapper.js'
@@ -29,8 +29,8 @@ export interface ServerOptions extends SharedOptions {
   readonly routes: readonly Route[]
   /** Registers the pages that describe the routes. */
   readonly documents: (pages: Pages, routes: readonly Route[]) => void
-  /** The Exchange subclass used with tracing. */
-  readonly exchange?: typeof Exchange
+  /** The stages of requests with tracing. */
+  readonly stages?: Stages
   /** Sign-on to the console; absent or null: links and keys alone. */
   readonly signOn?: SignOn | null
 }
@@ -103,19 +103,19 @@ export class Server {
   private register(route: Route): void {
     const compiled = new Compiled(route, this.options.metrics, taggedRead(route, this.options.routes))
     this.compiled.push(compiled)
-    const Kind = this.options.exchange ?? Exchange
-    const serve = (res: AppResponse, req: AppRequest) =>
-      new Kind(this.shared, compiled, res).begin(req, false)
+    const { shared } = this
+    const stages = this.options.stages ?? plainStages
+    const serve = (res: AppResponse, req: AppRequest) => begin(shared, compiled, res, req, false, stages)
     // a path with a slash at its end is the same path
     for (const path of [route.path, `${route.path}/`]) {
       this.app.on(route.method, path, serve)
       if (route.method === 'get')
-        this.app.on('head', path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
+        this.app.on('head', path, (res, req) => begin(shared, compiled, res, req, true, stages))
     }
     if (!isOfConsole(route)) return
     // the same operation and counters, by the cookie of a session
     this.app.on(route.method, consoleApi + route.path, (res, req) =>
-      new ConsoleExchange(this.shared, compiled, res).begin(req, false),
+      begin(shared, compiled, res, req, false, consoleStages),
     )
   }
 

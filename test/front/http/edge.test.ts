@@ -1,6 +1,6 @@
 // The edge: where requests end, who may read answers, whose address counts. Raw sockets, since no proper client sends this.
 import t, { type Test } from 'tap'
-import { tracedExchange } from '../../../src/front/http/request/traced.js'
+import { tracedStages } from '../../../src/front/http/request/traced.js'
 import { forwardedAddress } from '../../../src/front/http/routing/headers.js'
 import { get, post, type Route } from '../../../src/front/http/routing/route.js'
 import type { Call, Handler, RawBody } from '../../../src/kit/call.js'
@@ -261,7 +261,7 @@ t.test('security 33 whether a request is traced is for callers to say whose key 
       return kept
     },
   }
-  const { port } = await open(t, { exchange: tracedExchange(tracing as unknown as Tracing) })
+  const { port } = await open(t, { stages: tracedStages(tracing as unknown as Tracing) })
   const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
   await ask(port, { path: '/who', headers })
   await ask(port, { path: '/who', key: 'sk_dev_nobody', headers })

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { readConfig } from '../../../src/config.js'
 import { Limits, type LimitTable } from '../../../src/front/http/admission/limits.js'
 import { openApp } from '../../../src/front/http/apps/open-app.js'
-import type { Exchange } from '../../../src/front/http/request/exchange.js'
+import type { Stages } from '../../../src/front/http/request/stages.js'
 import type { Route } from '../../../src/front/http/routing/route.js'
 import { Server } from '../../../src/front/http/server.js'
 import type { EnvironmentRecord, KeyRecord, PublishableKeyLimits } from '../../../src/kit/call.js'
@@ -138,7 +138,7 @@ export interface Setup {
   readonly chunkedBodies?: boolean
   readonly metricsToken?: string
   readonly degraded?: readonly string[]
-  readonly exchange?: typeof Exchange
+  readonly stages?: Stages
 }
 
 /** A server on a free port of 127.0.0.1. */
@@ -170,7 +170,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
     limits: new Limits(setup.limits ?? null),
     health: { ready: () => server.serving, degraded: () => setup.degraded ?? [] },
     routes,
-    exchange: setup.exchange,
+    stages: setup.stages,
   })
   const port = await server.listen('127.0.0.1', 0, false)
   if (setup.services !== null) server.serve(setup.services ?? fakeServices())

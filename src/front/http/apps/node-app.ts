@@ -4,7 +4,7 @@ import { type AddressInfo, type ListenOptions, type Socket, Server as TcpServer 
 import { headerBytesMax } from '../../../config.js'
 import { fixedHeaders } from '../request/respond.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
-import { lasting } from './lasting.js'
+import { copyIfShared } from './copy-if-shared.js'
 import { NodeSockets } from './node-sockets.js'
 import { PathTree } from './path-tree.js'
 
@@ -309,7 +309,7 @@ class NodeResponse implements AppResponse {
       )
       this.writeHead()
     }
-    this.res.end(lasting(body))
+    this.res.end(copyIfShared(body))
   }
 
   endWithoutBody(): void {
@@ -322,7 +322,7 @@ class NodeResponse implements AppResponse {
     this.totalBytes = totalBytes
     this.headers.push('Content-Length', String(totalBytes))
     this.writeHead()
-    this.res.end(lasting(rest))
+    this.res.end(copyIfShared(rest))
     return [this.res.writableFinished, this.res.writableFinished]
   }
 

@@ -1,170 +1,174 @@
-// Request bodies: bounded while they are received, decompressed within the same bound, checked before they are
-// parsed.
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import type { IValidation } from 'typia'
+// Stage 3 of a request, body: it is received within its bounds, decompressed and parsed; a long one waits for its turn. Body and
+// admission may complete in either order.
+import { Buffer } from 'node:buffer'
 import { ServiceError } from '../../../errors.js'
-import { faultsText } from '../../../faults.js'
-import { assertPlain, decodeUtf8, hasHalfPair } from '../../../json.js'
-import type { RawBody } from '../../../kit/call.js'
-import { FairGate } from '../../../turns/fair-gate.js'
-import { largeBytes } from '../../events/parsing/parser-pool.js'
-import type { Parser, Route } from '../routing/route.js'
+import { decodeUtf8 } from '../../../json.js'
+import type { KeyRecord } from '../../../kit/call.js'
+import { groupOf } from '../admission/admit.js'
+import { tokensOfBody } from '../admission/charges.js'
+import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
+import type { AdmitStage, Next } from './admit.js'
+import type { CallStage } from './call.js'
+import { longBytes } from './long-bodies.js'
+import { decompress, parseBody, rawBody, tooLarge } from './parse-body.js'
+import type { Incoming } from './read.js'
+import type { ReplyStage } from './reply.js'
 
-/** Bounds of a body as received and as decompressed, bytes (decision 2). */
-export const bodyBytesMax = 1_048_576
-export const batchBytesMax = 8_388_608
+// Bytes of bodies of unauthenticated callers, in total.
+const keylessTotalMax = 4_194_304
 
-/** The size bound of a route's body. */
-export function boundOf(route: Route): number {
-  return route.body === 'batch' ? batchBytesMax : bodyBytesMax
-}
-
-/** 400 naming the bound (decision 2, EV-4). */
-export function tooLarge(route: Route): ServiceError {
-  if (route.body === 'batch') {
-    return new ServiceError(
-      'batch_too_large',
-      `batch too large: at most 10000 events and ${batchBytesMax} bytes`,
-      {
-        extra: { max_size: 10_000, max_bytes: batchBytesMax },
-      },
-    )
-  }
-  return new ServiceError('body_too_large', `The request body is larger than ${bodyBytesMax} bytes`)
-}
-
-/** Content encodings of bodies. */
-export type Encoding = 'identity' | 'gzip'
-
-/** The encoding of a Content-Encoding header; '' is identity. 400 for unsupported ones. */
-export function encodingOf(header: string): Encoding | ServiceError {
-  if (header === '') return 'identity'
-  const name = header.trim().toLowerCase()
-  if (name === '' || name === 'identity') return 'identity'
-  if (name === 'gzip' || name === 'x-gzip') return 'gzip'
-  return new ServiceError('body_malformed', 'Content-Encoding: only gzip is accepted')
-}
-
-const inflate = promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
-
-// Each takes a thread of the four that files are written by, too. How many wait is bounded by their bytes.
-const inflations = new FairGate({
-  places: 3,
-  perGroup: 2,
-  waitingMax: Number.POSITIVE_INFINITY,
-  patienceMs: null,
-  name: 'decompression',
-})
-
-/**
- * Decompress within the route's bound: a bomb is stopped when it reaches it. A few at a time, the rest wait.
- *
- * group  the environment the body is of: environments take turns (security 5).
- */
-export async function decompress(bytes: Buffer, route: Route, group: string): Promise<Buffer> {
-  return inflations.run(group, async () => {
-    try {
-      return await inflate(bytes, { maxOutputLength: boundOf(route) })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(route)
-      throw new ServiceError('body_malformed', 'The request body is not valid gzip', { cause: error })
-    }
-  })
-}
-
-/**
- * A body for a handler that parses it itself.
- *
- * contentType  the header.
- * attributes   of a CloudEvent in binary mode; null: it is none.
- */
-export function rawBody(
-  bytes: Buffer,
-  contentType = '',
-  attributes: Readonly<Record<string, string>> | null = null,
-): RawBody {
-  const type = mediaType(contentType)
-  if (attributes !== null) return { byteLength: bytes.length, type, attributes, text: textOf(bytes) }
-  if (bytes.length >= largeBytes)
-    return { byteLength: bytes.length, type, text: () => decodeUtf8(bytes), bytes }
-  return new SmallBody(bytes, type)
-}
-
-function textOf(bytes: Buffer): () => string {
-  const text = decodeUtf8(bytes)
-  return () => text
-}
-
-/** A body in the server's memory. The server reuses the bytes when the callback returns; they are decoded before. */
-export class SmallBody implements RawBody {
-  readonly byteLength: number
-  private decoded: string | null = null
-  private fault: unknown = null
+/** The body of one request. */
+export class BodyStage implements Next {
+  private pieces: Buffer[] | null = null
+  private received = 0
+  private reserved = 0
+  private group = ''
+  /** Bytes received of a body that is searched for a key. */
+  private keylessBytes = 0
+  /** A complete body that waits for admission. */
+  private waiting: Buffer | null = null
 
   constructor(
-    readonly view: Buffer,
-    readonly type: string,
+    private readonly incoming: Incoming,
+    private readonly admit: AdmitStage,
+    private readonly call: CallStage,
+    private readonly reply: ReplyStage,
   ) {
-    this.byteLength = view.length
+    reply.body = this
   }
 
-  text(): string {
-    if (this.fault !== null) throw this.fault
-    this.decoded ??= decodeUtf8(this.view)
-    return this.decoded
+  admitted(): void {
+    if (this.waiting !== null) this.complete(this.waiting)
   }
 
-  /** Decode now, because the bytes will be reused. `text` reports a decoding error. */
-  keep(): void {
+  /** A piece, as the server gives it. */
+  data(chunk: ArrayBuffer, last: boolean): void {
+    const { reply, incoming } = this
+    // the server still delivers the rest of a body that was answered early; it is dropped
+    if (reply.isFinished || reply.isDeferred) return
+    reply.corked = true
     try {
-      this.text()
+      this.received += chunk.byteLength
+      if (this.admit.isKeyless) this.hold(chunk.byteLength)
+      if (this.received > incoming.compiled.bodyBytesMax) throw tooLarge(incoming.compiled.route)
+      if (last && this.pieces === null) this.whole(chunk)
+      else this.piece(chunk, last)
     } catch (error) {
-      this.fault = error
+      reply.fail(error)
+    } finally {
+      reply.corked = false
     }
   }
 
-  /** The same as text alone, once it was kept: its bytes are another body's by now. */
-  kept(): RawBody {
-    return { byteLength: this.byteLength, type: this.type, text: () => this.text() }
+  /** The usual case: the body in one piece. It is read in place if that is possible at once. */
+  private whole(chunk: ArrayBuffer): void {
+    const inPlace =
+      chunk.byteLength < longBytes && this.admit.admission !== null && this.incoming.encoding === 'identity'
+    if (inPlace && this.call.answersEarly(chunk)) return
+    this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
-}
 
-// The media type without parameters. The two most common headers are recognised by one comparison.
-function mediaType(header: string): string {
-  if (header === 'application/json' || header === '') return header
-  return header.split(';', 1)[0]!.trim().toLowerCase()
-}
-
-/**
- * Parse a body with its route's parser.
- *
- * text    the whole body; empty counts as an object without members, so that the error names what is missing.
- * isHot   a check: its schema bounds every number it has.
- * errors  `body_malformed`: invalid JSON, too deep, with U+0000 or an unpaired surrogate; `body_invalid`: naming the
- *         invalid members.
- */
-export function parseBody<Body>(text: string, parse: Parser<Body>, isHot = false): Body {
-  assertPlain(text)
-  if (hasHalfPair(text))
-    throw new ServiceError('body_malformed', 'The request body contains half a surrogate pair')
-  let parsed: IValidation<Body>
-  try {
-    parsed = parse(text === '' ? '{}' : text)
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new ServiceError('body_malformed')
-    throw error
+  private piece(chunk: ArrayBuffer, last: boolean): void {
+    this.reserve(chunk.byteLength)
+    this.pieces ??= []
+    this.pieces.push(Buffer.from(chunk.slice(0)))
+    if (last) this.complete(Buffer.concat(this.pieces, this.received))
   }
-  if (!parsed.success) throw new ServiceError('body_invalid', faultsText(parsed.errors))
-  if (!isHot) assertFinite(parsed.data, '')
-  return parsed.data
-}
 
-/** Refuse a number beyond 1e308, which JSON.parse reads as Infinity (L7). */
-function assertFinite(value: unknown, path: string): void {
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new ServiceError('body_invalid', `${path.slice(0, 100)}: a number is at most 1e308`)
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, member] of Object.entries(value))
-    assertFinite(member, path === '' ? name : `${path}.${name}`)
+  /** Bodies of unauthenticated callers are short, and few at a time. */
+  private hold(bytes: number): void {
+    if (this.received > keylessBytesMax) throw this.admit.unread(true)
+    const { shared } = this.incoming
+    this.keylessBytes += bytes
+    shared.keylessBytes += bytes
+    if (shared.keylessBytes > keylessTotalMax) throw new ServiceError('overloaded')
+  }
+
+  /** Runs after all bodies of known callers. */
+  private searchKeys(bytes: Buffer): void {
+    const { admit, incoming } = this
+    const { shared, startedMs } = incoming
+    const { keys } = shared.services!
+    const secrets = namedKeys(bytes)
+    const search = (records: readonly (KeyRecord | null)[]): void => {
+      const key = records.find(record => record !== null)
+      if (key === undefined) throw admit.unknown(secrets[0] ?? '', true)
+      shared.strangers.giveBack(admit.remoteIp(), startedMs)
+      admit.isKeyless = false
+      incoming.contextToken = namedContext(bytes)
+      admit.admit(key)
+      this.take(bytes)
+    }
+    this.reply.after(Promise.all(secrets.map(secret => keys.find(secret, admit))), search)
+  }
+
+  /** The complete body, as received. */
+  private complete(bytes: Buffer): void {
+    const { admit, incoming, reply } = this
+    const { encoding, shared, compiled } = incoming
+    if (admit.isKeyless) {
+      shared.longBodies.addLast(bytes.length, () => {
+        if (!reply.isFinished) this.searchKeys(bytes)
+      })
+      return
+    }
+    if (admit.admission === null) {
+      this.waiting = bytes
+      return
+    }
+    if (encoding instanceof ServiceError) throw encoding
+    if (encoding === 'identity') {
+      this.take(bytes)
+      return
+    }
+    if (this.reserved === 0) this.reserve(bytes.length)
+    reply.after(decompress(bytes, compiled.route, groupOf(admit.admission)), plain => this.take(plain))
+  }
+
+  /** Long bodies wait for their turn, so that other requests need not wait for them. */
+  private take(bytes: Buffer): void {
+    if (bytes.length < longBytes) return this.read(bytes)
+    const { admit, incoming, reply } = this
+    if (bytes.length > this.reserved) this.reserve(bytes.length - this.reserved)
+    admit.charge(tokensOfBody(incoming.compiled.route, admit.admission!.key, bytes.length))
+    incoming.shared.longBodies.add(bytes.length, () => {
+      if (reply.isFinished) return
+      try {
+        this.read(bytes)
+      } catch (error) {
+        reply.fail(error)
+      }
+    })
+  }
+
+  private read(bytes: Buffer): void {
+    this.pieces = null
+    this.waiting = null
+    const { compiled, contentType, attributes } = this.incoming
+    const { parse, mutates } = compiled.route
+    const text = parse === null ? null : decodeUtf8(bytes)
+    const { audit } = this.reply
+    if (audit !== null && mutates) audit.requestBody = text
+    const body =
+      parse === null ? rawBody(bytes, contentType, attributes) : parseBody(text!, parse, compiled.isHot)
+    this.call.handle(body, text ?? '')
+  }
+
+  /** Bodies in pieces or compressed share one bound, so that many slow ones cannot fill the memory. */
+  private reserve(bytes: number): void {
+    if (this.reserved === 0) this.group = groupOf(this.admit.admission)
+    if (!this.incoming.shared.buffered.take(this.group, bytes)) throw new ServiceError('overloaded')
+    this.reserved += bytes
+  }
+
+  /** The request is answered: nothing of the body is kept. */
+  release(): void {
+    const { shared } = this.incoming
+    this.pieces = null
+    this.waiting = null
+    shared.buffered.give(this.group, this.reserved)
+    this.reserved = 0
+    shared.keylessBytes -= this.keylessBytes
+    this.keylessBytes = 0
+  }
 }

@@ -3,7 +3,7 @@ import type { Metrics, Spread, Tally } from '../../../metrics.js'
 import { LastAdmission } from '../admission/admit.js'
 import type { Route } from '../routing/route.js'
 import type { Wrapper } from '../routing/wrapper.js'
-import { boundOf } from './body.js'
+import { boundOf } from './parse-body.js'
 import { mayZip } from './zipped.js'
 
 /** A route with its counters. */

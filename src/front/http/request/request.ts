@@ -5,18 +5,21 @@ import { ServiceError } from '../../../errors.js'
 import type { Call, EnvironmentRecord, KeyRecord, NamedKey } from '../../../kit/call.js'
 import type { Services } from '../../../kit/services.js'
 
-/** A request as its handler sees it. `exchange` is used only before the response is sent. */
+/** The request behind a call: used only before the response is sent. */
+export interface Origin {
+  remoteIp(): string
+  readonly ifNoneMatch: string
+  readonly isFinished: boolean
+  record(tx: Sql): Promise<void>
+  taken(): void
+  charge(tokens: number): void
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
+}
+
+/** A request as its handler sees it. */
 export class Request implements Call<unknown, unknown> {
   constructor(
-    private readonly exchange: {
-      remoteIp(): string
-      readonly ifNoneMatch: string
-      readonly isFinished: boolean
-      record(tx: Sql): Promise<void>
-      taken(): void
-      charge(tokens: number): void
-      named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
-    },
+    private readonly origin: Origin,
     readonly services: Services,
     readonly key: KeyRecord,
     readonly environmentOrNull: EnvironmentRecord | null,
@@ -40,9 +43,9 @@ export class Request implements Call<unknown, unknown> {
   }
 
   private with(query: unknown, body: unknown): Request {
-    const { exchange, services, key, environmentOrNull, params, text, nowMs, userAgent, signed } = this
+    const { origin, services, key, environmentOrNull, params, text, nowMs, userAgent, signed } = this
     return new Request(
-      exchange,
+      origin,
       services,
       key,
       environmentOrNull,
@@ -58,15 +61,15 @@ export class Request implements Call<unknown, unknown> {
 
   /** The same request with other services; `mark` runs in the transaction of each change, before the audit row. */
   under(services: Services, mark: (tx: Sql) => Promise<void>): Request {
-    const { exchange, key, environmentOrNull, params, query, body, text, nowMs, userAgent, signed } = this
-    const marked = Object.create(exchange, {
+    const { origin, key, environmentOrNull, params, query, body, text, nowMs, userAgent, signed } = this
+    const marked = Object.create(origin, {
       record: {
         value: async (tx: Sql) => {
           await mark(tx)
-          await exchange.record(tx)
+          await origin.record(tx)
         },
       },
-    }) as typeof exchange
+    }) as typeof origin
     return new Request(
       marked,
       services,
@@ -88,31 +91,31 @@ export class Request implements Call<unknown, unknown> {
   }
 
   get remoteIp(): string {
-    return this.exchange.remoteIp()
+    return this.origin.remoteIp()
   }
 
   record(tx: Sql): Promise<void> {
-    return this.exchange.record(tx)
+    return this.origin.record(tx)
   }
 
   taken(): void {
-    this.exchange.taken()
+    this.origin.taken()
   }
 
   charge(tokens: number): void {
-    this.exchange.charge(tokens)
+    this.origin.charge(tokens)
   }
 
   get ifNoneMatch(): string {
-    return this.exchange.ifNoneMatch
+    return this.origin.ifNoneMatch
   }
 
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {
-    return this.exchange.named(secrets)
+    return this.origin.named(secrets)
   }
 
   get gone(): boolean {
-    return this.exchange.isFinished
+    return this.origin.isFinished
   }
 }
 

@@ -206,6 +206,6 @@ export function statusLine(status: number): string {
 }
 
 /** A response in pieces, joined. */
-export function whole(reply: Reply): Reply {
+export function joined(reply: Reply): Reply {
   return reply.pieces === undefined ? reply : { ...reply, bytes: bytesOf(reply.pieces) }
 }

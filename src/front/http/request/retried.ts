@@ -3,7 +3,7 @@
 import { PairTaken } from '../../../entities/directory/entities.js'
 import { type Answer, Deferred, type Handler } from '../../../kit/call.js'
 import type { Route } from '../routing/route.js'
-import { SmallBody } from './body.js'
+import { SmallBody } from './parse-body.js'
 import type { Request } from './request.js'
 
 /** How often a request begins anew. */

@@ -57,7 +57,7 @@ export class Shared {
   /** Bytes of bodies being received or decompressed. */
   readonly buffered: ByteShares
   /** The same for unauthenticated callers. */
-  strange = 0
+  keylessBytes = 0
   readonly longBodies = new LongBodies()
   readonly strangers: Strangers
   readonly cors: Cors

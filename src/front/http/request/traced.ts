@@ -1,24 +1,28 @@
 // A traced request: one span from its first byte to its response. The span has the route, the status and the
 // environment, and nothing sent by the caller.
-
 import type { Trace, Tracing } from '../../../tracing.js'
-import type { AppRequest } from '../apps/app.js'
-import { Exchange } from './exchange.js'
+import type { AppRequest, AppResponse } from '../apps/app.js'
+import { AdmitStage } from './admit.js'
+import { CallStage } from './call.js'
+import type { Incoming } from './read.js'
+import { ReplyStage } from './reply.js'
+import { askNobody } from './request.js'
 import type { Reply } from './respond.js'
+import type { Stages } from './stages.js'
 
-/** The subclass of Exchange that a server uses when tracing is on. */
-export function tracedExchange(tracing: Tracing): typeof Exchange {
-  return class extends Exchange {
-    private trace: Trace | undefined
+/** The stages that a server uses when tracing is on. */
+export function tracedStages(tracing: Tracing): Stages {
+  class TracedReply extends ReplyStage {
+    readonly trace: Trace
 
-    override begin(req: AppRequest, headOnly: boolean): void {
-      const { label, method, route } = this.compiled
+    constructor(incoming: Incoming, res: AppResponse, headOnly: boolean, req: AppRequest) {
+      super(incoming, res, headOnly)
+      const { label, method, route } = incoming.compiled
       this.trace = tracing.request(
         label,
         { 'http.request.method': headOnly ? 'HEAD' : method, 'http.route': route.path },
         ...this.parentOf(req),
       )
-      super.begin(req, headOnly)
     }
 
     // only callers with a known key may decide that a request is traced
@@ -26,9 +30,13 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       return this.isKnown(req) ? [req.getHeader('traceparent'), req.getHeader('tracestate')] : ['', '']
     }
 
-    protected override handle(body: unknown, text?: string): void {
-      if (this.trace?.kept) tracing.within(this.trace, () => super.handle(body, text))
-      else super.handle(body, text)
+    /** Whether the key in the header is in memory. */
+    private isKnown(req: AppRequest): boolean {
+      const { services, head } = this.incoming.shared
+      head.read(req)
+      const secret = new AdmitStage(this.incoming, this).secretOf(req, head)
+      const found = secret === '' ? null : (services?.keys.find(secret, askNobody) ?? null)
+      return found !== null && !(found instanceof Promise)
     }
 
     protected override answer(reply: Reply): void {
@@ -42,18 +50,18 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       this.end(200)
     }
 
-    protected override abort(): void {
-      this.trace?.end({ ...this.place(), 'tollgate.aborted': true }, false)
+    override abort(): void {
+      this.trace.end({ ...this.place(), 'tollgate.aborted': true }, false)
       super.abort()
     }
 
     protected override line(requestId: string, status: number) {
       const line = super.line(requestId, status)
-      return this.trace?.kept ? { ...line, trace_id: this.trace.id } : line
+      return this.trace.kept ? { ...line, trace_id: this.trace.id } : line
     }
 
     private end(status: number): void {
-      this.trace?.end({ ...this.place(), 'http.response.status_code': status }, status >= 500)
+      this.trace.end({ ...this.place(), 'http.response.status_code': status }, status >= 500)
     }
 
     private place() {
@@ -61,4 +69,14 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       return id === undefined ? {} : { 'tollgate.environment_id': id }
     }
   }
+
+  class TracedCall extends CallStage {
+    override handle(body: unknown, text: string): void {
+      const { trace } = this.reply as TracedReply
+      if (trace.kept) tracing.within(trace, () => super.handle(body, text))
+      else super.handle(body, text)
+    }
+  }
+
+  return { Admit: AdmitStage, Call: TracedCall, Reply: TracedReply }
 }

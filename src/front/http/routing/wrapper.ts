@@ -1,4 +1,4 @@
-// What a route may put around its handler: it sees the bytes of a body before they are parsed.
+// A wrapper around the handler of a route: it sees the bytes of a body before they are parsed.
 import type { EnvironmentRecord, Handler } from '../../../kit/call.js'
 import type { Services } from '../../../kit/services.js'
 

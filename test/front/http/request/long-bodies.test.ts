@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { ServiceError } from '../../../../src/errors.js'
-import { Exchange } from '../../../../src/front/http/request/exchange.js'
 import { LongBodies } from '../../../../src/front/http/request/long-bodies.js'
+import { ReplyStage } from '../../../../src/front/http/request/reply.js'
+import { plainStages } from '../../../../src/front/http/request/stages.js'
 import { get, post } from '../../../../src/front/http/routing/route.js'
 import { Deferred, type Handler, type RawBody } from '../../../../src/kit/call.js'
 import { dial, hear, secretOf, start } from '../make.js'
@@ -147,14 +148,14 @@ t.test('a check is under way until it is answered, or its caller leaves', async 
     return asked.at(-1)!
   }
   let bodies!: LongBodies
-  class Watched extends Exchange {
-    constructor(...[shared, compiled, res]: ConstructorParameters<typeof Exchange>) {
-      super(shared, compiled, res)
-      bodies = shared.longBodies
+  class Watched extends ReplyStage {
+    constructor(...[incoming, res, headOnly]: ConstructorParameters<typeof ReplyStage>) {
+      super(incoming, res, headOnly)
+      bodies = incoming.shared.longBodies
     }
   }
   const { server, port } = await start([get('/check', { scope: 'check', limit: 'check', handle: check })], {
-    exchange: Watched,
+    stages: { ...plainStages, Reply: Watched },
   })
   t.teardown(() => server.close())
   const sockets = await Promise.all([dial(port), dial(port), dial(port)])

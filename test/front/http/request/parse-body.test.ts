@@ -9,7 +9,7 @@ import {
   encodingOf,
   parseBody,
   rawBody,
-} from '../../../../src/front/http/request/body.js'
+} from '../../../../src/front/http/request/parse-body.js'
 import { post } from '../../../../src/front/http/routing/route.js'
 import type { Handler, RawBody } from '../../../../src/kit/call.js'
 

@@ -1,10 +1,11 @@
-// A request of the console: the same operations as with a key, opened by the cookie of a session.
+// Admission of a request of the console: the same operations as with a key, opened by the cookie of a session.
 
 import type { SignedIn } from '../../../account/sessions.js'
 import { ServiceError } from '../../../errors.js'
 import type { KeyRecord } from '../../../kit/call.js'
 import type { AppRequest } from '../apps/app.js'
-import { Exchange } from '../request/exchange.js'
+import { AdmitStage, type Next } from '../request/admit.js'
+import { plainStages, type Stages } from '../request/stages.js'
 import type { Route } from '../routing/route.js'
 import { cookieOf, crossSiteFault } from './same-origin.js'
 
@@ -22,48 +23,43 @@ export const isOfConsole = ({ scope, limit, ofrep }: Route): boolean =>
 /** Changes that role support may make: overrides, and grants of credits. */
 const ofSupport = /^\/(company-overrides(\/|$)|billing\/credits\/grants\/(company$|:grant_id\/zero-out$))/
 
-/** One request with a session instead of a key. */
-export class ConsoleExchange extends Exchange {
-  private cookie = ''
+/** The caller of one request with a session instead of a key. */
+class ConsoleAdmit extends AdmitStage {
   private fault: ServiceError | null = null
 
-  override begin(req: AppRequest, headOnly: boolean): void {
-    this.cookie = cookieOf(req)
-    const { method } = this.compiled.route
-    this.fault = crossSiteFault(req, method !== 'get', this.shared.options.config)
-    super.begin(req, headOnly)
+  override secretOf(req: AppRequest): string {
+    const { compiled, shared } = this.incoming
+    this.fault = crossSiteFault(req, compiled.route.method !== 'get', shared.options.config)
+    return cookieOf(req)
   }
 
-  protected override secretOf(): string {
-    return this.cookie
-  }
-
-  protected override unknown(secret: string, paid = false): ServiceError {
+  override unknown(secret: string, paid = false): ServiceError {
     const error = super.unknown(secret, paid)
     if (error.status !== 401) return error
     return new ServiceError('key_unknown', 'Nobody is signed in, or the session has ended: sign in')
   }
 
-  protected override find(secret: string): void {
+  override find(next: Next): void {
     if (this.fault !== null) throw this.fault
-    const { sessions } = this.shared.services!
-    const found = sessions.find(secret)
-    if (found instanceof Promise) this.resume(found, signedIn => this.enterAs(signedIn))
-    else this.enterAs(found)
+    const { shared, secret } = this.incoming
+    const found = shared.services!.sessions.find(secret)
+    if (found instanceof Promise) this.reply.after(found, signedIn => this.enterAs(signedIn, next))
+    else this.enterAs(found, next)
   }
 
-  private enterAs(signedIn: SignedIn | null): void {
-    this.enter(signedIn === null ? null : this.recordOf(signedIn))
+  private enterAs(signedIn: SignedIn | null, next: Next): void {
+    this.enter(signedIn === null ? null : this.recordOf(signedIn), next)
   }
 
   private recordOf(signedIn: SignedIn): KeyRecord | null {
-    const { sessions } = this.shared.services!
+    const { shared, compiled, environmentId } = this.incoming
+    const { sessions } = shared.services!
     const { member } = signedIn
     if (member === null) return sessions.keyOf(signedIn)
-    const { route } = this.compiled
+    const { route } = compiled
     const changesAll = route.mutates && !route.environmentRequired
     const ofAccount = changesAll && (route.scope !== 'admin' || route.ofAccount)
-    const role = sessions.roleFor(member, signedIn.accountId, this.environmentId, ofAccount)
+    const role = sessions.roleFor(member, signedIn.accountId, environmentId, ofAccount)
     if (role === null)
       throw new ServiceError(
         'forbidden',
@@ -71,6 +67,8 @@ export class ConsoleExchange extends Exchange {
       )
     if (role === 'support' && route.mutates && !ofSupport.test(route.path))
       throw new ServiceError('forbidden', 'Role support changes overrides and grants of credits alone')
-    return sessions.recordOf(signedIn, member, role, this.environmentId)
+    return sessions.recordOf(signedIn, member, role, environmentId)
   }
 }
+
+export const consoleStages: Stages = { ...plainStages, Admit: ConsoleAdmit }

@@ -1,8 +1,8 @@
 // A body that its socket does not take at once. A kernel takes more than the shared memory holds, so a socket stands in here.
 import t from 'tap'
 import type { AppResponse } from '../../../../src/front/http/apps/app.js'
-import { sendLarge } from '../../../../src/front/http/request/outflow.js'
 import { bytesForNow } from '../../../../src/front/http/request/respond.js'
+import { sendLarge } from '../../../../src/front/http/request/streamed-response.js'
 
 /** A socket that takes so many bytes at a time. */
 class Narrow {

@@ -1,12 +1,12 @@
 // Streams a response of unknown length as fast as its reader takes it.
 import type { AppResponse } from '../apps/app.js'
-import { lasting } from '../apps/lasting.js'
+import { copyIfShared } from '../apps/copy-if-shared.js'
 
 /** Larger responses may not fit the socket at once. */
 export const largeLength = 65_536
 
 /** Writes pieces to a response with written headers. It holds one piece besides the socket's buffer. */
-export class Outflow {
+export class StreamedResponse {
   private over = false
   private writable: (() => void) | null = null
 
@@ -73,7 +73,7 @@ export class Outflow {
 export function sendLarge(res: AppResponse, bytes: Uint8Array, ended: () => void): boolean {
   const [, whole] = res.tryEnd(bytes, bytes.length)
   if (whole) return true
-  const kept = lasting(bytes)
+  const kept = copyIfShared(bytes)
   res.onWritable(offset => {
     const [taken, over] = res.tryEnd(kept.subarray(offset), kept.length)
     if (over) ended()

@@ -1,0 +1,65 @@
+// Stage 1 of a request, read: what it says of itself is copied, because the server's request object is invalid after its
+// callback returns.
+import { performance } from 'node:perf_hooks'
+import type { ServiceError } from '../../../errors.js'
+import type { AppRequest } from '../apps/app.js'
+import { cloudAttributes, parametersOf } from '../routing/headers.js'
+import type { Compiled } from './compiled-route.js'
+import type { Head } from './head.js'
+import { idempotencyHeader } from './once.js'
+import { type Encoding, encodingOf } from './parse-body.js'
+import { matchHeader } from './precondition.js'
+import { none } from './request.js'
+import type { Shared } from './shared.js'
+import { takesGzip } from './zipped.js'
+
+const letterP = 0x70
+
+/** A request as it came. */
+export class Incoming {
+  readonly startedMs = performance.now()
+  secret = ''
+  contextToken = ''
+  environmentId = ''
+  parameters: readonly string[] = none
+  rawQuery = ''
+  userAgent = ''
+  idempotencyKey = ''
+  forwardedFor = ''
+  ifNoneMatch = ''
+  ifMatch = ''
+  encoding: Encoding | ServiceError = 'identity'
+  /** The caller takes gzip, and the route may answer so. */
+  zips = false
+  /** Content-Type of a body that its handler parses. */
+  contentType = ''
+  /** Attributes of a CloudEvent in binary mode; null: it is none. */
+  attributes: Readonly<Record<string, string>> | null = null
+  /** The path, for the audit log; set for changes only. */
+  url = ''
+
+  constructor(
+    readonly shared: Shared,
+    readonly compiled: Compiled,
+  ) {}
+
+  copy(req: AppRequest, head: Head): void {
+    const { route } = this.compiled
+    this.environmentId = head.environmentId
+    if (route.noted) this.url = req.getUrl()
+    if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
+    if (this.compiled.mayZip) this.zips = takesGzip(req.getHeader('accept-encoding'))
+    // checks do not record the user agent
+    if (route.limit !== 'check') this.userAgent = head.userAgent
+    if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
+    if (this.compiled.tagged !== null) this.ifMatch = req.getHeader(matchHeader)
+    if (route.keyed !== null) this.idempotencyKey = req.getHeader(idempotencyHeader)
+    // a publishable key begins with "p"
+    if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
+    if (route.body === 'none') return
+    this.encoding = encodingOf(head.contentEncoding)
+    if (route.parse !== null) return
+    this.contentType = head.contentType
+    if (head.cloudVersion !== '') this.attributes = cloudAttributes(req)
+  }
+}
