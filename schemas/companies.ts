@@ -314,6 +314,12 @@ export interface PendingMigration {
   proration_behavior: MigrationProrationBehavior | null
 }
 
+/** A company after a write, as `Prefer: return=minimal` answers it. */
+export interface CompanyWritten extends Company {
+  /** Values by key name. */
+  keys: Record<string, string>
+}
+
 /** A company in full. */
 export interface CompanyDetail extends Company {
   keys: EntityKeyDetail[]

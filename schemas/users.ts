@@ -41,6 +41,12 @@ export interface User {
   updated_at: string
 }
 
+/** A user after a write, as `Prefer: return=minimal` answers it. */
+export interface UserWritten extends User {
+  /** Values by key name. */
+  keys: Record<string, string>
+}
+
 /** A user in full. */
 export interface UserDetail extends User {
   keys: EntityKeyDetail[]

@@ -13,6 +13,14 @@ export type LimitSetting = 'default' | 'off' | Readonly<Partial<Record<Bucket, L
 type Bucket = 'global' | 'mutation' | 'events_ingest' | 'analytics'
 
 /**
+ * Shard threads on a machine with so many cores. A core is left for the front; beyond four shards packets get thin, and
+ * each check costs the front more than the shards take from it.
+ */
+export function defaultShards(cores: number): number {
+  return Math.max(1, Math.min(4, cores - 1))
+}
+
+/**
  * Read and validate the settings.
  *
  * errors  throws `ConfigError`: the setting, the accepted values, and the given one (never a secret); or the name
@@ -83,7 +91,7 @@ function readAll(env: Env) {
     pepperPrevious: given(env, 'TOLLGATE_PEPPER_PREVIOUS'), // also tried for key hashes; null: none
     backupKey: backupKey(env), // seals backups; null: TOLLGATE_PEPPER does, else a secret generated at the first start, kept in the data directory
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members as a JSON list; null: none
-    shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // worker threads
+    shards: integer(env, 'TOLLGATE_SHARDS', defaultShards(availableParallelism()), { min: 1, max: 256 }), // worker threads
     limits: limits(env, 'TOLLGATE_LIMITS'),
     limitsScope: oneOf(env, 'TOLLGATE_LIMITS_SCOPE', 'account', ['account', 'environment']), // whose budgets of events ingest and analytics are
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),

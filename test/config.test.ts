@@ -1,7 +1,8 @@
 // Settings: defaults, ranges, and what a wrong one is told.
+import { availableParallelism } from 'node:os'
 import t from 'tap'
 import { newKeyValue } from '../src/account/key-value.js'
-import { type Env, parseLimits, readConfig } from '../src/config.js'
+import { defaultShards, type Env, parseLimits, readConfig } from '../src/config.js'
 
 const refuses = (env: Env, message: RegExp) => t.throws(() => readConfig(env), message, JSON.stringify(env))
 
@@ -18,7 +19,12 @@ t.test('nothing needs to be set', async t => {
     clickhouseUrl: null,
     logLevel: 'info',
   })
-  t.ok(config.shards >= 1)
+  t.equal(config.shards, defaultShards(availableParallelism()))
+  t.strictSame(
+    [1, 2, 3, 4, 5, 8, 64].map(defaultShards),
+    [1, 1, 2, 3, 4, 4, 4],
+    'a core is left for the front, and more than four shards cost more than they give',
+  )
   t.ok(config.dataDir.startsWith('/') && config.dataDir.endsWith('/data'))
   t.throws(() => Object.assign(config, { port: 1 }), /read only/)
 })

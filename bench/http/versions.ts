@@ -75,14 +75,14 @@ async function start(name: string, index: number): Promise<Started & { readonly 
 
 async function measured(
   { started }: Contender,
-  { items, writes }: Row,
+  { items, writes, header }: Row,
   file: string,
   forSeconds: number,
 ): Promise<Round> {
   const { child, port } = started
   const changes = 'population' in started ? keepChanging(port, started.population) : null
   const before = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
-  const { requests, perSecond, p50Ms, p99Ms } = await send(file, port, connections, forSeconds)
+  const { requests, perSecond, p50Ms, p99Ms } = await send(file, port, connections, forSeconds, header)
   const after = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
   await changes?.stop()
   if (changes !== null && writes) await caughtUp(port)

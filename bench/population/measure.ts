@@ -48,7 +48,7 @@ export async function prepareRow(
   const requests = row.stream(service.population)
   const file = join(work, `${row.key}.requests`)
   writePrepared(file, requests)
-  return { file, replyBytes: await replyBytes(requests, service.port) }
+  return { file, replyBytes: await replyBytes(requests, service.port, row.header) }
 }
 
 export async function measureRow(
@@ -82,7 +82,7 @@ export async function measureRow(
 }
 
 export interface Load {
-  readonly row: Pick<Row, 'items' | 'connections'>
+  readonly row: Pick<Row, 'items' | 'connections' | 'header'>
   readonly file: string
   readonly port: number
   readonly pid: number
@@ -92,7 +92,7 @@ export interface Load {
 /** Put the prepared requests of a row on a port; the sample, per item. */
 export async function load({ row, file, port, pid, forSeconds }: Load): Promise<Sample> {
   const before = cpuTimes(pid)
-  const answered = await send(file, port, row.connections, forSeconds)
+  const answered = await send(file, port, row.connections, forSeconds, row.header)
   const used = usedBetween(before, cpuTimes(pid))
   const items = answered.requests * row.items
   return {
@@ -105,9 +105,15 @@ export async function load({ row, file, port, pid, forSeconds }: Load): Promise<
 
 let passes = 0
 
-/** Prepared requests as quickly as they are answered. */
-export function send(file: string, port: number, connections: number, forSeconds: number): Promise<Answered> {
-  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env: scriptOf(file) })
+/** Prepared requests as quickly as they are answered. `header`: one that they have beside the key's. */
+export function send(
+  file: string,
+  port: number,
+  connections: number,
+  forSeconds: number,
+  header?: string,
+): Promise<Answered> {
+  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env: scriptOf(file, header) })
 }
 
 /** The same until a signal, for `forSeconds` at most; requests may be refused, and the load may be held. */
@@ -133,10 +139,10 @@ export function sendUntil(
   return putLoad({ ...load, ...(until && { until }), ...(held && { held }) })
 }
 
-function scriptOf(file: string): Readonly<Record<string, string>> {
+function scriptOf(file: string, header?: string): Readonly<Record<string, string>> {
   return {
     BENCH_REQUESTS: file,
-    BENCH_HEADER: `X-Service-Api-Key: ${secret}`,
+    BENCH_HEADER: `X-Service-Api-Key: ${secret}${header === undefined ? '' : `\r\n${header}`}`,
     BENCH_TAG: tagOf(0).slice(0, 8),
   }
 }
@@ -152,7 +158,8 @@ function middle(samples: readonly Sample[]): Sample {
   }
 }
 
-async function replyBytes(requests: readonly Prepared[], port: number): Promise<number> {
+async function replyBytes(requests: readonly Prepared[], port: number, header?: string): Promise<number> {
+  const more = header === undefined ? [] : [header.split(': ') as [string, string]]
   const step = Math.max(1, Math.floor(requests.length / sampled))
   let bytes = 0
   let count = 0
@@ -160,7 +167,11 @@ async function replyBytes(requests: readonly Prepared[], port: number): Promise<
     const { method, path, body } = requests[index]!
     const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      headers: { 'Content-Type': 'application/json', 'X-Service-Api-Key': secret },
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Service-Api-Key': secret,
+        ...Object.fromEntries(more),
+      },
       ...(body === '' ? {} : { body: tagged(body, tagOf(passes++)) }),
     })
     const text = await reply.text()

@@ -16,6 +16,8 @@ export interface Row {
   readonly key: string
   readonly title: string
   readonly stream: Stream
+  /** A header that its requests have beside the key's. */
+  readonly header?: string
   /** Items in one request. */
   readonly items: number
   readonly unit: string
@@ -127,6 +129,15 @@ export const rows: readonly Row[] = [
     writes: true,
     title: '`POST /companies`, known company',
     stream: upserts,
+    unit: 'requests/s',
+  },
+  {
+    ...usual,
+    key: 'upsert-minimal',
+    writes: true,
+    title: '`POST /companies`, known company, `Prefer: return=minimal`',
+    stream: upserts,
+    header: 'Prefer: return=minimal',
     unit: 'requests/s',
     rateMin: 4_000,
   },

@@ -73,6 +73,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   charge?(tokens: number): void
   /** The ETag of the representation that the caller has; '' or absent: none. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
+  /** The caller wants a short answer (`Prefer: return=minimal`); absent where the route has no such answer. */
+  readonly minimal?: boolean
   /**
    * Resolves keys named in the body, each checked like a key in the header; null: unknown, or not allowed to send
    * events. errors: body_invalid (400) for more than ten; rate_limited (429) when one exceeds its limit.

@@ -39,7 +39,14 @@ import { Positions } from '../../src/wire/positions.js'
 import { Changes } from '../../src/wire/version-counters.js'
 import { type Actor, Actors, timeOf } from './actors.js'
 import { Catalogs } from './catalogs.js'
-import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './checks/answer.js'
+import {
+  answerExpiresAt,
+  answerOf,
+  briefIn,
+  raiseRecorded,
+  rememberAnswer,
+  tellSeen,
+} from './checks/answer.js'
 import { FlagChecks, reportMs } from './checks/checks.js'
 import { Outlines } from './checks/describe.js'
 import { WholeAnswers } from './checks/whole-answers.js'
@@ -350,8 +357,10 @@ class Shard {
     const event = m.type === 'event' ? m.event : null
     if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
     if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
-    const outline = 'shows' in m && m.shows ? this.outlined(actor, env, m.shows, at) : undefined
-    const reply = outline === undefined ? decision.reply : { ...(decision.reply as WriteReply), outline }
+    const shows = 'shows' in m ? m.shows : undefined
+    const shown =
+      shows?.type === 'outline' ? { outline: this.outlined(actor, env, shows, at) } : shows && briefIn(actor)
+    const reply = shown === undefined ? decision.reply : { ...(decision.reply as WriteReply), ...shown }
     this.writes.answered(n, reply, actor ? actor.state.sequence : this.next - 1)
   }
 

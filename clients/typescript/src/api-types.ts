@@ -1737,7 +1737,7 @@ export interface components {
       compatible_plans?: components["schemas"]["MayRefMaxItems100"];
       credit: components["schemas"]["Ref"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       name: string;
@@ -1774,7 +1774,7 @@ export interface components {
       credit_cost?: components["schemas"]["MaynumberMinimum0"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
+      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
       metric_value?: components["schemas"]["MayCatalogQuantity"];
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       resources?: components["schemas"]["MayRefMaxItems1000"];
@@ -1786,7 +1786,7 @@ export interface components {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       default_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       default_expiry_unit_count?: components["schemas"]["MayCount"];
-      default_rollover_policy?: components["schemas"]["Mayrolloverexpirenone"];
+      default_rollover_policy?: components["schemas"]["Maynonerolloverexpire"];
       description?: components["schemas"]["MayText"];
       icon?: components["schemas"]["MaystringMaxLength64"];
       name: string;
@@ -1805,8 +1805,8 @@ export interface components {
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature: components["schemas"]["Ref"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
-      overage_billing_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
+      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
+      overage_billing_cadence?: components["schemas"]["Maymonthlyend_of_billing_periodquarterly"];
       overage_product?: components["schemas"]["CatalogProduct"];
       price_behavior?: components["schemas"]["Maycredit_burndownoveragepay_as_you_gopay_in_advancetier"];
       prices?: components["schemas"]["MayCatalogPriceMaxItems150"];
@@ -1826,12 +1826,12 @@ export interface components {
     };
     CatalogFeature: {
       description?: components["schemas"]["MayText"];
-      event_source?: components["schemas"]["Maytrackinference"];
+      event_source?: components["schemas"]["Mayinferencetrack"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature_type: "boolean" | "event" | "license" | "trait";
       icon?: components["schemas"]["MaystringMaxLength255"];
-      lifecycle_phase?: components["schemas"]["Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy"];
+      lifecycle_phase?: components["schemas"]["Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy"];
       name: string;
       plural_name?: components["schemas"]["MaystringMaxLength255"];
       provider?: components["schemas"]["Mayext_aext_bnativepsp"];
@@ -1867,10 +1867,10 @@ export interface components {
     };
     CatalogPlanGrant: {
       arrears_anchor?: components["schemas"]["Maybilling_period_startmonth_end"];
-      arrears_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
+      arrears_cadence?: components["schemas"]["Maymonthlyend_of_billing_periodquarterly"];
       auto_topup_amount?: components["schemas"]["MayCount"];
       auto_topup_availability?: components["schemas"]["Mayoffautomaticuser_controlled"];
-      auto_topup_expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      auto_topup_expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
       auto_topup_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       auto_topup_expiry_unit_count?: components["schemas"]["MayCount"];
       auto_topup_threshold_credits?: components["schemas"]["MayCredits"];
@@ -1880,7 +1880,7 @@ export interface components {
       company_credit_amount?: components["schemas"]["MayCredits"];
       credit: components["schemas"]["Ref"];
       credit_amount: components["schemas"]["Credits.o1"];
-      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       license?: components["schemas"]["MayRef"];
@@ -1890,9 +1890,9 @@ export interface components {
       postpaid_rate_per_unit_decimal?: components["schemas"]["MayDecimalText"];
       price_tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
       renewal_enabled?: components["schemas"]["Mayboolean"];
-      renewal_period?: components["schemas"]["Maybilling_periodfirst_of_month"];
-      reset_cadence?: components["schemas"]["Maymonthlyquarterlydailyevery_6_monthsweeklyyearly"];
-      reset_start?: components["schemas"]["Maybilling_periodfirst_of_month"];
+      renewal_period?: components["schemas"]["Mayfirst_of_monthbilling_period"];
+      reset_cadence?: components["schemas"]["Maydailymonthlyweeklyquarterlyevery_6_monthsyearly"];
+      reset_start?: components["schemas"]["Mayfirst_of_monthbilling_period"];
       reset_type?: components["schemas"]["Mayno_resetplan_period"];
       rollover_percentage?: components["schemas"]["MaynumberTypeint32Minimum0Maximum100"];
       scaling?: components["schemas"]["Mayfixedper_license"];
@@ -1942,7 +1942,7 @@ export interface components {
     };
     CatalogPlanVersion: {
       billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
-      charge_type?: components["schemas"]["Mayfreenoneone_timerecurring"];
+      charge_type?: components["schemas"]["Mayfreeone_timenonerecurring"];
       credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       description?: components["schemas"]["MayText"];
@@ -1955,7 +1955,7 @@ export interface components {
       trial_days?: components["schemas"]["MayDays"];
     };
     CatalogPrice: {
-      cadence?: components["schemas"]["Maymonthlyquarterlyyearlyone_time"];
+      cadence?: components["schemas"]["Mayone_timemonthlyquarterlyyearly"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       external_id?: components["schemas"]["MaystringMaxLength255"];
       price?: components["schemas"]["MayCatalogQuantity"];
@@ -3846,9 +3846,10 @@ export interface components {
       success: boolean;
     };
     Mayactiveinactive: "active" | "inactive" | null;
+    Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
+    Maybilling_cyclefirst_of_month: "billing_cycle" | "first_of_month" | null;
     Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
-    Maybilling_periodfirst_of_month: "billing_period" | "first_of_month" | null;
     Maybilling_periodsdays: "billing_periods" | "days" | null;
     Mayboolean: boolean | null;
     MayCatalogBundleMaxItems10000: components["schemas"]["CatalogBundle"][] | null;
@@ -3873,11 +3874,11 @@ export interface components {
     Maycreate_prorationsinvoice_immediately: "create_prorations" | "invoice_immediately" | null;
     Maycredit_burndownoveragepay_as_you_gopay_in_advancetier: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
     MayCredits: components["schemas"]["Credits.o1"] | null;
+    Maydailymonthlyweeklyquarterlyevery_6_monthsyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
     MayDays: components["schemas"]["Days"] | null;
     MayDecimalText: components["schemas"]["DecimalText"] | null;
     Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
-    Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
-    Mayend_of_billing_periodmonthlyquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
+    Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
     Mayend_of_billing_periodnone: "end_of_billing_period" | "none" | null;
     Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
     Mayext_aext_bnativepsp: "ext_a" | "ext_b" | "native" | "psp" | null;
@@ -3885,22 +3886,23 @@ export interface components {
       feature: components["schemas"]["Ref"];
       visible?: components["schemas"]["Mayboolean"];
     }[] | null;
-    Mayfirst_of_monthbilling_cycle: "billing_cycle" | "first_of_month" | null;
+    Mayfirst_of_monthbilling_period: "billing_period" | "first_of_month" | null;
     Mayfixedper_license: "fixed" | "per_license" | null;
-    Mayfreenoneone_timerecurring: "free" | "none" | "one_time" | "recurring" | null;
+    Mayfreeone_timenonerecurring: "free" | "none" | "one_time" | "recurring" | null;
     Maygraduatedvolume: "graduated" | "volume" | null;
     Maygrantedbilled: "billed" | "granted" | null;
-    Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
+    Mayinferencetrack: "inference" | "track" | null;
     MayLabel: components["schemas"]["Label"] | null;
     Maylicensedmetered: "licensed" | "metered" | null;
     MayModelPriceViewMaxItems10000: components["schemas"]["ModelPriceView"][] | null;
-    Maymonthlyquarterlydailyevery_6_monthsweeklyyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
-    Maymonthlyquarterlyyearlyone_time: "monthly" | "one_time" | "quarterly" | "yearly" | null;
+    Maymonthlyend_of_billing_periodquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
     Mayno_resetplan_period: "no_reset" | "plan_period" | null;
+    Maynonerolloverexpire: "expire" | "none" | "rollover" | null;
     MaynumberMinimum0: null | number;
     MaynumberTypeint32Minimum0Maximum100: number | null;
     MaynumberTypeint32Minimum1Maximum100: number | null;
     Mayoffautomaticuser_controlled: "automatic" | "off" | "user_controlled" | null;
+    Mayone_timemonthlyquarterlyyearly: "monthly" | "one_time" | "quarterly" | "yearly" | null;
     MayplanRefcompatible_plansRefMaxItems1000MaxItems100: {
       compatible_plans: components["schemas"]["Ref"][];
       plan: components["schemas"]["Ref"];
@@ -3910,7 +3912,6 @@ export interface components {
     MayRef: components["schemas"]["Ref"] | null;
     MayRefMaxItems100: components["schemas"]["Ref"][] | null;
     MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
-    Mayrolloverexpirenone: "expire" | "none" | "rollover" | null;
     Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
     MaystringMaxLength64: null | string;
     MaystringMaxLength80: null | string;
@@ -3918,7 +3919,6 @@ export interface components {
     MaystringMinLength1MaxLength255: null | string;
     MaystringMinLength1MaxLength256: null | string;
     MayText: components["schemas"]["Text"] | null;
-    Maytrackinference: "inference" | "track" | null;
     MayTraitRef: components["schemas"]["TraitRef"] | null;
     MembershipCreate: {
       company_id: string;
@@ -5677,11 +5677,13 @@ export interface components {
     Environment: string;
     IdempotencyKey: string;
     IfMatch: string;
+    Prefer: string;
   };
   requestBodies: never;
   headers: {
     ETag: string;
     "Idempotency-Replayed": "true";
+    "Preference-Applied": "return=minimal";
     "Retry-After": number;
     "X-RateLimit-Limit": number;
     "X-RateLimit-Remaining": number;
@@ -9416,6 +9418,7 @@ export interface operations {
   upsertCompany: {
     parameters: {
       header?: {
+        Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9427,6 +9430,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9774,6 +9778,7 @@ export interface operations {
   createCompany: {
     parameters: {
       header?: {
+        Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9785,6 +9790,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10436,6 +10442,7 @@ export interface operations {
   upsertCompanyTrait: {
     parameters: {
       header?: {
+        Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -10447,6 +10454,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15694,6 +15702,7 @@ export interface operations {
   upsertUserTrait: {
     parameters: {
       header?: {
+        Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -15705,6 +15714,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15849,6 +15859,7 @@ export interface operations {
   upsertUser: {
     parameters: {
       header?: {
+        Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -15860,6 +15871,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -16069,6 +16081,7 @@ export interface operations {
   createUser: {
     parameters: {
       header?: {
+        Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -16080,6 +16093,7 @@ export interface operations {
     responses: {
       201: {
         headers: {
+          "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];

@@ -21,6 +21,7 @@ import {
   text,
 } from '../../kit/query.js'
 import { sortOf } from '../entities/list.js'
+import { companyInShort, shortly } from '../entities/minimal.js'
 import { companyBrief } from '../entities/view.js'
 import {
   isRemovable,
@@ -166,13 +167,16 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
 
 /**
  * The answer to a write of a company. The audit log keeps what the write can change: entitlements, metrics and billing are
- * most of a company, and not of this change (source: decision).
+ * most of a company, and not of this change (source: decision). shown null: the caller wants it in short.
  */
-async function written(shown: ShownWrite, reply: WriteReply): Promise<Answer> {
+async function written(shown: ShownWrite | null, reply: WriteReply): Promise<Answer> {
+  if (shown === null) return companyInShort(reply)
   const { pieces, detail } = await shown.view(reply)
   const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = detail
   return { pieces, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
 }
+
+const showing = (shown: ShownWrite | null) => (shown === null ? shortly : { shows: shown.shows })
 
 /**
  * Write a company and answer its detail.
@@ -189,7 +193,7 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     services.entities.release(target)
     throw basePlan.refused
   }
-  const shown = shownWrite(call, target.id)
+  const shown = call.minimal === true ? null : shownWrite(call, target.id)
   const message: CompanyMessage = {
     type: 'upsert',
     write,
@@ -197,7 +201,7 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     preventRemap: body.prevent_key_remap === true,
     basePlanId: basePlan?.planId ?? null,
     basePlanPriceId: basePlan?.priceId ?? null,
-    shows: shown.shows,
+    ...showing(shown),
   }
   return written(shown, await replyWhenShown(call, services.entities.ask(target, message, nowMs), refusals))
 }
@@ -235,8 +239,8 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
     basePlanId: null,
     basePlanPriceId: null,
   }))
-  const shown = shownWrite(call, target.id)
-  const asked = { ...message, shows: shown.shows } as CompanyMessage & typeof message
+  const shown = call.minimal === true ? null : shownWrite(call, target.id)
+  const asked = { ...message, ...showing(shown) } as CompanyMessage & typeof message
   return written(
     shown,
     await replyWhenShown(call, call.services.entities.ask(target, asked, call.nowMs), refusals),

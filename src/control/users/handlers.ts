@@ -9,6 +9,7 @@ import type { Answer, Call, Handler } from '../../kit/call.js'
 import { type EntityCall, entityUnknown, isKnown, orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
+import { shortly, userInShort } from '../entities/minimal.js'
 import { userBrief } from '../entities/view.js'
 import {
   isRemovable,
@@ -63,24 +64,22 @@ export const countUsers: Handler<undefined, UserListQuery> = async call => {
 }
 
 /** POST /users. source: CU-10…20 */
-export const upsertUser: Handler<UserUpsert> = async call => ({
-  data: await write(call, () => readyUpsert(call, 'user', call.body)),
-})
+export const upsertUser: Handler<UserUpsert> = call => write(call, () => readyUpsert(call, 'user', call.body))
 
 /** POST /users/create: 400 when a key is in use. */
 export const createUser: Handler<UserUpsert> = async call => ({
+  ...(await write(call, () => readyCreate(call, 'user', call.body))),
   status: 201,
-  data: await write(call, () => readyCreate(call, 'user', call.body)),
 })
 
 /**
- * Write a user and return its detail. The user is written before its new companies: a refused user leaves no company
+ * Write a user and answer its detail. The user is written before its new companies: a refused user leaves no company
  * behind, and memberships of companies that were never created are not shown.
  *
  * ready   finds or reserves the user; the write is sent in the same tick.
  * source  CU-20.
  */
-async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<UserDetail> {
+async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<Answer> {
   const { services, environment, body, nowMs } = call
   const { entities, userSeen } = services
   const wanted = requireMemberships(call)
@@ -96,6 +95,7 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<U
       preventRemap: false,
       joins: wanted.exhaustive ? [] : companyIds,
       exactly: wanted.exhaustive ? companyIds : null,
+      ...(call.minimal === true && shortly),
     }
     // an explicit time replaces times noted before (CU-46)
     if (write.lastSeenAtMs !== null) notedMs = userSeen.drop(target.id)
@@ -108,12 +108,13 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<U
     const written = await orRefused(asked, refusals)
     const made = await Promise.all(making.splice(0).map(company => makeCompany(call, company)))
     await shown(call, [written, ...made])
+    if (call.minimal === true) return userInShort(call, written.reply)
   } catch (error) {
     for (const company of making) entities.release(company.target)
     if (notedMs !== null) userSeen.note(target.id, environment.id, notedMs)
     throw error
   }
-  return oneUser(call, target.id)
+  return { data: await oneUser(call, target.id) }
 }
 
 /** A company that the user is to be a member of, by id or by keys. */
@@ -192,8 +193,13 @@ export const upsertUserTrait: Handler<Exact<TraitUpsert>> = async call => {
     joins: [],
     exactly: null,
   }))
-  await replyWhenShown(call, call.services.entities.ask(target, message, call.nowMs), refusals)
-  return { data: await oneUser(call, target.id) }
+  const asked = call.minimal === true ? { ...message, ...shortly } : message
+  const reply = await replyWhenShown(
+    call,
+    call.services.entities.ask(target, asked as UserMessage, call.nowMs),
+    refusals,
+  )
+  return call.minimal === true ? userInShort(call, reply) : { data: await oneUser(call, target.id) }
 }
 
 /** GET /users/lookup. source: CU-3, decision 15 */

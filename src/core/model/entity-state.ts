@@ -31,6 +31,11 @@ export type EntityBrief = Pick<
   'id' | 'environmentId' | 'name' | 'createdAtMs' | 'updatedAtMs' | 'lastSeenAtMs'
 >
 
+/** An entity after a write, in short: its pairs too. */
+export interface WrittenEntity extends EntityBrief {
+  readonly keys: readonly KeyPair[]
+}
+
 /** Results of an accepted write that other threads need. */
 export interface WriteReply {
   readonly created: boolean
@@ -41,6 +46,8 @@ export interface WriteReply {
   readonly left?: readonly string[]
   /** The company's outline after the write, where it was asked for (`OutlineQuestion`); null: there is no company. */
   readonly outline?: string | null
+  /** The entity after the write, where it was asked for (`BriefQuestion`). */
+  readonly brief?: WrittenEntity
 }
 
 /** All live state of one user. `memberships` maps company id → when joined, epoch ms. */

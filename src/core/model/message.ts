@@ -77,8 +77,8 @@ export type CompanyMessage =
       readonly preventRemap: boolean
       readonly basePlanId: string | null
       readonly basePlanPriceId: string | null
-      /** The reply has the outline of the company after the write; absent: it has none. */
-      readonly shows?: OutlineQuestion
+      /** The reply has the company after the write, in outline or in short; absent: neither. */
+      readonly shows?: ShownQuestion
     }
   | {
       readonly type: 'increment_trait'
@@ -86,7 +86,7 @@ export type CompanyMessage =
       readonly name: string
       readonly by: Quantity
       readonly updateOnly: boolean
-      readonly shows?: OutlineQuestion
+      readonly shows?: ShownQuestion
     }
   | { readonly type: 'delete' }
   | {
@@ -122,6 +122,8 @@ export type UserMessage =
       readonly joins: readonly string[]
       /** The exhaustive list (CU-20); null leaves memberships as they are. */
       readonly exactly: readonly string[] | null
+      /** As of a company. */
+      readonly shows?: BriefQuestion
     }
   | {
       readonly type: 'increment_trait'
@@ -129,6 +131,7 @@ export type UserMessage =
       readonly name: string
       readonly by: Quantity
       readonly updateOnly: boolean
+      readonly shows?: BriefQuestion
     }
   /** Create the user if it does not exist, and see to its memberships (EV-31, EV-35). */
   | { readonly type: 'ensure'; readonly write: EntityWrite; readonly joins: readonly string[] }
@@ -225,6 +228,14 @@ export interface OutlineQuestion {
   readonly eventNamesMax?: number | undefined
   readonly known?: string
 }
+/** Its name and times: EntityBrief; null when there is none. After a write its pairs too: WrittenEntity. */
+export interface BriefQuestion {
+  readonly type: 'brief'
+}
+
+/** How the reply to a write shows what was written. */
+export type ShownQuestion = OutlineQuestion | BriefQuestion
+
 /** Reads: answered at once, from memory; they change nothing and are not journaled. */
 export type Question =
   /**
@@ -268,8 +279,7 @@ export type Question =
       readonly withoutNegative: boolean
       readonly featureIds?: readonly string[] | undefined
     }
-  /** Its name and times: EntityBrief; null when there is none. */
-  | { readonly type: 'brief' }
+  | BriefQuestion
   /**
    * The snapshot from which a client evaluates flags, in parts (src/wire/snapshot-parts.ts); null when there is none.
    *

@@ -128,6 +128,7 @@ function operationOf(route: Route, guarded: boolean): Json {
       environmentParameter,
       ...(route.keyed === null ? [] : [keyParameter]),
       ...(guarded ? [matchParameter] : []),
+      ...(route.prefers ? [preferParameter] : []),
     ],
     ...(route.body === 'none' ? {} : { requestBody: bodyOf(route, body, title) }),
     responses: {
@@ -189,6 +190,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
       ...rateLimitHeaders,
       ...(route.ofrep || route.tagged ? ['ETag'] : []),
       ...(route.keyed === null ? [] : ['Idempotency-Replayed']),
+      ...(route.prefers ? ['Preference-Applied'] : []),
     ]),
     content: { 'application/json': { schema: route.ofrep ? data : enveloped(data), ...shown } },
   }
@@ -361,6 +363,10 @@ const headers = {
     description: 'The first answer to the idempotency key, given again.',
     schema: { type: 'string', const: 'true' },
   },
+  'Preference-Applied': {
+    description: 'The answer is the short one that `Prefer` asked for.',
+    schema: { type: 'string', const: 'return=minimal' },
+  },
   ETag: {
     description: 'Identifies this response: of a check, for If-None-Match; of a definition, for If-Match.',
     schema: { type: 'string' },
@@ -380,6 +386,14 @@ const parameters = {
       'The `ETag` of the read that the change is based on, or several, or `*`. A definition that was changed since: 412, and nothing is done.',
     schema: { type: 'string' },
   },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description:
+      '`return=minimal`: `data` has `id`, `environment_id`, `name`, `keys` (values by name), `created_at`, `updated_at` and `last_seen_at` alone. The write costs less so, and is as durable.',
+    schema: { type: 'string', example: 'return=minimal' },
+  },
   Environment: {
     name: 'X-Service-Environment-Id',
     in: 'header',
@@ -397,6 +411,7 @@ const parameters = {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 }
+const preferParameter = { $ref: '#/components/parameters/Prefer' }
 const matchParameter = { $ref: '#/components/parameters/IfMatch' }
 const keyParameter = { $ref: '#/components/parameters/IdempotencyKey' }
 const environmentParameter = { $ref: '#/components/parameters/Environment' }

@@ -149,6 +149,10 @@ export class CallStage implements Next, Origin {
     return this.incoming.ifNoneMatch
   }
 
+  get minimal(): boolean {
+    return this.incoming.minimal
+  }
+
   get isFinished(): boolean {
     return this.reply.isFinished
   }

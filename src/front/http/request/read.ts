@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { ServiceError } from '../../../errors.js'
 import type { AppRequest } from '../apps/app.js'
-import { cloudAttributes, parametersOf } from '../routing/headers.js'
+import { cloudAttributes, parametersOf, prefersMinimal } from '../routing/headers.js'
 import type { Compiled } from './compiled-route.js'
 import type { Head } from './head.js'
 import { idempotencyHeader } from './once.js'
@@ -28,6 +28,8 @@ export class Incoming {
   forwardedFor = ''
   ifNoneMatch = ''
   ifMatch = ''
+  /** The caller prefers a short answer, and the route has one. */
+  minimal = false
   encoding: Encoding | ServiceError = 'identity'
   /** The caller takes gzip, and the route may answer so. */
   zips = false
@@ -53,6 +55,7 @@ export class Incoming {
     if (route.limit !== 'check') this.userAgent = head.userAgent
     if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
     if (this.compiled.tagged !== null) this.ifMatch = req.getHeader(matchHeader)
+    if (route.prefers) this.minimal = prefersMinimal(req.getHeader('prefer'))
     if (route.keyed !== null) this.idempotencyKey = req.getHeader(idempotencyHeader)
     // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext

@@ -9,6 +9,7 @@ import type { Services } from '../../../kit/services.js'
 export interface Origin {
   remoteIp(): string
   readonly ifNoneMatch: string
+  readonly minimal: boolean
   readonly isFinished: boolean
   record(tx: Sql): Promise<void>
   taken(): void
@@ -108,6 +109,10 @@ export class Request implements Call<unknown, unknown> {
 
   get ifNoneMatch(): string {
     return this.origin.ifNoneMatch
+  }
+
+  get minimal(): boolean {
+    return this.origin.minimal
   }
 
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {

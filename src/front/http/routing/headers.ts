@@ -9,6 +9,13 @@ export function bearerOf(authorization: string): string {
   return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
 }
 
+/** Whether a Prefer header asks for the short form of an answer (RFC 7240: the first `return` counts). */
+export function prefersMinimal(prefer: string): boolean {
+  if (prefer === '') return false
+  const [, wanted] = /(?:^|,)\s*return\s*=\s*"?([a-z]+)"?\s*(?=[,;]|$)/i.exec(prefer) ?? []
+  return wanted?.toLowerCase() === 'minimal'
+}
+
 /** The attributes of a CloudEvent in binary mode: headers `ce-…`, by their names without it. */
 export function cloudAttributes(req: AppRequest): Readonly<Record<string, string>> {
   const attributes: [name: string, value: string][] = []

@@ -48,6 +48,8 @@ interface Common<Body, Query> {
   readonly tagged?: boolean
   /** The path of the tagged read whose ETag a write of another path honours. */
   readonly of?: string
+  /** It honours `Prefer: return=minimal`: the handler leaves out what is costly to read (`Call.minimal`). */
+  readonly prefers?: boolean
   /** A route of another protocol: accepts a bearer key, reads If-None-Match, has no envelope. */
   readonly protocol?: 'ofrep'
   /** Without a key in a header, the first known key in the body is used (decision 8: the collector). */
@@ -105,6 +107,8 @@ export interface Route {
   readonly tagged: boolean
   /** The path of the read whose ETag it honours as If-Match, if that read is tagged. */
   readonly of: string
+  /** It honours `Prefer: return=minimal`. */
+  readonly prefers: boolean
   readonly neverLimited: boolean
   readonly keysInBody: boolean
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
@@ -156,6 +160,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     tagged: spec.tagged === true,
     of: spec.of ?? (method === 'post' ? '' : path),
     ofrep: spec.protocol === 'ofrep',
+    prefers: spec.prefers === true,
     neverLimited: spec.neverLimited === true,
     keysInBody: spec.keysInBody === true,
     // the row's type has checked that parser, query and handler fit; the table mixes rows of all types
