@@ -1,5 +1,5 @@
 // npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes]
-// [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]]: runs the benchmarks of the areas named, or
+// [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]] [scale [rounds]]: runs the benchmarks of the areas named, or
 // of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
@@ -15,6 +15,7 @@ import { benchIngest } from './population/ingest.js'
 import { allAtOnce, benchLong, halvesInTurn } from './population/long.js'
 import { benchPopulation, benchServers, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
+import { benchScale } from './scale/run.js'
 import { benchStream, streamParts } from './stream/run.js'
 
 const areas: Readonly<Record<string, () => Promise<void>>> = {
@@ -33,6 +34,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   long: () => benchLong(Number(numbers[0] ?? 30), allAtOnce),
   halves: () => benchLong(Number(numbers[0] ?? 30), halvesInTurn),
   ingest: () => benchIngest(Number(numbers[0] ?? 30)),
+  scale: () => benchScale(Number(numbers[0] ?? 5)),
   stream: () => benchStream(parts),
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
@@ -84,7 +86,18 @@ try {
   // a start is one of the shards' benchmarks, mixed one of http's, other sizes than the town are long: when asked for
   const all = Object.keys(areas).filter(
     area =>
-      !['start', 'mixed', 'village', 'city', 'servers', 'nodes', 'long', 'halves', 'ingest'].includes(area),
+      ![
+        'start',
+        'mixed',
+        'village',
+        'city',
+        'servers',
+        'nodes',
+        'long',
+        'halves',
+        'ingest',
+        'scale',
+      ].includes(area),
   )
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {

@@ -130,29 +130,18 @@ export async function restorePositions(
  */
 async function fillDirectory(stored: StoredEntities, directory: Directory): Promise<readonly DoublePair[]> {
   const doubles: DoublePair[] = []
-  // every row brings new strings: an id is kept once, and so is an environment's
-  const texts = new Map<string, string>()
-  const once = (text: string): string => {
-    const had = texts.get(text)
-    if (had === undefined) texts.set(text, text)
-    return had ?? text
-  }
   for await (const rows of stored.entities())
-    for (const { environment_id, ids } of rows)
-      for (const id of ids) directory.load(once(environment_id), once(id))
+    for (const { environment_id, ids } of rows) for (const id of ids) directory.load(environment_id, id)
   for await (const rows of stored.pairs())
-    for (const { entity_type: kind, environment_id, name, ids, values } of rows) {
-      const environmentId = once(environment_id)
+    for (const { entity_type: kind, environment_id, name, ids, values } of rows)
       for (let i = 0; i < ids.length; i++) {
-        const id = once(ids[i]!)
-        const value = values[i]!
-        const other = directory.loadPair(kind, environmentId, id, name, value)
+        const [id, value] = [ids[i]!, values[i]!]
+        const other = directory.loadPair(kind, environment_id, id, name, value)
         if (other !== null && other !== id)
-          doubles.push({ kind, environmentId, name, value, owners: [other, id] })
+          doubles.push({ kind, environmentId: environment_id, name, value, owners: [other, id] })
       }
-    }
   for await (const rows of stored.memberships())
-    for (const row of rows) directory.join(once(row.user_id), once(row.company_id))
+    for (const row of rows) directory.join(row.user_id, row.company_id)
   return doubles
 }
 

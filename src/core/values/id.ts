@@ -7,24 +7,19 @@ const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(Str
 export const idLetters = 11
 const cube = base ** 3
 const characters = Uint8Array.from(alphabet, one => one.charCodeAt(0))
-const codes: number[] = []
+/** Where an id is put together. */
+const written = Buffer.alloc(64)
 
 /**
  * The 64 bits of an id, as two unsigned 32-bit halves, written as 11 characters. Made in one piece: a text put
  * together from two keeps both, and ids are kept in great numbers.
  */
 export function encodeId(prefix: string, high: number, low: number): string {
-  let h = high >>> 0
-  let l = low >>> 0
-  codes.length = prefix.length + idLetters
-  for (let i = codes.length - 1; i >= prefix.length; i--) {
-    const whole = (h % base) * 4_294_967_296 + l
-    codes[i] = alphabet.charCodeAt(whole % base)
-    l = Math.floor(whole / base) >>> 0
-    h = Math.floor(h / base)
-  }
-  for (let i = 0; i < prefix.length; i++) codes[i] = prefix.charCodeAt(i)
-  return String.fromCharCode(...codes)
+  const length = prefix.length + idLetters
+  if (length > written.length) throw new Error('the prefix of an id is too long')
+  for (let i = 0; i < prefix.length; i++) written[i] = prefix.charCodeAt(i)
+  writeId(written, prefix.length, high, low)
+  return written.toString('latin1', 0, length)
 }
 
 /** The same 11 characters as bytes. */
@@ -76,6 +71,23 @@ export class IdReader {
     let low = 0
     for (let end = at + idLetters; at < end; at++) {
       const digit = digits[bytes[at] ?? 0] ?? -1
+      if (digit < 0) return false
+      const next = low * base + digit
+      high = high * base + Math.floor(next / 0x1_0000_0000)
+      low = next >>> 0
+    }
+    this.high = high >>> 0
+    this.low = low
+    return high <= 0xffff_ffff
+  }
+
+  /** The characters of a text behind a prefix of so many; false where the text is no id with such a prefix. */
+  readWhole(id: string, prefixLetters: number): boolean {
+    if (id.length !== prefixLetters + idLetters) return false
+    let high = 0
+    let low = 0
+    for (let at = prefixLetters; at < id.length; at++) {
+      const digit = digits[id.charCodeAt(at)] ?? -1
       if (digit < 0) return false
       const next = low * base + digit
       high = high * base + Math.floor(next / 0x1_0000_0000)

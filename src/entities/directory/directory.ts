@@ -1,17 +1,19 @@
 // Maps key pairs of companies and users to ids, per environment. On one node the directory is the authority for who
 // owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and decides every claim before a
-// message is sent. The actors hold the keys of each entity; the directory only finds them.
+// message is sent. The actors hold the keys of each entity; the directory only finds them. Pairs and entities lie in
+// shared memory (pair-index.ts, entity-table.ts); what only writes under way need is here.
 
 import { newId } from '../../account/ids.js'
 import type { KeyPair } from '../../core/model/entity-state.js'
 import type { Fact } from '../../core/model/message.js'
 import { ownText } from '../../wire/message-codec.js'
+import { EntityTable } from './entity-table.js'
+import { EnvironmentNumbers } from './environment-numbers.js'
 import { KeyIndex } from './key-index.js'
 import { KeyLookupCache } from './key-lookup-cache.js'
+import { PairIndex, servicePrefix } from './pair-index.js'
 
 export type DirectoryKind = 'company' | 'user'
-
-const servicePrefix = { company: 'comp_', user: 'user_' } as const
 
 /** The result of resolving keys (and perhaps an id). */
 export type Resolution =
@@ -54,8 +56,6 @@ interface Retired {
 
 const fromNobody: readonly string[] = []
 
-const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
-
 /**
  * Owned pairs, and pairs claimed by requests in flight. A claim counts at once, so that two simultaneous upserts with
  * one new key get the same id (CU-19). It is kept when the write is durable and released when it was refused or lost.
@@ -64,40 +64,37 @@ const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
  * a pair belongs to the entity.
  */
 export class Directory {
+  private readonly numbers = new EnvironmentNumbers()
   /** Ids by pair. */
-  readonly pairs = new KeyIndex<string>()
+  readonly pairs = new PairIndex(this.numbers)
+  private readonly entities = new EntityTable(this.numbers)
   private readonly claims = new KeyIndex<Claim>()
   /** Ids that own a pair by a fact that came while another entity had it here: theirs once that one gives it up. */
   private readonly heirs = new KeyIndex<string>()
-  /** Ids of entities by environment. A set entry costs a third less than a map entry. */
-  private readonly environments = new Map<string, Set<string>>()
-  /** Number of users by environment. */
-  private readonly users = new Map<string, number>()
   /** Entities whose creation is not known to be durable. */
   private readonly unconfirmed = new Set<string>()
   /** Entities whose deletion is in flight. They are not found any more. */
   private readonly retired = new Map<string, Retired>()
   /** Claims, by entity, on pairs of entities whose deletion is in flight. */
   private readonly taking = new Map<string, Set<Claim>>()
-  /** Company id or ids of each user (EV-35). */
-  private readonly memberships = new Map<string, string | string[]>()
-  /** Number of users by company id. */
-  private readonly members = new Map<string, number>()
   /** Epoch: incremented when a pair may have moved or an id been removed. Caches compare it. */
   keyEpoch = 0
   private readonly met = { company: new KeyLookupCache(), user: new KeyLookupCache() }
 
   /** Number of companies and users. */
   get size(): number {
-    let size = 0
-    for (const entities of this.environments.values()) size += entities.size
-    return size
+    return this.entities.size
+  }
+
+  /** Bytes of shared memory. */
+  get bytes(): number {
+    return this.entities.bytes + this.pairs.bytes
   }
 
   /** Number of companies or users of an environment, including those being created or deleted. */
   countOf(kind: DirectoryKind, environmentId: string): number {
-    const users = this.users.get(environmentId) ?? 0
-    return kind === 'user' ? users : (this.environments.get(environmentId)?.size ?? 0) - users
+    const { entities, users } = this.entities.countOf(environmentId)
+    return kind === 'user' ? users : entities - users
   }
 
   /** Number of distinct key names of companies or users of an environment. */
@@ -109,18 +106,9 @@ export class Directory {
     return this.pairs.hasName(kind, environmentId, name)
   }
 
-  private drop(environmentId: string, id: string): void {
-    if (this.environments.get(environmentId)?.delete(id) && isUser(id))
-      this.users.set(environmentId, this.users.get(environmentId)! - 1)
-  }
-
   /** Whether the entity exists in this environment. */
   has(environmentId: string, id: string): boolean {
-    return this.isKnown(environmentId, id) && !this.isRetired(id)
-  }
-
-  private isKnown(environmentId: string, id: string): boolean {
-    return this.environments.get(environmentId)?.has(id) === true
+    return this.entities.has(environmentId, id) && !this.isRetired(id)
   }
 
   private isRetired(id: string): boolean {
@@ -310,7 +298,7 @@ export class Directory {
     }
     if (held || !this.unconfirmed.delete(id)) return
     this.keyEpoch++
-    this.drop(environmentId, id)
+    this.entities.remove(environmentId, id)
   }
 
   /** Release a pair: it is free, or belongs again to the entity whose deletion is still in flight. */
@@ -362,21 +350,18 @@ export class Directory {
     this.keyEpoch++
     const retired = this.retired.get(id)
     if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
-    for (const companyId of this.held(id)) this.count(companyId, -1)
-    this.drop(environmentId, id)
+    for (const companyId of this.entities.companiesOf(id)) this.entities.countUsers(companyId, -1)
+    this.entities.remove(environmentId, id)
     this.unconfirmed.delete(id)
     this.retired.delete(id)
     this.taking.delete(id)
-    this.memberships.delete(id)
-    this.members.delete(id)
   }
 
   /** Remove everything of a deleted environment (AL-13). */
   forgetEnvironment(environmentId: string): void {
     this.keyEpoch++
-    for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
-    this.environments.delete(environmentId)
-    this.users.delete(environmentId)
+    for (const id of this.entities.idsOf(environmentId)) this.forget(environmentId, id)
+    this.entities.forgetEnvironment(environmentId)
     this.pairs.forgetEnvironment(environmentId)
     this.claims.forgetEnvironment(environmentId)
     this.heirs.forgetEnvironment(environmentId)
@@ -384,56 +369,35 @@ export class Directory {
 
   /** Existing companies of a user, oldest membership first. */
   companiesOf(environmentId: string, userId: string): readonly string[] {
-    return this.held(userId).filter(companyId => this.has(environmentId, companyId))
-  }
-
-  private held(userId: string): readonly string[] {
-    const held = this.memberships.get(userId)
-    return held === undefined ? [] : typeof held === 'string' ? [held] : held
+    return this.entities.companiesOf(userId).filter(companyId => this.has(environmentId, companyId))
   }
 
   /** Whether the user is a member of the company. */
   isMember(userId: string, companyId: string): boolean {
-    const held = this.memberships.get(userId)
-    return typeof held === 'string' ? held === companyId : (held?.includes(companyId) ?? false)
+    return this.entities.isMember(userId, companyId)
   }
 
   /** Number of users of a company. */
   membersOf(companyId: string): number {
-    return this.members.get(companyId) ?? 0
+    return this.entities.usersOf(companyId)
   }
 
   join(userId: string, companyId: string): void {
     if (this.isMember(userId, companyId)) return
-    const held = this.memberships.get(userId)
-    if (held === undefined) this.memberships.set(userId, companyId)
-    else if (typeof held === 'string') this.memberships.set(userId, [held, companyId])
-    else held.push(companyId)
-    this.count(companyId, 1)
+    this.entities.keep(userId, [...this.entities.companiesOf(userId), companyId])
+    this.entities.countUsers(companyId, 1)
   }
 
   leave(userId: string, companyId: string): void {
     if (!this.isMember(userId, companyId)) return
-    const left = this.held(userId).filter(one => one !== companyId)
-    if (left.length === 0) this.memberships.delete(userId)
-    else this.memberships.set(userId, left)
-    this.count(companyId, -1)
+    const left = this.entities.companiesOf(userId).filter(one => one !== companyId)
+    this.entities.keep(userId, left)
+    this.entities.countUsers(companyId, -1)
   }
 
-  private count(companyId: string, by: number): void {
-    const count = this.membersOf(companyId) + by
-    if (count > 0) this.members.set(companyId, count)
-    else this.members.delete(companyId)
-  }
-
-  /** Add an entity from Postgres, at start. */
+  /** Add an entity from Postgres, at start. errors: Error for a text that is no id. */
   load(environmentId: string, id: string): void {
-    const entities = this.environments.get(environmentId)
-    const before = entities?.size ?? 0
-    if (entities === undefined) this.environments.set(environmentId, new Set([id]))
-    else entities.add(id)
-    if (isUser(id) && (entities?.size ?? 1) > before)
-      this.users.set(environmentId, (this.users.get(environmentId) ?? 0) + 1)
+    this.entities.add(environmentId, id)
   }
 
   /** Add a key pair from Postgres, at start. Returns its former owner, or null. */

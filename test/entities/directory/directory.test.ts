@@ -1,10 +1,13 @@
 // Owner of a pair while writes are in flight, lost, refused or late.
 import t from 'tap'
 import type { Effect, Fact } from '../../../src/core/model/message.js'
+import { derivedId } from '../../../src/core/values/id.js'
 import { Directory, isServiceId } from '../../../src/entities/directory/directory.js'
 import { sentKey } from '../../control/sent-key.js'
 
 const env = 'env_1'
+const comp = (name: string) => derivedId('comp_', name)
+const user = (name: string) => derivedId('user_', name)
 type Pairs = readonly (readonly [string, string])[]
 
 /** A directory of companies in one environment. */
@@ -66,10 +69,10 @@ t.test('a key finds by its bytes whom it finds by its text', async t => {
     t.equal(bytesOf('a', '2'), null)
     t.equal(bytesOf('a', '1', 'user'), null)
   }
-  directory.load(env, 'comp_later')
-  t.equal(directory.loadPair('company', env, 'comp_later', 'a', '1'), one)
-  t.equal(bytesOf('a', '1'), 'comp_later', 'what a store knows of later')
-  directory.forget(env, 'comp_later')
+  directory.load(env, comp('later'))
+  t.equal(directory.loadPair('company', env, comp('later'), 'a', '1'), one)
+  t.equal(bytesOf('a', '1'), comp('later'), 'what a store knows of later')
+  directory.forget(env, comp('later'))
   t.equal(bytesOf('a', '1'), null)
 })
 
@@ -150,12 +153,12 @@ t.test('CU-50 who is being deleted is found no more, and its pairs may be claime
     ['a', '1'],
     ['b', '2'],
   ])
-  directory.join('user_1', id)
+  directory.join(user('1'), id)
   directory.retire('company', env, id)
   t.notOk(directory.has(env, id))
   t.same(find({ a: '1' }), { found: null, reason: 'unknown' })
   t.same(find({ id }), { found: null, reason: 'unknown_id' })
-  t.same(directory.companiesOf(env, 'user_1'), [])
+  t.same(directory.companiesOf(env, user('1')), [])
   const next = directory.mint('company', env)
   claim(next, [['a', '1']])
   t.equal(owner('a', '1'), next)
@@ -198,27 +201,27 @@ t.test(
 t.test('EV-35, CU-50 memberships and their number', async t => {
   const { directory, settle } = house()
   const [one, two] = [settle([['a', '1']]), settle([['a', '2']])]
-  t.same(directory.companiesOf(env, 'user_1'), [])
-  directory.join('user_1', one)
-  directory.join('user_1', one)
-  t.same(directory.companiesOf(env, 'user_1'), [one])
-  directory.join('user_1', two)
-  directory.join('user_1', two)
-  directory.join('user_2', two)
-  t.same(directory.companiesOf(env, 'user_1'), [one, two])
+  t.same(directory.companiesOf(env, user('1')), [])
+  directory.join(user('1'), one)
+  directory.join(user('1'), one)
+  t.same(directory.companiesOf(env, user('1')), [one])
+  directory.join(user('1'), two)
+  directory.join(user('1'), two)
+  directory.join(user('2'), two)
+  t.same(directory.companiesOf(env, user('1')), [one, two])
   t.equal(directory.membersOf(one), 1)
   t.equal(directory.membersOf(two), 2)
-  t.ok(directory.isMember('user_1', two))
-  directory.leave('user_1', one)
-  directory.leave('user_1', one)
-  t.same(directory.companiesOf(env, 'user_1'), [two])
+  t.ok(directory.isMember(user('1'), two))
+  directory.leave(user('1'), one)
+  directory.leave(user('1'), one)
+  t.same(directory.companiesOf(env, user('1')), [two])
   t.equal(directory.membersOf(one), 0)
-  directory.forget(env, 'user_2')
+  directory.forget(env, user('2'))
   t.equal(directory.membersOf(two), 1, 'a user takes its memberships along')
   directory.forget(env, two)
-  t.same(directory.companiesOf(env, 'user_1'), [], 'so does a company')
+  t.same(directory.companiesOf(env, user('1')), [], 'so does a company')
   t.equal(directory.membersOf(two), 0)
-  directory.leave('user_1', two)
+  directory.leave(user('1'), two)
   t.equal(directory.membersOf(two), 0)
 })
 
@@ -226,7 +229,7 @@ t.test('facts that a shard found in its journal are applied again; twice equals 
   const { directory, owner } = house()
   const fact = (fx: Fact['fx'], over: Partial<Fact> = {}): Fact => ({
     k: 'c',
-    id: 'comp_1',
+    id: comp('1'),
     env,
     at: 1,
     fx,
@@ -241,17 +244,17 @@ t.test('facts that a shard found in its journal are applied again; twice equals 
     { t: 'key', name: 'a', value: '3', was: '1' },
     { t: 'key_removed', name: 'b', value: '2' },
   ])
-  const joined = fact([{ t: 'joined', companyId: 'comp_1' }], { k: 'u', id: 'user_1' })
+  const joined = fact([{ t: 'joined', companyId: comp('1') }], { k: 'u', id: user('1') })
   for (const one of [made, changed, joined, joined]) directory.replay(one)
-  t.equal(owner('a', '3'), 'comp_1')
+  t.equal(owner('a', '3'), comp('1'))
   t.equal(owner('a', '1'), null)
   t.equal(owner('b', '2'), null)
-  t.equal(directory.membersOf('comp_1'), 1)
-  directory.replay(fact([{ t: 'left', companyId: 'comp_1' }], { k: 'u', id: 'user_1' }))
-  t.equal(directory.membersOf('comp_1'), 0)
+  t.equal(directory.membersOf(comp('1')), 1)
+  directory.replay(fact([{ t: 'left', companyId: comp('1') }], { k: 'u', id: user('1') }))
+  t.equal(directory.membersOf(comp('1')), 0)
   directory.replay(fact([{ t: 'deleted', keys: [['a', '3']] }]))
   t.equal(owner('a', '3'), null)
-  t.notOk(directory.has(env, 'comp_1'))
+  t.notOk(directory.has(env, comp('1')))
   directory.replay(fact([{ t: 'created', name: 'x', atMs: 1 }], { k: 'e' }))
   t.equal(directory.size, 0)
 })
@@ -259,11 +262,11 @@ t.test('facts that a shard found in its journal are applied again; twice equals 
 t.test('AL-13 an environment goes with all that is in it', async t => {
   const { directory, owner, settle } = house()
   settle([['a', '1']])
-  directory.load('env_2', 'comp_2')
-  directory.loadPair('company', 'env_2', 'comp_2', 'a', '1')
+  directory.load('env_2', comp('2'))
+  directory.loadPair('company', 'env_2', comp('2'), 'a', '1')
   directory.forgetEnvironment(env)
   t.equal(owner('a', '1'), null)
-  t.same(directory.resolve('company', 'env_2', { a: '1' }), { found: 'comp_2' })
+  t.same(directory.resolve('company', 'env_2', { a: '1' }), { found: comp('2') })
   t.equal(directory.size, 1)
 })
 
@@ -278,18 +281,18 @@ t.test('CU-19 a pair that another node gave away while a write here claims it', 
     const { directory, owner, claim, release, confirm } = house()
     const here = directory.mint('company', env)
     claim(here, [['a', '1']])
-    directory.replay(factOf('comp_there', [created, given('a', '1')]))
+    directory.replay(factOf(comp('there'), [created, given('a', '1')]))
     t.equal(owner('a', '1'), here, 'until the write here is settled')
     if (way === 'the write fails') {
       release(here, [['a', '1']])
-      t.equal(owner('a', '1'), 'comp_there')
+      t.equal(owner('a', '1'), comp('there'))
     } else {
       confirm(here, [['a', '1']], [])
       t.equal(owner('a', '1'), here)
       directory.replay(factOf(here, [removed('a', '1')]))
-      t.equal(owner('a', '1'), 'comp_there')
+      t.equal(owner('a', '1'), comp('there'))
     }
-    directory.replay(factOf('comp_there', [removed('a', '1')]))
+    directory.replay(factOf(comp('there'), [removed('a', '1')]))
     t.equal(owner('a', '1'), null)
   }
 })
@@ -297,7 +300,7 @@ t.test('CU-19 a pair that another node gave away while a write here claims it', 
 t.test('CU-19 facts of two shards in either order give a pair to its last owner', async t => {
   const facts = {
     gives: (id: string) => factOf(id, [removed('a', '1')]),
-    takes: factOf('comp_next', [created, given('a', '1')]),
+    takes: factOf(comp('next'), [created, given('a', '1')]),
   }
   for (const order of [
     ['gives', 'takes'],
@@ -307,7 +310,7 @@ t.test('CU-19 facts of two shards in either order give a pair to its last owner'
     const first = settle([['a', '1']])
     const epoch = directory.keyEpoch
     for (const name of order) directory.replay(name === 'gives' ? facts.gives(first) : facts.takes)
-    t.equal(owner('a', '1'), 'comp_next', order.join())
+    t.equal(owner('a', '1'), comp('next'), order.join())
     t.not(directory.keyEpoch, epoch, 'caches look again')
   }
 })
@@ -318,21 +321,21 @@ t.test(
     const { directory, owner, settle, claim, release } = house()
     const former = settle([['a', '1']])
     directory.retire('company', env, former)
-    directory.replay(factOf('comp_next', [created, given('a', '1')]))
+    directory.replay(factOf(comp('next'), [created, given('a', '1')]))
     const here = directory.mint('company', env)
     claim(here, [['a', '1']])
     t.same(directory.awaited(here), [former])
     release(here, [['a', '1']])
     directory.free('company', env, former, [['a', '1']])
     directory.forget(env, former)
-    t.equal(owner('a', '1'), 'comp_next')
+    t.equal(owner('a', '1'), comp('next'))
   },
 )
 
 t.test('an owner by an early fact that gave the pair up before its turn does not get it', async t => {
   const { directory, owner, settle } = house()
   const first = settle([['a', '1']])
-  directory.replay(factOf('comp_next', [created, given('a', '1'), removed('a', '1')]))
+  directory.replay(factOf(comp('next'), [created, given('a', '1'), removed('a', '1')]))
   directory.replay(factOf(first, [removed('a', '1')]))
   t.equal(owner('a', '1'), null)
 })

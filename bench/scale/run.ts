@@ -1,0 +1,96 @@
+// npm run bench -- scale: what a service does with more cores. Its threads have a slow core each; the load generator and
+// the stores have the machine. All contenders run at once and are measured by turns; a row is the median of pairs with
+// the first one.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { assertWrk } from '../http/wrk.js'
+import { inWork } from '../interrupted.js'
+import { median } from '../median.js'
+import { keepChanging } from '../population/changes.js'
+import { prepareRow, type Service, send } from '../population/measure.js'
+import { type Row, rows } from '../population/rows.js'
+import { startPopulated } from '../population/town.js'
+import { caughtUp, stop } from '../product.js'
+import { type Measured, record, root } from '../record.js'
+import { Confined, slowCores } from './slow-cores.js'
+
+const keys = ['check', 'event', 'batch100']
+/** Shards of each contender; the first one is what the others are measured against. */
+const contenders = [1, 2, 4] as const
+const warmUpSeconds = 6
+const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 4)
+
+interface Running {
+  readonly name: string
+  readonly service: Service
+}
+
+/** rounds: of each contender and row. */
+export async function benchScale(rounds: number): Promise<void> {
+  const way = slowCores()
+  if ('reason' in way) {
+    console.log(`scale is skipped: ${way.reason}`)
+    return
+  }
+  await assertWrk()
+  const work = join(root, 'data', `bench-scale-${process.pid}`)
+  await inWork(work, async () => {
+    const running: Running[] = []
+    const ends: (() => Promise<void>)[] = []
+    try {
+      for (const shards of contenders) {
+        const folder = join(work, `shards-${shards}`)
+        mkdirSync(folder, { recursive: true })
+        const settings = { TOLLGATE_SHARDS: String(shards) }
+        const { child, port, population } = await startPopulated('village', folder, settings)
+        ends.push(() => stop(child))
+        const name = `1 front, ${shards} ${shards === 1 ? 'shard' : 'shards'}`
+        running.push({ name, service: { port, pid: child.pid!, population } })
+      }
+      // on whole cores: what is not loaded and compiled yet would be most of a round on slow ones
+      const measured: { readonly row: Row; readonly file: string }[] = []
+      for (const row of rows.filter(({ key }) => keys.includes(key))) {
+        const { file } = await prepareRow(row, running[0]!.service, work)
+        for (const { service } of running)
+          await send(file, service.port, row.connections, warmUpSeconds, row.header)
+        measured.push({ row, file })
+      }
+      for (const { service } of running) {
+        await caughtUp(service.port)
+        const confined = new Confined(way, service.pid)
+        ends.push(async () => confined.free())
+      }
+      const results: Measured[] = []
+      for (const { row, file } of measured) results.push(...(await measureRow(row, file, running, rounds)))
+      if (rounds >= 5) record('scale', results)
+    } finally {
+      for (const end of ends.toReversed()) await end()
+    }
+  })
+}
+
+async function measureRow(
+  row: Row,
+  file: string,
+  running: readonly Running[],
+  rounds: number,
+): Promise<readonly Measured[]> {
+  const rates = running.map(() => [] as number[])
+  for (let round = 0; round < rounds; round++)
+    for (const [index, { service }] of running.entries()) {
+      const changes = keepChanging(service.port, service.population)
+      const { perSecond } = await send(file, service.port, row.connections, seconds, row.header)
+      await changes.stop()
+      if (row.writes) await caughtUp(service.port)
+      rates[index]!.push(perSecond * row.items)
+    }
+  return running.flatMap(({ name }, index) => {
+    const title = `${row.title}: ${name}`
+    const ratio = median(rates[index]!.map((rate, round) => rate / rates[0]![round]!))
+    const value = Math.round(median(rates[index]!))
+    console.log(`${title}: ${value.toLocaleString('en')} ${row.unit}, ${ratio.toFixed(2)} × the first`)
+    const rate: Measured = { name: title, value, unit: row.unit, goal: '' }
+    if (index === 0) return [rate]
+    return [rate, { name: `${title}, of the first`, value: Number(ratio.toFixed(2)), unit: '×', goal: '' }]
+  })
+}
