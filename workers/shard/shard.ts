@@ -19,8 +19,8 @@ import {
   type Effect,
   type Fact,
   isQuestion,
-  type OutlineQuestion,
   type Question,
+  type ShownQuestion,
   type UserMessage,
 } from '../../src/core/model/message.js'
 import type { DomainEvent } from '../../src/core/model/notices.js'
@@ -39,16 +39,9 @@ import { Positions } from '../../src/wire/positions.js'
 import { Changes } from '../../src/wire/version-counters.js'
 import { type Actor, Actors, timeOf } from './actors.js'
 import { Catalogs } from './catalogs.js'
-import {
-  answerExpiresAt,
-  answerOf,
-  briefIn,
-  raiseRecorded,
-  rememberAnswer,
-  tellSeen,
-} from './checks/answer.js'
+import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './checks/answer.js'
 import { FlagChecks, reportMs } from './checks/checks.js'
-import { Outlines } from './checks/describe.js'
+import { Outlines, type Shown } from './checks/describe.js'
 import { WholeAnswers } from './checks/whole-answers.js'
 import { type EventClaims, HeldKeys, sorted } from './events/claimed.js'
 import { lookAfter, lookBefore } from './events/event-detector.js'
@@ -357,10 +350,8 @@ class Shard {
     const event = m.type === 'event' ? m.event : null
     if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
     if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
-    const shows = 'shows' in m ? m.shows : undefined
-    const shown =
-      shows?.type === 'outline' ? { outline: this.outlined(actor, env, shows, at) } : shows && briefIn(actor)
-    const reply = shown === undefined ? decision.reply : { ...(decision.reply as WriteReply), ...shown }
+    const shown = 'shows' in m && m.shows ? this.shown(actor, env, m.shows, at) : null
+    const reply = shown === null ? decision.reply : { ...(decision.reply as WriteReply), ...shown }
     this.writes.answered(n, reply, actor ? actor.state.sequence : this.next - 1)
   }
 
@@ -484,15 +475,15 @@ class Shard {
       return this.wholes.answer(n, actor, catalog, this.catalogs.editionOf(env), question.context, at)
     const reply =
       question.type === 'outline' && question.known !== undefined
-        ? this.outlined(actor, env, question, at)
+        ? (this.shown(actor, env, question, at).outline ?? null)
         : answerOf(this.checks, catalog, actor, question, at)
     const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
     if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
     this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
   }
 
-  private outlined(actor: Actor | null, env: string, question: OutlineQuestion, at: number): string | null {
-    return this.outlines.of(actor, this.catalogs.of(env), this.catalogs.editionOf(env), at, question)
+  private shown(actor: Actor | null, env: string, question: ShownQuestion, at: number): Shown {
+    return this.outlines.shown(actor, this.catalogs.of(env), this.catalogs.editionOf(env), at, question)
   }
 
   private hold(data: CatalogData): void {

@@ -27,7 +27,7 @@ export class EntityTable {
   private readonly counts = new Map<string, Count>()
   /** Companies of users with several, oldest first. */
   private readonly several = new Map<string, string[]>()
-  /** What was said of entities that are not here yet: facts of two shards have no common order. */
+  /** Memberships of entities that are not here yet: facts of two shards have no common order. */
   private readonly earlyCompanies = new Map<string, readonly string[]>()
   private readonly earlyUsers = new Map<string, number>()
   private readonly ids = new IdReader()

@@ -39,7 +39,7 @@ export interface TableShape {
   readonly indexBits: number
 }
 
-/** What other threads need to read a table. */
+/** A table as another thread opens it. */
 export interface SharedTable {
   readonly shape: TableShape
   readonly own: SharedArrayBuffer

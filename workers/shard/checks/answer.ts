@@ -2,10 +2,8 @@
 import type { Catalog } from '../../../src/core/catalog.js'
 import { cacheableUntil } from '../../../src/core/checks/cacheable-until.js'
 import { explainFlag } from '../../../src/core/checks/explain.js'
-import { keyPairs } from '../../../src/core/company/entity.js'
 import { briefOf, encodeUser } from '../../../src/core/company/state.js'
 import { describeCredits } from '../../../src/core/live/company-accounts.js'
-import type { WriteReply } from '../../../src/core/model/entity-state.js'
 import type { Effect, Question } from '../../../src/core/model/message.js'
 import { CachedPredicates, type ReadSet } from '../../../src/core/rules/read-set.js'
 import type { Changes } from '../../../src/wire/version-counters.js'
@@ -46,12 +44,6 @@ export function answerOf(
     case 'brief':
       return actor?.state.exists ? briefOf(actor.state) : null
   }
-}
-
-/** What the reply to a write has of its entity in short: nothing where that is gone. */
-export function briefIn(actor: Actor | null): Pick<WriteReply, 'brief'> {
-  if (actor === null || !actor.state.exists) return {}
-  return { brief: { ...briefOf(actor.state), keys: keyPairs(actor.state) } }
 }
 
 /** TTL of the answer to a check or of a view: the instant at which time alone may change it, epoch ms; 0: unknown. */

@@ -2,8 +2,9 @@
 
 import type { Catalog } from '../../../src/core/catalog.js'
 import { snapshotUntil } from '../../../src/core/checks/cacheable-until.js'
+import { keyPairs } from '../../../src/core/company/entity.js'
 import { shownEventNamesMax } from '../../../src/core/company/entity-bounds.js'
-import { encodeCompany, encodeHead } from '../../../src/core/company/state.js'
+import { briefOf, encodeCompany, encodeHead } from '../../../src/core/company/state.js'
 import { reportEntitlement, resolveEntitlement } from '../../../src/core/entitlements/entitlement.js'
 import { featureUsages } from '../../../src/core/live/feature.js'
 import { LiveCompany } from '../../../src/core/live/live-company.js'
@@ -11,7 +12,8 @@ import type { Company } from '../../../src/core/model/company-state.js'
 import type { Counter } from '../../../src/core/model/counters.js'
 import type { CompanyDescription, CompanyLine } from '../../../src/core/model/descriptions.js'
 import type { EntitlementReport } from '../../../src/core/model/entitlement-report.js'
-import type { Effect, OutlineQuestion, Question } from '../../../src/core/model/message.js'
+import type { WriteReply } from '../../../src/core/model/entity-state.js'
+import type { Effect, Question, ShownQuestion } from '../../../src/core/model/message.js'
 import { scheduleShown } from '../../../src/core/plans/landing.js'
 import { lastUseMs, readAll } from '../../../src/core/usage/counter.js'
 import { amountToNumber } from '../../../src/core/values/amount.js'
@@ -116,6 +118,9 @@ function outlineAgain(
   return packOutline({ ...head, entitlements, metrics, balances: balancesJson(live) }, mark)
 }
 
+/** The part of a write's reply that shows what was written. */
+export type Shown = Pick<WriteReply, 'brief' | 'outline'>
+
 /** Outlines of a shard's companies. `run` names this life of the shard. */
 export class Outlines {
   /** Marks of figures given so far. */
@@ -123,16 +128,20 @@ export class Outlines {
 
   constructor(private readonly run: string) {}
 
-  /** The outline of a company; its figures are left out where the asker has them. Null: there is no company. */
-  of(
+  /** An entity as its asker wants it: in short, or its outline; figures that the asker has are left out of that. */
+  shown(
     actor: Actor | null,
     catalog: Catalog,
     edition: number,
     atMs: number,
-    { known = '' }: OutlineQuestion,
-  ): string | null {
-    if (actor?.k !== 'c' || !actor.state.exists) return null
-    return outlineAgain(actor, catalog, edition, atMs, known, () => `${this.run} ${++this.marks}`)
+    question: ShownQuestion,
+  ): Shown {
+    if (question.type === 'brief')
+      return actor?.state.exists ? { brief: { ...briefOf(actor.state), keys: keyPairs(actor.state) } } : {}
+    if (actor?.k !== 'c' || !actor.state.exists) return { outline: null }
+    const { known = '' } = question
+    const mark = () => `${this.run} ${++this.marks}`
+    return { outline: outlineAgain(actor, catalog, edition, atMs, known, mark) }
   }
 }
 
