@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Config, ConfigError, plainStores, rootAdvice } from './config.js'
 import { WaitingServer } from './front/http/waiting.js'
+import { chooseMechanisms } from './host/few-cores.js'
 import { afterRequests } from './host/thread-priority.js'
 import { type Addresses, Opened, type Tollgate } from './opened.js'
 import { clockFloor } from './recovery/clock-mark.js'
@@ -44,6 +45,8 @@ async function open(
   opened: Opened,
   signal: AbortSignal | undefined,
 ): Promise<Tollgate> {
+  // before any thread starts
+  chooseMechanisms(config)
   const phases = new Phases()
   mustHaveStores(config)
   mustTakeFiles(config.dataDir)
@@ -137,7 +140,7 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
     clickhouseUrl === null
       ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(one => {
           // until then requests wait for its results
-          opened.whenServing(() => one.lower(afterRequests))
+          if (config.threadPriorities) opened.whenServing(() => one.lower(afterRequests))
           opened.clickhouse = one
           return one.address
         })

@@ -12,10 +12,12 @@ export interface Settings {
   readonly TOLLGATE_BODIES_BYTES_MAX?: Whole | undefined
   readonly TOLLGATE_CHECKPOINT_INTERVAL_MS?: Whole | undefined
   readonly TOLLGATE_CHUNKED_BODIES?: Truth | undefined
+  readonly TOLLGATE_CLICKHOUSE_THROTTLE?: Truth | undefined
   readonly TOLLGATE_CLOCK_BACK?: Truth | undefined
   readonly TOLLGATE_COMPANIES_MAX?: Whole | undefined
   readonly TOLLGATE_COMPANY_VIEWS_BYTES?: Whole | undefined
   readonly TOLLGATE_CORS_ORIGINS?: string | undefined
+  readonly TOLLGATE_IDLE_COLLECTIONS?: Truth | undefined
   readonly TOLLGATE_PUBLIC_URL?: string | undefined
   readonly TOLLGATE_OIDC_ISSUER?: string | undefined
   readonly TOLLGATE_OIDC_CLIENT_ID?: string | undefined
@@ -47,6 +49,7 @@ export interface Settings {
   readonly TOLLGATE_SHARDS?: Whole | undefined
   readonly TOLLGATE_SHARED_PORT?: Truth | undefined
   readonly TOLLGATE_SLOW_REQUEST_MS?: Whole | undefined
+  readonly TOLLGATE_THREAD_PRIORITIES?: Truth | undefined
   readonly TOLLGATE_TRUST_PROXY?: Truth | undefined
   readonly TOLLGATE_USERS_MAX?: Whole | undefined
   readonly TOLLGATE_WEBHOOK_PENDING_BYTES?: Whole | undefined

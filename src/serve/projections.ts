@@ -47,7 +47,7 @@ export async function startProjecting(
   opened.add(() => shards.tellChecks())
   if (late.isAway) late.begin({ projections, dedupe, sinceMs: missingMs })
   opened.add(() => late.stop())
-  later.yielding = openYielding(opened, projections)
+  later.yielding = config.clickhouseThrottle ? openYielding(opened, projections) : null
   const directories = journals.options.map(one => one.journalDir)
   const backlog = cluster?.backlog ?? new Backlog(directories, config.journalBacklogBytesMax)
   opened.add(async () => backlog.stop())

@@ -5,8 +5,8 @@ import type { Quotas } from '../entities/directory/quotas.js'
 import type { Dedupe } from '../entities/idempotency/dedupe.js'
 import type { Limits } from '../front/http/admission/limits.js'
 import { openApp } from '../front/http/apps/open-app.js'
+import { broadcasting } from '../front/http/broadcast.js'
 import { Server } from '../front/http/server.js'
-import { telling } from '../front/http/telling.js'
 import type { Services } from '../kit/services.js'
 import type { LateClickHouse } from '../recovery/late-clickhouse.js'
 import { registerDocuments } from './openapi/pages.js'
@@ -57,7 +57,7 @@ export async function openServer(
         ...fullQuotas(quotas, environmentIds()),
       ],
     },
-    routes: cluster === null ? routes : telling(routes, cluster.changing),
+    routes: cluster === null ? routes : broadcasting(routes, cluster.changing),
     ...(cluster && { mayAnswer: () => cluster.node.members.isAlive }),
     audit,
     documents: registerDocuments,

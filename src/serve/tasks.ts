@@ -32,7 +32,7 @@ const sealMs = (redisKeysMs: number): number => Math.min(10_000, redisKeysMs / 4
 
 /** Start the tasks of the HTTP thread. `opened` stops them and writes everything they gathered. */
 export function startTasks(
-  { config: { redisKeysMs }, opened, later }: Opening,
+  { config: { redisKeysMs, idleCollections }, opened, later }: Opening,
   services: Services,
   answers: ResponseCache,
   { definitions, noteChecks, divide }: Memory,
@@ -119,6 +119,7 @@ export function startTasks(
     for (let counts = rest(); counts !== null; counts = rest()) noteChecks(counts)
     await Promise.all([flushUsers(true), flushFlags()])
   })
+  if (!idleCollections) return
   const stopCollecting = collectWhenIdle()
   opened.add(async () => stopCollecting())
 }

@@ -1,5 +1,6 @@
 // The entry of a thread that reads large bodies: parsed, judged and packed, one after the other.
 import { type ParseJob, parseBody, transfersOf } from '../../src/events/parsing.js'
+import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { closed, type Port } from '../../src/wire/port.js'
 
@@ -11,7 +12,7 @@ export interface ParseTask {
 /** Runs until the port closes. A body that it cannot answer ends the thread: another one is started. */
 export default async function parse({ port }: ParseTask): Promise<void> {
   const over = closed(port)
-  collectWhenIdle()
+  if (mechanisms().idleCollections) collectWhenIdle()
   port.on('message', (job: ParseJob) => {
     const reply = parseBody(job)
     port.postMessage(reply, transfersOf(reply))

@@ -2,6 +2,7 @@
 // the committed ends. Nothing else writes companies, users, events or usage to a store.
 import { ServiceError } from '../../src/errors.js'
 import { limitConcurrency } from '../../src/host/concurrency.js'
+import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { monotonicMs } from '../../src/host/monotonic.js'
 import { afterRequests, lowerThread } from '../../src/host/thread-priority.js'
@@ -56,8 +57,8 @@ export default async function project(task: ProjectorTask): Promise<void> {
     max: journals === null ? Math.min(8, 1 + options.shards.length) : 8,
   })
   const clickhouse = openClickHouse(options.clickhouse, { max: 4 })
-  collectWhenIdle()
-  lowerThread(afterRequests)
+  if (mechanisms().idleCollections) collectWhenIdle()
+  if (mechanisms().threadPriorities) lowerThread(afterRequests)
   return runProjectors(task, {
     disk: journals?.disk ?? nodeDisk,
     rows: postgresRows(sql),

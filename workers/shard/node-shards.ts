@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { oldClaims } from '../../src/analytics/history.js'
+import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { ShardClaims } from '../../src/redis/claims.js'
 import { OwnedDisk } from '../../src/redis/disk.js'
@@ -26,7 +27,7 @@ const oldClaimsAtOnce = 2
 
 /** Runs until the port closes. */
 export default function node(task: HostTask): Promise<void> {
-  collectWhenIdle()
+  if (mechanisms().idleCollections) collectWhenIdle()
   return new Host(task).run()
 }
 

@@ -27,6 +27,7 @@ import type { DomainEvent } from '../../src/core/model/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../../src/core/model/requests.js'
 import { settleByTime } from '../../src/core/plans/settle.js'
 import { itemsOf, type UsesRequest } from '../../src/core/usage/batch.js'
+import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { nodeDisk } from '../../src/journal/disk.js'
 import { type FileJournal, openFileJournal } from '../../src/journal/file-journal.js'
@@ -61,7 +62,7 @@ import { Fate, type ShardStorage, type ShardTask, unwritten } from './task.js'
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
 export default function shard(task: ShardTask): Promise<void> {
   const sql = openPostgres(task.options.postgres, { max: 2 })
-  collectWhenIdle()
+  if (mechanisms().idleCollections) collectWhenIdle()
   return runShard(task, { disk: nodeDisk, snapshots: postgresSnapshots(sql) })
 }
 

@@ -161,20 +161,46 @@ export async function ensureDraft(
       name,
       description,
       icon,
-      ...(published && {
-        charge_type: published.charge_type,
-        billing_strategy: published.billing_strategy,
-        billing_product_id: published.billing_product_id,
-        is_trialable: published.is_trialable,
-        trial_days: published.trial_days,
-        currency: published.currency,
-        prices: asJson(tx, published.prices),
-      }),
+      ...(published && { ...copiedOf(published), prices: asJson(tx, published.prices) }),
       created_at: now,
       updated_at: now,
     })} returning *`
   if (published) await copyParts(tx, published, made!, now)
   return made!
+}
+
+/**
+ * Members of a version, and where a new draft has each from: `own` for those that are its own, `copied` from the published
+ * version. A new column that is not named here does not compile.
+ */
+const draftMembers: Readonly<Record<keyof PlanVersionRow, 'own' | 'copied'>> = {
+  id: 'own',
+  plan_id: 'own',
+  environment_id: 'own',
+  version: 'own',
+  status: 'own',
+  name: 'copied',
+  description: 'copied',
+  icon: 'copied',
+  charge_type: 'copied',
+  billing_strategy: 'copied',
+  billing_product_id: 'copied',
+  is_trialable: 'copied',
+  trial_days: 'copied',
+  currency: 'copied',
+  prices: 'copied',
+  created_at: 'own',
+  updated_at: 'own',
+  published_at: 'own',
+  deleted_at: 'own',
+}
+
+/** The members that a draft takes from the published version. */
+function copiedOf(published: PlanVersionRow): Partial<PlanVersionRow> {
+  const copied = Object.entries(published).filter(
+    ([name]) => draftMembers[name as keyof PlanVersionRow] === 'copied',
+  )
+  return Object.fromEntries(copied) as Partial<PlanVersionRow>
 }
 
 /** Copy a version's entitlements and credit grants to another version. */

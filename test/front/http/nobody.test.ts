@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { namedKeys } from '../../../src/front/http/admission/keys-in-body.js'
 import { defaultLimits } from '../../../src/front/http/admission/limits.js'
-import { Strangers } from '../../../src/front/http/admission/strangers.js'
+import { UnauthenticatedLimiter } from '../../../src/front/http/admission/unauthenticated-limiter.js'
 import { LongBodies } from '../../../src/front/http/request/long-bodies.js'
 import { post, type Route } from '../../../src/front/http/routing/route.js'
 import type { Call, RawBody } from '../../../src/kit/call.js'
@@ -168,7 +168,11 @@ t.test('security 15 an address that fails too often gets 429; a caller with a ke
 t.test('security 15 one line a second reports failures, and of a key only its beginning', async t => {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  const strangers = new Strangers({ ratePerSecond: 1, log, metrics: createMetrics().authFailures })
+  const strangers = new UnauthenticatedLimiter({
+    ratePerSecond: 1,
+    log,
+    metrics: createMetrics().authFailures,
+  })
   for (let n = 0; n < 30; n++) strangers.failed('10.0.0.1', 'sk_prod_abcdefghijkl', n)
   strangers.failed('10.0.0.2', 'chosen by the operator', 1_500)
   t.same(
@@ -182,7 +186,11 @@ t.test('security 15 one line a second reports failures, and of a key only its be
 
 t.test('security 15 budgets by address: one IPv6 network has one, the table is bounded', async t => {
   const log = createLogger({ logLevel: 'silent' })
-  const strangers = new Strangers({ ratePerSecond: 1, log, metrics: createMetrics().authFailures })
+  const strangers = new UnauthenticatedLimiter({
+    ratePerSecond: 1,
+    log,
+    metrics: createMetrics().authFailures,
+  })
   for (let n = 0; n < 20; n++) strangers.failed(`2001:db8::${n.toString(16)}`, '', 0)
   t.notOk(strangers.may('2001:db8:0:0:ffff::1', 0), 'the same 64 bits')
   t.ok(strangers.may('2001:db8:0:1::1', 0))

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { AppRequest, AppResponse } from '../apps/app.js'
-import type { Pages } from '../request/door.js'
+import type { Pages } from '../request/framed-pages.js'
 import { statusLine } from '../request/respond.js'
 import { takesGzip } from '../request/zipped.js'
 

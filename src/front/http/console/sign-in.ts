@@ -7,7 +7,7 @@ import type { SignedIn } from '../../../account/sessions.js'
 import { ServiceError } from '../../../errors.js'
 import { toFailure } from '../../../storage/failure.js'
 import type { AppResponse } from '../apps/app.js'
-import type { Pages } from '../request/door.js'
+import type { Pages } from '../request/framed-pages.js'
 import { failure, internalError, type Reply } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
 import { forwardedAddress } from '../routing/headers.js'
@@ -99,9 +99,9 @@ function registerSignOn(pages: Pages, shared: Shared, signOn: SignOn): void {
     work(async () => {
       const services = servicesOf(shared)
       try {
-        shared.strangers.take(address, performance.now())
+        shared.unauthenticated.take(address, performance.now())
         const who = await signOn.end(query, kept, services)
-        shared.strangers.giveBack(address, performance.now())
+        shared.unauthenticated.giveBack(address, performance.now())
         const value = await services.sessions.begin(who)
         const cookies = `${setCookie(value, signOn.isSecure)}\r\nSet-Cookie: ${signOn.forget}`
         return redirect('./', cookies)
@@ -123,10 +123,10 @@ async function begun(shared: Shared, text: string, address: string): Promise<str
   const services = servicesOf(shared)
   const body = parsed(text)
   const nowMs = performance.now()
-  shared.strangers.take(address, nowMs)
+  shared.unauthenticated.take(address, nowMs)
   const value = body.key === undefined ? await byLink(body.token!) : await byKey(body.key)
-  if (value === null) throw shared.strangers.failed(address, '', nowMs, true)
-  shared.strangers.giveBack(address, nowMs)
+  if (value === null) throw shared.unauthenticated.failed(address, '', nowMs, true)
+  shared.unauthenticated.giveBack(address, nowMs)
   return value
 
   async function byLink(token: string): Promise<string | null> {

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../../errors.js'
 import type { KeyRecord, NamedKey } from '../../../kit/call.js'
 import type { Admission, Judgement } from '../admission/admit.js'
+import { findCaller } from '../admission/callers.js'
 import { charge } from '../admission/charges.js'
 import { whyNoKey, whyUnknown } from '../admission/key-faults.js'
 import { keylessBytesMax } from '../admission/keys-in-body.js'
@@ -51,14 +52,18 @@ export class AdmitStage implements Caller {
     if (!compiled.route.keysInBody) throw this.unknown('')
     const long = Number(head.contentLength) > keylessBytesMax
     if (long || encodingOf(head.contentEncoding) !== 'identity') throw this.unread()
-    shared.strangers.take(this.remoteIp(), startedMs)
+    shared.unauthenticated.take(this.remoteIp(), startedMs)
     this.isKeyless = true
   }
 
   /** Admit the caller, then go on: at once when the key is in memory. Meanwhile the body arrives. */
   find(next: Next): void {
     const { shared, compiled, secret } = this.incoming
-    const found = shared.find(compiled.route, secret, this)
+    const services = shared.services!
+    const found =
+      compiled.route.scope === 'portal'
+        ? findCaller(services, secret, this)
+        : services.keys.find(secret, this)
     if (found instanceof Promise) this.reply.after(found, key => this.enter(key, next))
     else this.enter(found, next)
   }
@@ -146,7 +151,7 @@ export class AdmitStage implements Caller {
   unknown(secret: string, paid = false): ServiceError {
     const why = secret === '' ? this.keyFault : whyUnknown(this.keyHeader, secret)
     const { shared, startedMs } = this.incoming
-    return shared.strangers.failed(this.remoteIp(), secret, startedMs, paid, why)
+    return shared.unauthenticated.failed(this.remoteIp(), secret, startedMs, paid, why)
   }
 
   /** The 401 for a body that is not searched. */
@@ -165,7 +170,7 @@ export class AdmitStage implements Caller {
 
   /** Whether unknown keys of this caller may be looked up in the store. */
   mayAsk(): boolean {
-    return this.incoming.shared.strangers.may(this.remoteIp(), this.incoming.startedMs)
+    return this.incoming.shared.unauthenticated.may(this.remoteIp(), this.incoming.startedMs)
   }
 
   /** Report that a key in a known caller's body is unknown. */

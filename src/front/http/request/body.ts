@@ -93,7 +93,7 @@ export class BodyStage implements Next {
     const search = (records: readonly (KeyRecord | null)[]): void => {
       const key = records.find(record => record !== null)
       if (key === undefined) throw admit.unknown(secrets[0] ?? '', true)
-      shared.strangers.giveBack(admit.remoteIp(), startedMs)
+      shared.unauthenticated.giveBack(admit.remoteIp(), startedMs)
       admit.isKeyless = false
       incoming.contextToken = namedContext(bytes)
       admit.admit(key)
@@ -166,7 +166,7 @@ export class BodyStage implements Next {
     const { shared } = this.incoming
     this.pieces = null
     this.waiting = null
-    shared.buffered.give(this.group, this.reserved)
+    if (this.reserved > 0) shared.buffered.give(this.group, this.reserved)
     this.reserved = 0
     shared.keylessBytes -= this.keylessBytes
     this.keylessBytes = 0

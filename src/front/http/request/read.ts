@@ -49,7 +49,8 @@ export class Incoming {
     const { route } = this.compiled
     this.environmentId = head.environmentId
     if (route.noted) this.url = req.getUrl()
-    if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
+    if (route.parameters.length === 1) this.parameters = [req.getParameter(0)]
+    else if (route.parameters.length > 1) this.parameters = parametersOf(req, route.parameters.length)
     if (this.compiled.mayZip) this.zips = takesGzip(req.getHeader('accept-encoding'))
     // checks do not record the user agent
     if (route.limit !== 'check') this.userAgent = head.userAgent
@@ -60,7 +61,7 @@ export class Incoming {
     // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
     if (route.body === 'none') return
-    this.encoding = encodingOf(head.contentEncoding)
+    if (head.contentEncoding !== '') this.encoding = encodingOf(head.contentEncoding)
     if (route.parse !== null) return
     this.contentType = head.contentType
     if (head.cloudVersion !== '') this.attributes = cloudAttributes(req)

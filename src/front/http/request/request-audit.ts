@@ -2,13 +2,13 @@
 
 import type { KeyRecord } from '../../../kit/call.js'
 import type { Admission } from '../admission/admit.js'
-import { type AuditSink, Noting } from '../admission/audit-notes.js'
+import { AuditEntry, type AuditSink } from '../admission/audit-entry.js'
 import type { Incoming } from './read.js'
 
 export class RequestAudit {
   /** The body of a change. */
   requestBody: string | null = null
-  private made: Noting | null = null
+  private made: AuditEntry | null = null
 
   constructor(
     private readonly audit: AuditSink,
@@ -19,10 +19,10 @@ export class RequestAudit {
   ) {}
 
   /** The row; it is made when it is first asked for. */
-  get noting(): Noting {
+  get noting(): AuditEntry {
     const { audit, incoming, caller, reply, key } = this
     const { shared, compiled, parameters, rawQuery, url, userAgent, startedMs } = incoming
-    this.made ??= new Noting(audit, {
+    this.made ??= new AuditEntry(audit, {
       kind: compiled.route.mutates ? 'change' : 'read',
       key,
       environmentId: reply.admission?.environment?.id ?? key.environmentId,

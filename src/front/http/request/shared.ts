@@ -2,18 +2,15 @@
 
 import type { Config } from '../../../config.js'
 import { type ErrorCode, ServiceError } from '../../../errors.js'
-import type { KeyRecord } from '../../../kit/call.js'
-import type { KeyAsker, Services } from '../../../kit/services.js'
+import type { Services } from '../../../kit/services.js'
 import type { Logger, RequestLine } from '../../../log.js'
 import type { Metrics } from '../../../metrics.js'
 import { ByteShares } from '../../../turns/byte-shares.js'
-import type { AuditSink } from '../admission/audit-notes.js'
-import { findCaller } from '../admission/callers.js'
+import type { AuditSink } from '../admission/audit-entry.js'
 import { Cors } from '../admission/cors.js'
 import type { Limits } from '../admission/limits.js'
-import { Strangers } from '../admission/strangers.js'
+import { UnauthenticatedLimiter } from '../admission/unauthenticated-limiter.js'
 import type { App, AppResponse } from '../apps/app.js'
-import type { Route } from '../routing/route.js'
 import { Head } from './head.js'
 import { LongBodies } from './long-bodies.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
@@ -59,7 +56,7 @@ export class Shared {
   /** The same for unauthenticated callers. */
   keylessBytes = 0
   readonly longBodies = new LongBodies()
-  readonly strangers: Strangers
+  readonly unauthenticated: UnauthenticatedLimiter
   readonly cors: Cors
   private whenIdle: (() => void) | null = null
   private requests = 0
@@ -84,7 +81,7 @@ export class Shared {
     this.mayAnswer = options.mayAnswer ?? always
     this.buffered = new ByteShares(options.config.bodiesBytesMax)
     this.cors = new Cors(options.config.corsOrigins)
-    this.strangers = new Strangers({
+    this.unauthenticated = new UnauthenticatedLimiter({
       ratePerSecond: options.config.authFailuresPerSecond,
       log: options.log,
       metrics: options.metrics.authFailures,
@@ -92,11 +89,6 @@ export class Shared {
     })
     this.logsRequests = options.log.isLevelEnabled('debug')
     this.head = new Head(options.config.apiKeyHeaders, options.config.environmentHeaders)
-  }
-
-  /** The caller that a header names: a key, or on the portal a token of one company. Services are there. */
-  find(route: Route, secret: string, asker: KeyAsker): KeyRecord | null | Promise<KeyRecord | null> {
-    return findCaller(route, this.services!, secret, asker)
   }
 
   /** A request id for logs and error responses. */

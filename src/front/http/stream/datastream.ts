@@ -12,7 +12,7 @@ import { changedFrame, type EntityKind, errorFrame, pongFrame } from '../../stre
 import { type StreamSink, type Subscriber, slowReader } from '../../stream/subscriber.js'
 import { admit } from '../admission/admit.js'
 import type { AppRequest, AppResponse, AppSocket, SocketListener, SocketRoute } from '../apps/app.js'
-import { upgradeFault } from '../request/door.js'
+import { upgradeFault } from '../request/framed-pages.js'
 import { cutOff, Misframed } from '../request/framing.js'
 import { failure, internalError } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
@@ -109,10 +109,10 @@ export class Datastream implements SocketRoute {
       const { services } = shared
       if (services === null || shared.draining) throw new ServiceError('starting')
       const address = this.addressOf(res)
-      const unknown = () => shared.strangers.failed(address, secret, startedMs)
+      const unknown = () => shared.unauthenticated.failed(address, secret, startedMs)
       if (secret === '') throw unknown()
       const asker = {
-        mayAsk: () => shared.strangers.may(address, startedMs),
+        mayAsk: () => shared.unauthenticated.may(address, startedMs),
         wallMs: () => services.clock.wall(),
         contextToken: shared.head.signedContext || offered.context,
         remoteIp: () => address,

@@ -23,7 +23,7 @@ export type ChangeRequest = Omit<
 }
 
 /** The audit row of one request with a known key. */
-export class Noting {
+export class AuditEntry {
   private readonly id = randomUUID()
   private isNoted = false
   /** A row was written in the transaction of the change. */

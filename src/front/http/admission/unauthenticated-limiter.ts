@@ -11,7 +11,7 @@ import {
 import { ServiceError } from '../../../errors.js'
 import type { Logger } from '../../../log.js'
 import type { Metrics } from '../../../metrics.js'
-import type { AuditSink } from './audit-notes.js'
+import type { AuditSink } from './audit-entry.js'
 
 /** Addresses in memory; a new one replaces the oldest. */
 const peersMax = 10_000
@@ -19,7 +19,7 @@ const peersMax = 10_000
 const burstSeconds = 20
 const tellEveryMs = 1_000
 
-export interface StrangersOptions {
+export interface UnauthenticatedLimiterOptions {
   /** Failed authentications per second and address; 0: no limit. */
   readonly ratePerSecond: number
   readonly log: Logger
@@ -29,12 +29,12 @@ export interface StrangersOptions {
 }
 
 /** A bucket per address. A failed authentication takes one token, and so does a body that is searched for keys. */
-export class Strangers {
+export class UnauthenticatedLimiter {
   private readonly buckets = new Map<string, Bucket>()
   private toldAtMs = Number.NEGATIVE_INFINITY
   private untold = 0
 
-  constructor(private readonly options: StrangersOptions) {}
+  constructor(private readonly options: UnauthenticatedLimiterOptions) {}
 
   /** Whether an address has a token left. None is taken. */
   may(address: string, nowMs: number): boolean {

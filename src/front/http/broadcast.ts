@@ -3,7 +3,7 @@ import type { Answer } from '../../kit/call.js'
 import type { Route } from './routing/route.js'
 
 /** changing  tells other nodes of a change under a path; null: there is nothing to tell. */
-export function telling(
+export function broadcasting(
   routes: readonly Route[],
   changing: (path: string) => (() => Promise<void>) | null,
 ): readonly Route[] {
