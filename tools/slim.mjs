@@ -15,14 +15,34 @@ const inClone = process.argv.includes('--clone')
 const abis = inClone ? ['115', '127', '137'] : [process.versions.modules]
 const own = abis.map(abi => `uws_${process.platform}_${process.arch}_${abi}.node`)
 
-/** Folders of packages that a clone never loads: other module formats, and sources. */
+/** Files and folders of packages that a clone never loads: other module formats, sources, and texts in other languages. */
 const unused = [
   'lucide-react/dist/cjs',
   'lucide-react/dist/umd',
+  ...['dynamic', 'dynamicIconImports'].flatMap(name =>
+    ['d.ts', 'd.mts', 'js', 'mjs'].map(end => `lucide-react/${name}.${end}`),
+  ),
+  'playwright-core/lib/vite',
+  ...['cs', 'de', 'es', 'fr', 'it', 'ja', 'ko', 'pl', 'pt-br', 'ru', 'tr', 'zh-cn', 'zh-tw'].map(
+    language => `typescript/lib/${language}`,
+  ),
   'rxjs/dist/bundles',
   'rxjs/dist/esm5',
   'rxjs/src',
   '@base-ui/react/docs',
+  '@redocly/config/lib-esm',
+  'zod/src',
+]
+
+/**
+ * Packages that others name and nothing here runs: a compiler and a screen of the test runner, and a build for WebAssembly.
+ * Their package.json stays, so that npm does not fetch them again.
+ */
+const emptied = [
+  '@tailwindcss/oxide-wasm32-wasi',
+  '@typescript/native-preview',
+  `@typescript/native-preview-${process.platform}-${process.arch}`,
+  'es-toolkit',
 ]
 
 const native = join(packages, 'uWebSockets.js')
@@ -35,9 +55,18 @@ if (existsSync(native))
       remove(join(native, name))
 if (inClone) {
   for (const path of unused) remove(join(packages, path))
+  for (const name of emptied.filter(name => existsSync(join(packages, name))))
+    for (const entry of readdirSync(join(packages, name)))
+      if (entry !== 'package.json') remove(join(packages, name, entry))
+  for (const name of existsSync(packages) ? readdirSync(packages) : [])
+    if (name.startsWith('@opentelemetry'))
+      for (const part of readdirSync(join(packages, name)))
+        remove(join(packages, name, part, 'build', 'esnext'))
+    else if (!/^[@.]/.test(name))
+      for (const folder of ['test', 'tests', 'docs', 'benchmark']) remove(join(packages, name, folder))
   if (existsSync(packages))
     for (const entry of readdirSync(packages, { withFileTypes: true, recursive: true }))
-      if (entry.isFile() && /\.[cm]?(js|ts|css)\.map$/.test(entry.name))
+      if (entry.isFile() && /\.[cm]?(js|ts|css)\.map$|^(readme|changelog|history)\.md$/i.test(entry.name))
         remove(join(entry.parentPath, entry.name))
 } else {
   for (const name of ['test', 'bench', 'src', 'schemas', 'workers', '.tsbuildinfo'])
