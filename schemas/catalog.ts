@@ -20,6 +20,7 @@ import type {
   BillingTiersMode,
   ChargeType,
   ComparableOperator,
+  ComparableType,
   ConditionType,
   CurrencyCode,
   EntitlementPriceBehavior,
@@ -103,6 +104,8 @@ export interface CatalogCondition {
   resources?: May<Ref[] & tags.MaxItems<1000>>
   trait?: May<TraitRef>
   trait_value?: May<Text>
+  /** Default: as the type of the trait says. */
+  comparable_type?: May<ComparableType>
   comparison_trait?: May<TraitRef>
   event_subtype?: May<string & tags.MaxLength<255>>
   /** Default: all_time. */

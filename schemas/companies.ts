@@ -282,6 +282,8 @@ export interface Condition {
   resource_ids: readonly string[]
   trait_definition?: ComparedTrait
   trait_value: string
+  /** How the condition compares; absent: as the type of the trait says. */
+  comparable_type?: ComparableType
   comparison_trait_definition?: ComparedTrait
   event_subtype: string | null
   metric_period: MetricPeriod | null

@@ -190,7 +190,7 @@ interface OverrideTerms {
   note?: (string & tags.MaxLength<1024>) | null | undefined
 }
 
-/** Body of POST /company-overrides. Without `value_type` the value that is given says it. */
+/** Body of POST and PUT /company-overrides. Without `value_type` the value that is given says it. */
 export interface CompanyOverrideCreate extends EntitlementValueUpdate, OverrideTerms, Keyed {
   company_id: string
   feature_id: string

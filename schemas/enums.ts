@@ -395,7 +395,8 @@ export type SubscriptionType = (typeof subscriptionTypes)[number]
 export const timeSeriesGranularities = ['daily', 'hourly', 'monthly', 'weekly'] as const
 export type TimeSeriesGranularity = (typeof timeSeriesGranularities)[number]
 
-export const comparableTypes = ['bool', 'date', 'int', 'string'] as const
+/** `version` is of conditions alone: no type of a trait compares so by itself. */
+export const comparableTypes = ['bool', 'date', 'int', 'string', 'version'] as const
 export type ComparableType = (typeof comparableTypes)[number]
 
 export const traitTypes = ['boolean', 'currency', 'date', 'number', 'string', 'url'] as const

@@ -3,6 +3,7 @@ import typia, { type tags } from 'typia'
 import type { ComparedTrait } from './companies.js'
 import type {
   ComparableOperator,
+  ComparableType,
   ConditionType,
   EntityType,
   MetricPeriod,
@@ -68,6 +69,8 @@ export interface ConditionWrite {
   resource_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
   trait_id?: string | null | undefined
   trait_value?: (string & tags.MaxLength<1024>) | null | undefined
+  /** How a trait condition compares, `version` for one; default: as the type of the trait says. */
+  comparable_type?: ComparableType | null | undefined
   comparison_trait_id?: string | null | undefined
   event_subtype?: (string & tags.MaxLength<255>) | null | undefined
   metric_period?: MetricPeriod | null | undefined
@@ -173,6 +176,8 @@ export interface RuleConditionDetail {
   trait_definition?: ComparedTrait
   trait_entity_type: EntityType | null
   trait_value: string
+  /** How the condition compares; absent: as the type of the trait says. */
+  comparable_type?: ComparableType
   comparison_trait_id: string | null
   comparison_trait?: EntityTraitDefinition
   comparison_trait_definition?: ComparedTrait

@@ -348,6 +348,12 @@ export interface Operations
     body: CompanyOverrideCreate
     data: CompanyOverride
   }
+  /** Changes the company's override of the feature, or makes it where there is none in force. */
+  'PUT /company-overrides': {
+    id: 'putCompanyOverride'
+    body: CompanyOverrideCreate
+    data: CompanyOverride
+  }
   'GET /company-overrides/count': { id: 'countCompanyOverrides'; data: Count }
   'GET /company-overrides/{company_override_id}': { id: 'getCompanyOverride'; data: CompanyOverride }
   /** Same as PUT. */

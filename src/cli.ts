@@ -138,8 +138,8 @@ reaching(program.command('import <file>'))
 Each line is what POST /events takes, e.g.
   {"event_type": "track", "sent_at": "2026-03-01T12:00:00Z", "body": {"event": "api_call", "company": {"slug": "acme"}}}
 
-Without --as-given every event is a backfill: it needs sent_at (at most 365 days back), fills usage and history, and
-charges nothing. Interrupted? Say the same again: it goes on after the last acknowledged line (FILE.progress), and what
+Without --as-given every event is a backfill: it needs sent_at, of any age, fills usage and history,
+and charges nothing. Events older than 365 days count in sums, and are not listed singly. Interrupted? Say the same again: it goes on after the last acknowledged line (FILE.progress), and what
 was sent twice counts once, for 24 hours.`,
   )
   .action(

@@ -71,6 +71,8 @@ const settled: Readonly<Record<string, Members>> = {
   },
   // rules of flags are Rules too (FlagInPlan and Rule in the interface document)
   RuleDetail: { account_id: 'R string' },
+  // how it compares, where it says so (FE-69)
+  Condition: { comparable_type: 'O string' },
   RuleConditionDetail: {
     account_id: 'R string',
     trait_definition: 'O TraitDefinition',
@@ -78,6 +80,7 @@ const settled: Readonly<Record<string, Members>> = {
     credit_id: 'ON string',
     consumption_rate: 'ON double',
     quantity_rates: 'O map<string,double>',
+    comparable_type: 'O string',
   },
   // a created environment is an Environment in the interface document
   EnvironmentDetail: { require_context_signature: 'R boolean' },

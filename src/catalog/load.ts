@@ -227,6 +227,7 @@ function conditionDef(condition: StoredCondition): ConditionDef {
     resourceIds: condition.resource_ids,
     traitId: condition.trait_id,
     traitValue: condition.trait_value,
+    ...(condition.comparable_type && { comparableType: condition.comparable_type }),
     comparisonTraitId: condition.comparison_trait_id,
     eventSubtype: condition.event_subtype,
     metricPeriod: condition.metric_period,

@@ -1,5 +1,11 @@
 // Rules as stored: conditions and groups with wire names, each with its id and times.
-import type { ComparableOperator, ConditionType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
+import type {
+  ComparableOperator,
+  ComparableType,
+  ConditionType,
+  MetricPeriod,
+  MonthReset,
+} from '../../schemas/enums.js'
 import type { StoredQuantity } from '../core/values/quantity.js'
 
 /** A condition of a stored rule; members that do not belong to its type are null, `trait_value` is ''. */
@@ -10,6 +16,8 @@ export interface StoredCondition {
   readonly resource_ids: readonly string[]
   readonly trait_id: string | null
   readonly trait_value: string
+  /** How a trait condition compares; absent: as the type of the trait says (FE-69). */
+  readonly comparable_type?: ComparableType
   readonly comparison_trait_id: string | null
   readonly event_subtype: string | null
   readonly metric_period: MetricPeriod | null

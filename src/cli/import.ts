@@ -169,7 +169,7 @@ async function send(
 ): Promise<readonly Reject[]> {
   const fits = lines.filter(({ text }) => Buffer.byteLength(text) <= batchBytesMax)
   const body = fits.map(({ number, text }) => prepared(text, `import:${file}:${number}`, backfill)).join('\n')
-  const answer = await client.send('POST', '/event-batch?report=true', body, {
+  const answer = await client.send('POST', '/event-batch?report=true&any_age=true', body, {
     'Content-Type': 'application/x-ndjson',
   })
   const { data } = (await answer.json()) as { data: { events: { error: string | null }[] } }

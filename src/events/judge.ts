@@ -55,14 +55,15 @@ export type Judgement = Judged | { readonly error: string; readonly forbidden?: 
  * event    parsed JSON of any shape.
  * secret   whether a secret key sends it.
  * nowMs    server receipt, epoch ms.
+ * anyAge   backfill may be older than 365 days.
  * returns  the event with its effective time, or the message of the first broken rule.
  * source   EV-7…10, EV-15; bounds inclusive; AL-22, decision 31: publishable keys send no inference events.
  */
-export function judge(event: unknown, secret: boolean, nowMs: number): Judgement {
+export function judge(event: unknown, secret: boolean, nowMs: number, anyAge = false): Judgement {
   if (!isEvent(event)) return { error: firstError(validateEvent(event)) }
   if (event.event_type === 'inference' && !secret)
     return { error: 'inference events require a secret API key', forbidden: true }
-  const time = resolveTimes(event, secret, nowMs)
+  const time = resolveTimes(event, secret, nowMs, anyAge)
   if ('error' in time) return time
   const { body } = event
   switch (event.event_type) {
@@ -100,6 +101,7 @@ function resolveTimes(
   event: CreateEventRequestBody,
   secret: boolean,
   nowMs: number,
+  anyAge: boolean,
 ): EventTimes | { readonly error: string } {
   const backfill = event.backfill === true
   const trusted = event.trusted_client_clock === true
@@ -116,7 +118,9 @@ function resolveTimes(
   if (sentAtMs === null) return { error: 'sent_at is required when trusted_client_clock or backfill is true' }
   if (sentAtMs > nowMs + aheadMsMax) return { error: 'sent_at cannot be more than 5 minutes in the future' }
   if (backfill) {
-    if (sentAtMs < nowMs - backfillBackMsMax)
+    // the hours that usage is summed by begin in 1970
+    if (anyAge && sentAtMs < 0) return { error: 'sent_at cannot be before 1970' }
+    if (!anyAge && sentAtMs < nowMs - backfillBackMsMax)
       return { error: 'sent_at cannot be more than 365 days in the past' }
     return { mode: 'backfill', capturedAtMs: sentAtMs, sentAtMs, idempotencyKey }
   }

@@ -115,11 +115,11 @@ function judgeAll(
   return { group, count: events.length, keyed, at, subBatches: writing.end() }
 }
 
-function judgeOne(event: unknown, { secret, nowMs }: Submitter, writing: JudgedWriting): void {
+function judgeOne(event: unknown, { secret, nowMs, anyAge }: Submitter, writing: JudgedWriting): void {
   const fail = (given: unknown, reason: string) => writing.failed(typeOf(given), failedBody(given), reason)
   if (event instanceof Unparsable) return fail(event.given, event.reason)
   try {
-    const judged = judge(event, secret, nowMs)
+    const judged = judge(event, secret, nowMs, anyAge)
     if ('error' in judged) fail(event, judged.error)
     else writing.judged(judged, bodyText(judged.body, false), event)
   } catch (error) {

@@ -17,6 +17,8 @@ export interface Submitter {
   readonly secret: boolean
   /** Server receipt, epoch ms. */
   readonly nowMs: number
+  /** Backfill may be of any age (EV-8). */
+  readonly anyAge?: boolean
 }
 
 /**

@@ -286,6 +286,7 @@ export const routes: readonly Route[] = [
   del('/company-memberships/:company_membership_id', { scope: 'write', mayLag: true, handle: memberships.deleteCompanyMembership }),
   get('/company-overrides', { scope: 'read', query: overrides.overrideListQuery, handle: overrides.listCompanyOverrides }),
   post('/company-overrides', { scope: 'write', keyed: 'once', mayLag: true, status: 201, body: exactly(parseCompanyOverrideCreate), handle: overrides.createCompanyOverride }),
+  put('/company-overrides', { scope: 'write', keyed: 'once', mayLag: true, body: exactly(parseCompanyOverrideCreate), handle: overrides.putCompanyOverride }),
   get('/company-overrides/count', { scope: 'read', query: overrides.overrideListQuery, handle: overrides.countCompanyOverrides }),
   get('/company-overrides/:company_override_id', { scope: 'read', handle: overrides.getCompanyOverride }),
   post('/company-overrides/:company_override_id', { scope: 'write', mayLag: true, body: exactly(parseCompanyOverrideUpdate), handle: overrides.changeCompanyOverride }),

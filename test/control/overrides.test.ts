@@ -54,6 +54,44 @@ t.test('company overrides', async t => {
     t.match(await check('dark-mode'), { value: false })
   })
 
+  await t.test('EN-4 PUT makes, changes, and makes anew after an end; many at once make one', async t => {
+    const put = (body: object) =>
+      client.put('/company-overrides', { company_id: other.id, feature_id: exports_.id, ...body })
+    const numeric = { value_type: 'numeric', value_numeric: 5, metric_period: 'all_time' }
+    const list = `/company-overrides?company_id=${other.id}&feature_id=${exports_.id}`
+    // a loser hears of the winner's before it is committed, or of an end before Postgres shows it
+    for (let round = 0; round < 30; round++) {
+      const answers = await Promise.all(
+        [1, 2, 3, 4, 5, 6].map(() => put({ ...numeric, expiration_date: later })),
+      )
+      t.same([...new Set(answers.map(({ status }) => status))], [200], `round ${round}`)
+      const ids = new Set(answers.map(({ body }) => body.data?.id))
+      t.equal(ids.size, 1)
+      for (const id of ids) await client.del(`/company-overrides/${id}`)
+    }
+    t.same(await client.ok('GET', list), [])
+    t.equal((await put({ ...numeric, expiration_date: later })).status, 200)
+    const [made, ...rest] = await client.ok('GET', list)
+    t.same(rest, [])
+    const changed = await put({ value_numeric: 7 })
+    t.match(changed, {
+      status: 200,
+      body: { data: { id: made.id, value_numeric: 7, expiration_date: later } },
+    })
+    t.match(await put({ expiration_date: null }), {
+      status: 200,
+      body: { data: { id: made.id, value_numeric: 7, expiration_date: null } },
+    })
+    t.equal((await put({ value_numeric: -1 })).status, 400)
+    t.equal((await put({ feature_id: 'feat_none' })).status, 404)
+    t.equal((await put({ company_id: 'comp_none' })).status, 404)
+    await client.ok('DELETE', `/company-overrides/${made.id}`)
+    const anew = await put(numeric)
+    t.equal(anew.status, 200)
+    t.not(anew.body.data.id, made.id)
+    await client.ok('DELETE', `/company-overrides/${anew.body.data.id}`)
+  })
+
   await t.test('EN-18, EN-61, AL-32 what is refused', async t => {
     const status = async (body: object) => (await create(body)).status
     t.equal(await status({ feature_id: dark.id, value_type: 'boolean' }), 400)

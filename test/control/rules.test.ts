@@ -84,6 +84,20 @@ t.test('a new set gets ids and times', async t => {
   )
 })
 
+t.test('FE-69 a trait condition says how it compares; absent is unchanged, null clears', async t => {
+  const of = { condition_type: 'trait', operator: 'gt', trait_id: 'trt_company', trait_value: '1.9' } as const
+  t.notOk('comparable_type' in written(of))
+  const present = compose([rule({ conditions: [condition({ ...of, comparable_type: 'version' })] })])
+  const { id } = present[0]!.conditions[0]!
+  t.equal(present[0]!.conditions[0]!.comparable_type, 'version')
+  const again = (more: object) =>
+    compose([rule({ id: present[0]!.id, conditions: [condition({ ...of, id, ...more })] })], present)[0]!
+      .conditions[0]!
+  t.equal(again({}).comparable_type, 'version')
+  t.notOk('comparable_type' in again({ comparable_type: null }))
+  t.notOk('comparable_type' in again({ condition_type: 'company' }))
+})
+
 t.test('an entry with an id keeps it and its creation; an equal entry keeps its times', async t => {
   const present = compose([
     rule({ conditions: [condition({ condition_type: 'company', resource_ids: ['comp_1'] })] }),

@@ -92,7 +92,7 @@ t.test('--help teaches, and what makes no sense exits 2', async t => {
 t.test('import: past events as backfill, rejects apart, again counts nothing twice', async t => {
   const file = join(directory, 'history.ndjson')
   const lines = Array.from({ length: 500 }, (_, n) => event(n))
-  lines.splice(100, 0, '{"event_type": "track"', '', event(1, { sent_at: '2001-01-01T00:00:00Z' }))
+  lines.splice(100, 0, '{"event_type": "track"', '', event(1, { sent_at: '1969-12-31T23:59:59Z' }))
   await writeFile(file, `${lines.join('\n')}\n`)
   const first = await run(['import', file, '--batch', '90', '--parallel', '2'])
   t.equal(first.code, 3, 'there are rejects to look at')
@@ -103,7 +103,7 @@ t.test('import: past events as backfill, rejects apart, again counts nothing twi
     .map(line => JSON.parse(line))
   t.match(rejects, [
     { line: 101, error: 'the line is not valid JSON', text: '{"event_type": "track"' },
-    { line: 103, error: /365 days/ },
+    { line: 103, error: /before 1970/ },
   ])
   t.equal(await used(), 500)
   t.notOk(existsSync(`${file}.progress`))
@@ -240,4 +240,39 @@ t.test('migrate brings fresh stores up and finds nothing to do after that; start
   t.teardown(() => server.child.kill('SIGKILL'))
   t.equal((await server.client.as(bootstrapKey).get('/whoami')).status, 200)
   t.equal(await server.end('SIGTERM'), 0)
+})
+
+t.test('EV-8 import: past use of any age is in sums and history', async t => {
+  const file = join(directory, 'old.ndjson')
+  const old = (n: number, sent_at: string, more: object = {}) =>
+    JSON.stringify({
+      event_type: 'track',
+      sent_at,
+      body: { event: 'aged', company: { slug: 'co0' }, quantity: n },
+      ...more,
+    })
+  const ages = Array.from(
+    { length: 150 },
+    (_, n) => `${1976 + Math.floor(n / 3)}-0${1 + (n % 3)}-10T00:00:00Z`,
+  )
+  const trusted = old(1, '2001-01-01T00:00:00Z', { trusted_client_clock: true })
+  await writeFile(file, `${[...ages.map(age => old(2, age)), trusted].join('\n')}\n`)
+  const done = await run(['import', file])
+  t.match(done.out, '150 events imported, 1 rejected', 'a trusted clock reaches 34 days back, as ever')
+  t.equal(await used('aged'), 300)
+  const alone = await client.post('/events', {
+    ...JSON.parse(old(1, '2001-01-01T00:00:00Z')),
+    backfill: true,
+    trusted_client_clock: true,
+  })
+  t.match(alone, { status: 400, body: { error: /365 days/ } }, 'elsewhere 365 days')
+  while ((await client.get('/reconcile')).status === 503)
+    await new Promise(resolve => setTimeout(resolve, 100))
+  const company = await client.ok('GET', '/companies/lookup?slug=co0')
+  const feature = await client.ok('POST', '/features', { name: 'Aged', event_subtype: 'aged' })
+  const history = await client.ok(
+    'GET',
+    `/feature-usage-timeseries?company_id=${company.id}&feature_id=${feature.id}&granularity=monthly&start_time=1999-01-01T00:00:00Z&end_time=2000-01-01T00:00:00Z`,
+  )
+  t.match(JSON.stringify(history), /1999-0[123]/)
 })

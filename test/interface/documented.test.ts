@@ -89,6 +89,7 @@ t.test('answers that no other test asks for', async t => {
       excluded_company_ids: [],
     })
     const [migration] = await client.ok('GET', `/plan-version-migrations?plan_version_id=${draft.id}`)
+    await client.ok('GET', `/plan-version-migrations/${migration.id}`) // makes the steps that are due
     const moved = async () =>
       (await client.ok('GET', `/plan-version-company-migrations?migration_id=${migration.id}`))[0]
     const failed = async () => {

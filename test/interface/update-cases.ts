@@ -365,6 +365,12 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
     ],
     'POST /company-overrides/{company_override_id}': overrideCases,
     'PUT /company-overrides/{company_override_id}': overrideCases,
+    'PUT /company-overrides': overrides.map(({ id, company_id, feature_id }) => ({
+      path: '/company-overrides',
+      naming: { company_id, feature_id },
+      read: get(`/company-overrides/${id}`),
+      said: (read: Body) => ({ ...saidOfValue(read), expiration_date: read.expiration_date }),
+    })),
     'PUT /company-plans/{company_id}': [
       {
         path: `/company-plans/${company.id}`,

@@ -370,6 +370,7 @@ export interface paths {
   "/company-overrides": {
     parameters: {};
     get: operations["listCompanyOverrides"];
+    put: operations["putCompanyOverride"];
     post: operations["createCompanyOverride"];
   };
   "/company-overrides/{company_override_id}": {
@@ -1768,6 +1769,7 @@ export interface components {
       count: number;
     };
     CatalogCondition: {
+      comparable_type?: components["schemas"]["Maystringbooldateintversion"];
       comparison_trait?: components["schemas"]["MayTraitRef"];
       condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
       credit?: components["schemas"]["MayRef"];
@@ -2599,7 +2601,7 @@ export interface components {
       update_only?: boolean | null;
     };
     ComparedTrait: {
-      comparable_type: "bool" | "date" | "int" | "string";
+      comparable_type: "bool" | "date" | "int" | "string" | "version";
       entity_type: "company" | "user";
       id: string;
     };
@@ -2609,6 +2611,7 @@ export interface components {
     };
     Condition: {
       account_id: string;
+      comparable_type?: "bool" | "date" | "int" | "string" | "version";
       comparison_trait_definition?: components["schemas"]["ComparedTrait"];
       condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
       consumption_rate: null | number;
@@ -2633,6 +2636,7 @@ export interface components {
       id?: null | string;
     };
     ConditionWrite: {
+      comparable_type?: "bool" | "date" | "int" | "string" | "version" | null;
       comparison_trait_id?: null | string;
       condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
       credit_cost?: null | number;
@@ -3913,6 +3917,7 @@ export interface components {
     MayRefMaxItems100: components["schemas"]["Ref"][] | null;
     MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
     Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
+    Maystringbooldateintversion: "bool" | "date" | "int" | "string" | "version" | null;
     MaystringMaxLength64: null | string;
     MaystringMaxLength80: null | string;
     MaystringMaxLength255: null | string;
@@ -5076,6 +5081,7 @@ export interface components {
     };
     RuleConditionDetail: {
       account_id: string;
+      comparable_type?: "bool" | "date" | "int" | "string" | "version";
       comparison_trait?: components["schemas"]["EntityTraitDefinition"];
       comparison_trait_definition?: components["schemas"]["ComparedTrait"];
       comparison_trait_id: null | string;
@@ -10118,6 +10124,47 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  putCompanyOverride: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyOverrideCreate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyOverride"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   createCompanyOverride: {
     parameters: {
       header?: {
@@ -11699,6 +11746,7 @@ export interface operations {
   createEventBatch: {
     parameters: {
       query?: {
+        any_age?: boolean;
         report?: boolean;
       };
       header?: {

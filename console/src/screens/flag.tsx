@@ -84,6 +84,7 @@ const writeOf = (one: Schemas['RuleConditionDetail']): ConditionWrite =>
     resource_ids: one.resource_ids,
     trait_id: one.trait_id,
     trait_value: one.trait_value,
+    ...(one.comparable_type && { comparable_type: one.comparable_type }),
     comparison_trait_id: one.comparison_trait_id,
     event_subtype: one.event_subtype,
     metric_period: one.metric_period,
@@ -226,7 +227,8 @@ function conditionWords(one: ConditionWrite): string {
     not_empty: 'is not empty',
   }[one.operator]
   if (one.condition_type === 'metric') return `${one.event_subtype} ${sign} ${one.metric_value}`
-  if (one.condition_type === 'trait') return `trait ${sign} ${one.trait_value ?? ''}`
+  if (one.condition_type === 'trait')
+    return `trait ${sign} ${one.comparable_type === 'version' ? 'version ' : ''}${one.trait_value ?? ''}`
   return `${one.condition_type.replaceAll('_', ' ')} ${sign} ${one.resource_ids.length === 1 ? one.resource_ids[0] : `one of ${one.resource_ids.length}`}`
 }
 
@@ -567,6 +569,21 @@ function ConditionEditor({
           aria-label={`Value of ${name}`}
           value={condition.trait_value ?? ''}
           onInput={event => onChange({ trait_value: event.currentTarget.value })}
+        />
+        <Choice
+          className="max-w-36"
+          aria-label={`Comparison of ${name}`}
+          value={condition.comparable_type ?? ''}
+          options={[
+            ['', 'by its type'],
+            ['version', 'as versions'],
+            ...(condition.comparable_type && condition.comparable_type !== 'version'
+              ? [[condition.comparable_type, `as ${condition.comparable_type}`] as const]
+              : []),
+          ]}
+          onChange={event =>
+            onChange({ comparable_type: (event.currentTarget.value || null) as 'version' | null })
+          }
         />
       </>
     )

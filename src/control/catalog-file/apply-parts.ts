@@ -207,6 +207,7 @@ async function conditionsOf(
       resource_ids: ids,
       trait_id: names.traitOrNull(one.trait),
       trait_value: one.trait_value ?? '',
+      comparable_type: one.comparable_type ?? null,
       comparison_trait_id: names.traitOrNull(one.comparison_trait),
       event_subtype: one.event_subtype ?? null,
       metric_period: one.metric_period ?? null,

@@ -37,6 +37,7 @@ const conditionTable = {
   resources: null,
   trait: null,
   trait_value: '',
+  comparable_type: null,
   comparison_trait: null,
   event_subtype: '',
   metric_period: 'all_time',
@@ -260,6 +261,7 @@ function ofType(given: file.CatalogCondition): Partial<file.CatalogCondition> {
       return {
         trait: given.trait,
         trait_value: given.trait_value,
+        comparable_type: given.comparable_type,
         comparison_trait: given.comparison_trait,
       }
     case 'metric': {

@@ -126,6 +126,7 @@ function conditionOf(world: Definitions, one: StoredCondition): file.CatalogCond
     resources: one.resource_ids.map(id => resourceOf(world, one.condition_type, id)),
     trait: traitOf(world, one.trait_id),
     trait_value: one.trait_value,
+    comparable_type: one.comparable_type ?? null,
     comparison_trait: traitOf(world, one.comparison_trait_id),
     event_subtype: one.event_subtype,
     metric_period: one.metric_period,

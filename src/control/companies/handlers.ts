@@ -80,6 +80,7 @@ const refusals: Refusals = {
   no_key_left: ['state_conflict', 'remove_keys: a company keeps at least one key'],
   key_remap: ['state_conflict', 'keys: a key has another value, and prevent_key_remap is set'],
   trait_not_a_number: ['state_conflict', 'incr: the trait is not a number'],
+  seats_paid: ['state_conflict', 'traits: a subscription bills these seats; POST /manage-plan changes them'],
   plan_not_assignable: [
     'state_conflict',
     'base_plan_id: the plan needs a published version and no payment method; a billing-linked one its free price',

@@ -294,6 +294,7 @@ function conditionView(
     resource_ids: def.resourceIds,
     ...(trait && { trait_definition: trait }),
     trait_value: def.traitValue,
+    ...(def.comparableType && { comparable_type: def.comparableType }),
     ...(comparison && { comparison_trait_definition: comparison }),
     event_subtype: def.eventSubtype,
     metric_period: def.metricPeriod,

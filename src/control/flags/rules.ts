@@ -166,13 +166,14 @@ class Composer {
     return [...new Set(ids)]
   }
 
-  /** FE-61, FE-62: both traits belong to the same entity type. */
+  /** FE-61, FE-62, FE-69: both traits belong to the same entity type. */
   private ofTrait(write: ConditionWrite, at: string) {
     if (write.trait_id == null) refuse(`${at}.trait_id`, 'needed by a trait condition')
     const entity = this.entityOf(write.trait_id, `${at}.trait_id`)
     return {
       trait_id: write.trait_id,
       trait_value: write.trait_value ?? '',
+      ...(write.comparable_type && { comparable_type: write.comparable_type }),
       comparison_trait_id: this.comparison(write, entity, at),
     }
   }
@@ -239,8 +240,10 @@ function statedCondition(condition: StoredCondition) {
   const { metric_period, metric_period_month_reset, metric_value, consumption_rate } = condition
   const { trait_id, trait_value, comparison_trait_id, event_subtype, credit_id } = condition
   const compared = { trait_id, trait_value, comparison_trait_id, event_subtype, credit_id }
+  const comparable_type = condition.comparable_type ?? null
   return {
     ...compared,
+    comparable_type,
     metric_period,
     metric_period_month_reset,
     metric_value: quantityOrNull(metric_value),

@@ -183,6 +183,7 @@ function conditionDetail(
     ...(trait && { trait, trait_definition: comparedTrait(trait) }),
     trait_entity_type: trait?.entity_type ?? null,
     trait_value: condition.trait_value,
+    ...(condition.comparable_type && { comparable_type: condition.comparable_type }),
     comparison_trait_id: condition.comparison_trait_id,
     ...(comparison && {
       comparison_trait: comparison,

@@ -15,7 +15,7 @@ import { newId } from '../../account/ids.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import type { MigrationTerms } from '../../core/model/company-state.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
-import { lacksPrice } from '../../core/plans/plan.js'
+import { lacksPrice, needsPayment } from '../../core/plans/plan.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
@@ -25,7 +25,14 @@ import { inTransaction } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import { described } from '../companies/read.js'
 import { findPlan, placeOf, unknownPlan, unknownVersion, versionsOf } from '../plan-versions/version-rows.js'
-import { affected, callOffPending, insertMigration, type NewMigration, noPrice } from './migrations.js'
+import {
+  affected,
+  callOffPending,
+  insertMigration,
+  type NewMigration,
+  noPrice,
+  unpaid,
+} from './migrations.js'
 import { requireCompanies, scheduledAt, soon } from './run.js'
 import {
   type CountedMigration,
@@ -227,6 +234,7 @@ async function billingChanges(
   if (!reply) return { ...unchanged, would_fail: false, note: null }
   const { state } = reply
   if (lacksPrice(state, terms)) return { ...unchanged, would_fail: true, note: noPrice }
+  if (needsPayment(state, terms)) return { ...unchanged, would_fail: true, note: unpaid }
   const next = migratedPlans(state, terms)
   const of = ({ plan, addOns }: Pick<typeof state, 'plan' | 'addOns'>) =>
     [plan, ...addOns].find(held => held?.planId === terms.planId)

@@ -84,6 +84,8 @@ const elsewhereMs = 500
 const askUndatedEveryMs = 60_000
 
 /** Why a company cannot move to a version that is not sold as the company pays (EN-97, N6). */
+export const unpaid =
+  'The version costs something, and no subscription bills the company for the plan: POST /manage-plan with base_plan_version_id moves it'
 export const noPrice = 'The version has no price in the currency and at the interval that the company pays in'
 
 /** Result for one company, as stored in its row. */
@@ -327,6 +329,8 @@ export class Migrations {
       )
       if (reply.outcome === 'failed')
         return [told('failed', { error: noPrice, errorCode: 'no_price_for_interval' })]
+      if (reply.outcome === 'unpaid')
+        return [told('failed', { error: unpaid, errorCode: 'permanent_config' })]
       if (reply.outcome !== 'scheduled') return [told(reply.outcome)]
       return [told('pending', { dueAtMs: reply.effectiveAtMs, agreed: true })]
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Commitment, MigrationTerms } from '../../core/model/company-state.
 
 /** For every company alike. */
 export type SoldTerms = Required<
-  Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'commitments'>
+  Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments'>
 >
 
 interface VersionPrices {
@@ -40,7 +40,7 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
     select v.id, v.environment_id, v.prices, v.billing_product_id, v.charge_type, v.currency, p.company_id
     from plan_versions v join plans p on p.id = v.plan_id where v.plan_id = ${planId}`
   const to = versions.find(version => version.id === versionId)
-  if (!to) return { priceIds: {}, productIds: {}, ended: [], unsold: [], commitments: [] }
+  if (!to) return { priceIds: {}, productIds: {}, ended: [], unsold: [], unpaidFrom: [], commitments: [] }
   const sold = await sql<SoldInAdvance[]>`
     select e.plan_version_id, e.feature_id, e.prices, t.name as trait, e.usage_quantity as quantity
     from plan_entitlements e left join trait_definitions t on t.id = e.value_trait_id
@@ -57,8 +57,7 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
   }
   const planPrices = versions.flatMap(({ prices }) => prices)
   const priceIds = successors(planPrices, to.prices)
-  const isFree = to.charge_type === 'free' || to.charge_type === 'none'
-  const isSold = !isFree && (to.billing_product_id !== null || to.prices.length > 0)
+  const isSold = sells(to)
   const ended = isSold ? [] : [...planPrices]
   const unsold = isSold ? withoutPlace(planPrices, to.prices) : []
   for (const { feature_id: featureId, prices } of sold) {
@@ -74,11 +73,36 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
     productIds,
     ended: idsOf(ended),
     unsold: idsOf(unsold),
+    // the publish of a custom plan bills its company
+    unpaidFrom:
+      to.company_id === null && costs(to) ? versions.filter(one => !costs(one)).map(({ id }) => id) : [],
     commitments:
       to.company_id === null
         ? []
         : commitments(ofTo, await paidIn(sql, to.company_id, to.currency), productIds),
   }
+}
+
+function sells({ charge_type: type, billing_product_id: productId, prices }: VersionPrices): boolean {
+  return type !== 'free' && type !== 'none' && (productId !== null || prices.length > 0)
+}
+
+/** Whether who is on a version pays for it: prices of its own above zero, or those of a provider's product. */
+function costs(version: VersionPrices): boolean {
+  if (!sells(version)) return false
+  const { prices } = version
+  return (
+    prices.length === 0 || prices.some(one => Number(one.price_decimal ?? one.price) > 0 || tiersCost(one))
+  )
+}
+
+function tiersCost({ tiers }: StoredPrice): boolean {
+  const amounts = (tiers ?? []).flatMap(one => [
+    one.flat_amount,
+    one.per_unit_price,
+    one.per_unit_price_decimal,
+  ])
+  return amounts.some(amount => Number(amount ?? 0) > 0)
 }
 
 /** The prices of every version of a plan and of what the versions sell in advance, by id. */

@@ -1,5 +1,7 @@
 // Company overrides: entitlements granted to one company beside its plans. They are part of the company's state: its
 // actor decides, the journal stores, Postgres follows.
+
+import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   CompanyOverride,
   CompanyOverrideCreate,
@@ -11,6 +13,7 @@ import type { OverrideState } from '../../core/model/company-state.js'
 import type { StoredEntitlement } from '../../core/model/definitions.js'
 import type { CompanyMessage } from '../../core/model/message.js'
 import { quantityOrNull, storedOrNull } from '../../core/values/quantity.js'
+import { Refused } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { isKnown, type Refusals } from '../../kit/entities.js'
@@ -30,7 +33,14 @@ import {
   type WritePlace,
   withValueType,
 } from '../entitlements/write.js'
-import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
+import {
+  countOverrideRows,
+  deleteNotes,
+  findOverride,
+  findOverrideInForce,
+  insertNote,
+  listOverrideRows,
+} from './store.js'
 
 const listShape = {
   company_id: string,
@@ -114,7 +124,12 @@ async function ask(call: Call<unknown, unknown>, companyId: string, message: Com
  *         an unknown company, feature, trait or credit.
  * source  EN-4, EN-18, EN-33, EN-60, EN-61.
  */
-export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = async call => {
+export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = async call => ({
+  status: 201,
+  data: await create(call),
+})
+
+async function create(call: Call<Exact<CompanyOverrideCreate>, unknown>): Promise<CompanyOverride> {
   const { body, services, key, nowMs } = call
   if (!isKnown(call, 'company', body.company_id))
     throw new ServiceError('not_found', 'company_id: no such company')
@@ -131,7 +146,40 @@ export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = asyn
   }
   await ask(call, body.company_id, { type: 'put_override', override, replace: false })
   await addNote(call, id, body.note)
-  return { status: 201, data: await overrideOf(call, id) }
+  return overrideOf(call, id)
+}
+
+/**
+ * PUT /company-overrides: changes the override of the company and feature, or makes it where none is in force. Absent
+ * members of one that is there are unchanged, null clears.
+ *
+ * errors  as for POST, and for PUT of the override itself.
+ * source  EN-4, EN-60; decision.
+ */
+export const putCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = async call => {
+  const { services, environment, body, nowMs } = call
+  const untilMs = performance.now() + lostRaceMsMax
+  for (;;) {
+    const now = new Date(nowMs)
+    const row = await findOverrideInForce(services.sql, environment.id, body.company_id, body.feature_id, now)
+    try {
+      return { data: await (row ? change(call, row) : create(call)) }
+    } catch (error) {
+      // Another request made or deleted it meanwhile. The company refuses on what it knows; Postgres may not show that
+      // yet, and it may not be committed yet, so no barrier waits for it.
+      if (!isLostRace(error) || performance.now() > untilMs) throw error
+      await sleep(lostRaceAgainMs)
+    }
+  }
+}
+
+/** How long an upsert of an override goes on after losing races, and its pause after each, milliseconds. */
+const lostRaceMsMax = 10_000
+const lostRaceAgainMs = 20
+
+function isLostRace(error: unknown): boolean {
+  const refused = error instanceof ServiceError && error.cause instanceof Refused ? error.cause.refusal : null
+  return refused === 'override_exists' || refused === 'override_not_found'
 }
 
 /**
@@ -141,10 +189,18 @@ export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = asyn
  * source  EN-61, EN-64; decisions 6 and 26. A note in the body is added to the notes: decision.
  */
 export const changeCompanyOverride: Handler<Exact<CompanyOverrideUpdate>> = async call => {
-  const { body, services, key, environment, nowMs } = call
-  const id = call.params.company_override_id!
-  const row = await findOverride(services.sql, environment.id, id)
+  const { services, environment, params } = call
+  const row = await findOverride(services.sql, environment.id, params.company_override_id!)
   if (!row) throw unknownOverride()
+  return { data: await change(call, row) }
+}
+
+async function change(
+  call: Call<Exact<CompanyOverrideUpdate>, unknown>,
+  row: OverrideRow,
+): Promise<CompanyOverride> {
+  const { body, services, key, nowMs } = call
+  const { id } = row
   const feature = await requireFeature(services.sql, key.accountId, row.feature_id)
   const said = whole(body, { ...statedValue(storedValue(row.entitlement)), expiration_date: undefined })
   const value = normaliseValue(writePlace(call), feature, said, null)
@@ -158,7 +214,7 @@ export const changeCompanyOverride: Handler<Exact<CompanyOverrideUpdate>> = asyn
   }
   await ask(call, row.company_id, { type: 'put_override', override, replace: true })
   await addNote(call, id, body.note)
-  return { data: await overrideOf(call, id) }
+  return overrideOf(call, id)
 }
 
 /** DELETE /company-overrides/{company_override_id}. source: AL-34 */

@@ -67,6 +67,20 @@ export async function findOverride(sql: Sql, environmentId: string, id: string):
   return row ?? null
 }
 
+/** The override of a company and feature that has not expired, or null; there is one at most (EN-4). */
+export async function findOverrideInForce(
+  sql: Sql,
+  environmentId: string,
+  companyId: string,
+  featureId: string,
+  now: Date,
+): Promise<OverrideRow | null> {
+  const [row] = await sql<OverrideRow[]>`
+    select o.* from ${overrideSource(sql)} where o.environment_id = ${environmentId}
+      and o.company_id = ${companyId} and o.feature_id = ${featureId} and (o.expires_at is null or o.expires_at > ${now})`
+  return row ?? null
+}
+
 export async function insertNote(
   sql: Sql,
   note: {

@@ -285,7 +285,7 @@ function tellTrait(def: ConditionDef, { company, user }: Check, traits: TraitRes
   const entity = trait.entityType === 'company' ? company : user
   const comparison = def.comparisonTraitId === null ? null : traits(def.comparisonTraitId)
   return {
-    subject: `${trait.entityType} trait ${trait.name}`,
+    subject: `${trait.entityType} trait ${trait.name}${def.comparableType ? ` as ${def.comparableType}` : ''}`,
     expected: comparison === null ? def.traitValue : (entity?.traitText(comparison) ?? ''),
     saw: entity?.traitText(trait) ?? null,
   }

@@ -17,7 +17,7 @@ import { holding, holdingOf } from '../plans/holding.js'
 import { decideManaged } from '../plans/manage.js'
 import { cycleOf } from '../plans/plan.js'
 import { decidePlans, planEffects } from '../plans/plan-change.js'
-import { decidedWithSeats } from '../plans/seats.js'
+import { changesPaidSeats, decidedWithSeats, withoutPaidSeats } from '../plans/seats.js'
 import { decideSubscriptions } from '../plans/subscription.js'
 import { decidedWithPayment } from '../plans/unheld.js'
 import { addUsage, effectsOf, fitsUsage, setCycleUsage } from '../usage/counter.js'
@@ -106,7 +106,8 @@ export function decideCompany(
         : withFirstPlan(company, catalog, decided.reply, decided.effects, nowMs)
     }
     case 'identify': {
-      const decided = decideEntity(company, catalog, message.write, nowMs, false)
+      const write = withoutPaidSeats(company, catalog, message.write, nowMs)
+      const decided = decideEntity(company, catalog, write, nowMs, false)
       if ('refused' in decided || message.seenAtMs === null) return decided
       return { reply: decided.reply, effects: [...decided.effects, { t: 'seen', atMs: message.seenAtMs }] }
     }
@@ -117,12 +118,15 @@ export function decideCompany(
       const text = incremented(company, message.name, message.by)
       if (text === null) return { refused: 'trait_not_a_number' }
       const write = { ...message.write, traits: [{ name: message.name, value: text }] }
+      const paid = changesPaidSeats(company, catalog, write, nowMs)
+      if (paid !== null) return { refused: 'seats_paid', detail: paid }
       return decideEntity(company, catalog, write, nowMs, true)
     }
     case 'seen':
       return { reply: null, effects: company.exists ? [{ t: 'seen', atMs: message.atMs }] : [] }
     case 'delete': {
-      if (!company.exists) return { refused: 'not_found' }
+      const { ifSequence = company.sequence } = message
+      if (!company.exists || company.sequence !== ifSequence) return { refused: 'not_found' }
       const keys = keyPairs(company)
       const archived = [...company.credits.values()].flatMap(account => archive(account, nowMs))
       return {
@@ -413,6 +417,8 @@ function decideUpsert(
 ): Decision {
   if (!company.exists && message.updateOnly) return { refused: 'not_found' }
   if (message.preventRemap && remaps(company, message.write.addKeys)) return { refused: 'key_remap' }
+  const paid = changesPaidSeats(company, catalog, message.write, nowMs)
+  if (paid !== null) return { refused: 'seats_paid', detail: paid }
   const decided = decideWrite(company, message.write, nowMs, true)
   if ('refused' in decided || company.exists) return decided // a base plan counts at creation only (CU-18)
   const plan = firstPlan(company, catalog, message.basePlanId, message.basePlanPriceId, nowMs)

@@ -51,6 +51,8 @@ export interface EngineCondition {
   readonly operator: ComparableOperator
   readonly resource_ids: readonly string[]
   readonly trait_value: string
+  /** How a trait condition compares; absent: as the type of the trait says. Beyond the protocol (FE-69). */
+  readonly comparable_type?: ComparableType | null
   readonly trait_definition?: EngineTraitDefinition | null
   readonly comparison_trait_definition?: EngineTraitDefinition | null
   readonly event_subtype?: string | null
@@ -427,6 +429,7 @@ function engineCondition(condition: ConditionDef, catalog: Catalog): EngineCondi
     operator: condition.operator,
     resource_ids: condition.resourceIds,
     trait_value: condition.traitValue,
+    ...(condition.comparableType && { comparable_type: condition.comparableType }),
     trait_definition: definitionOf(condition.traitId, catalog),
     comparison_trait_definition: definitionOf(condition.comparisonTraitId, catalog),
     event_subtype: condition.eventSubtype,

@@ -171,6 +171,7 @@ function compileEngineRule(rule: EngineRule): CompiledRule {
     resourceIds: condition.resource_ids,
     traitId: noted(condition.trait_definition, definitions),
     traitValue: condition.trait_value,
+    ...(condition.comparable_type && { comparableType: condition.comparable_type }),
     comparisonTraitId: noted(condition.comparison_trait_definition, definitions),
     eventSubtype: condition.event_subtype ?? null,
     metricPeriod: condition.metric_period ?? null,

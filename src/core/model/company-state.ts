@@ -152,6 +152,8 @@ export interface ScheduledMigration {
   readonly ended?: readonly string[]
   /** Prices for which the version has none of the same currency and interval: who pays one cannot move (N6). */
   readonly unsold?: readonly string[]
+  /** Versions that cost nothing, where this one does: who is on one moves by payment alone (EN-97). */
+  readonly unpaidFrom?: readonly string[]
   readonly commitments?: readonly Commitment[]
 }
 
@@ -166,7 +168,7 @@ export interface Commitment {
 /** Billing terms of a move to another version. */
 export type MigrationTerms = Pick<
   ScheduledMigration,
-  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'commitments'
+  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments'
 >
 
 /** A company's state as far as its plans go. */

@@ -15,6 +15,7 @@ import type {
   BillingTiersMode,
   ChargeType,
   ComparableOperator,
+  ComparableType,
   ConditionType,
   EntitlementPriceBehavior,
   EntitlementValueType,
@@ -111,6 +112,8 @@ export interface ConditionDef {
   readonly resourceIds: readonly string[]
   readonly traitId: string | null
   readonly traitValue: string
+  /** How a trait condition compares; absent: as the type of the trait says (FE-69). */
+  readonly comparableType?: ComparableType | null
   readonly comparisonTraitId: string | null
   readonly eventSubtype: string | null
   readonly metricPeriod: MetricPeriod | null

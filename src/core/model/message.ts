@@ -88,7 +88,8 @@ export type CompanyMessage =
       readonly updateOnly: boolean
       readonly shows?: ShownQuestion
     }
-  | { readonly type: 'delete' }
+  /** ifSequence: only while no later fact has changed it. */
+  | { readonly type: 'delete'; readonly ifSequence?: number }
   | {
       readonly type: 'put_override'
       readonly override: OverrideState

@@ -99,6 +99,7 @@ export interface MigrationWanted {
   readonly productIds?: Readonly<Record<string, string>>
   readonly ended?: readonly string[]
   readonly unsold?: readonly string[]
+  readonly unpaidFrom?: readonly string[]
   readonly commitments: readonly Commitment[]
   readonly cause: PlanChangeCause
 }
@@ -120,8 +121,11 @@ export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | S
 
 /** Result of a migration of one company. */
 export interface MigrationReply {
-  /** Failed: the version has no price of the currency and interval that the company pays in. */
-  readonly outcome: 'completed' | 'failed' | 'scheduled' | 'skipped'
+  /**
+   * Failed: the version has no price of the currency and interval that the company pays in. Unpaid: it costs something,
+   * and nobody bills the company for the plan.
+   */
+  readonly outcome: 'completed' | 'failed' | 'scheduled' | 'skipped' | 'unpaid'
   readonly fromVersionId: string | null
   /** For a scheduled one; null while no date is known. */
   readonly effectiveAtMs: number | null

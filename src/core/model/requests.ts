@@ -66,6 +66,8 @@ export type Refusal =
   | 'key_remap'
   | 'no_key_given'
   | 'trait_not_a_number'
+  /** A write of a trait would change seats that a subscription of the service bills; `detail` says which (EN-73). */
+  | 'seats_paid'
   | 'plan_not_assignable'
   /** Nothing is bought while a downgrade waits (EN-95). */
   | 'downgrade_pending'

@@ -33,6 +33,7 @@ import {
   migrated,
   migratedSubscription,
   migrationDue,
+  needsPayment,
   trialIsOver,
 } from './plan.js'
 
@@ -280,6 +281,8 @@ function decideMigration(
   if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
   if (lacksPrice(company, message))
     return { reply: reply('failed'), effects: withoutMigration(company, migrationId) }
+  if (needsPayment(company, message))
+    return { reply: reply('unpaid'), effects: withoutMigration(company, migrationId) }
 
   const agreed = company.schedule?.migrations.find(one => one.migrationId === migrationId)
   const agreedAtMs = agreed ? (agreed.agreedAtMs ?? 0) : nowMs

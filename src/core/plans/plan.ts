@@ -41,6 +41,19 @@ export function lacksPrice(
 }
 
 /**
+ * Whether a company on a version that costs nothing would move to one that does, though nobody bills it for the plan.
+ *
+ * source  EN-97, decision.
+ */
+export function needsPayment(
+  { plan, addOns }: PlannedCompany,
+  { planId, unpaidFrom = [] }: MigrationTerms & { readonly planId: string },
+): boolean {
+  const held = [plan, ...addOns].find(one => one?.planId === planId)
+  return held != null && held.subscriptionId == null && unpaidFrom.includes(held.versionId)
+}
+
+/**
  * When a migration agreed for later is to happen, epoch ms; null while no date can be named.
  *
  * The date follows from the subscription as it is now: another interval moves it, a cancellation or an overdue

@@ -295,7 +295,7 @@ function creditCondition(def: ConditionDef): Condition {
   }
 }
 
-/** FE-60…62, FE-84. */
+/** FE-60…62, FE-69, FE-84. */
 function traitCondition(def: ConditionDef, traits: TraitResolver): Condition {
   const { operator, traitValue } = def
   const trait = def.traitId === null ? null : traits(def.traitId)
@@ -303,14 +303,16 @@ function traitCondition(def: ConditionDef, traits: TraitResolver): Condition {
   const ofCompany = trait.entityType === 'company'
   const compares = def.comparisonTraitId !== null
   const comparison = def.comparisonTraitId === null ? null : traits(def.comparisonTraitId)
-  const literalTest = testAgainst(trait.comparableType, operator, traitValue)
+  const said = def.comparableType ?? null // FE-69
+  const own = said ?? trait.comparableType
+  const literalTest = testAgainst(own, operator, traitValue)
   return ({ company, user, asked }) => {
     const entity = ofCompany ? company : user
     if (entity === null) return false
     const stored = entity.traitText(trait)
-    const type = stored === null ? trait.comparableType : entity.traitType(trait)
+    const type = said ?? (stored === null ? own : entity.traitType(trait))
     const left = stored ?? ''
-    if (!compares && asked.usage === 0 && type === trait.comparableType) return literalTest(left)
+    if (!compares && asked.usage === 0 && type === own) return literalTest(left)
     const right = compares ? ((comparison && entity.traitText(comparison)) ?? '') : traitValue
     if (asked.usage > 0 && type === 'int')
       return compareNumbers(operator, plusUsage(left, asked.usage), readNumber(right))

@@ -2,6 +2,7 @@
 import type { ComparableOperator, ComparableType, EntityType, TraitType } from '../../../schemas/enums.js'
 import { dayMs, daysIn, daysOf } from './period.js'
 import { addQuantity, type Quantity, quantityOf } from './quantity.js'
+import { compareVersions, readVersion, type Version } from './version.js'
 
 /** A trait definition as conditions need it. */
 export interface TraitRef {
@@ -35,7 +36,7 @@ export function comparableType(type: TraitType): ComparableType {
  * Compare two texts as a type.
  *
  * returns  false for a type or operator that is not known.
- * source   FE-63…66.
+ * source   FE-63…66, FE-69.
  */
 export function compareTexts(
   type: ComparableType,
@@ -52,6 +53,8 @@ export function compareTexts(
       return compareBools(operator, readBool(left), readBool(right))
     case 'date':
       return compareInstants(operator, readInstant(left), readInstant(right))
+    case 'version':
+      return testVersions(operator, readVersion(left), readVersion(right))
   }
   // data of a newer build may hold one that this build does not know
   void (type satisfies never)
@@ -76,6 +79,10 @@ export function testAgainst(type: ComparableType, operator: ComparableOperator, 
     case 'date': {
       const right = readInstant(literal)
       return left => compareInstants(operator, readInstant(left), right)
+    }
+    case 'version': {
+      const right = readVersion(literal)
+      return left => testVersions(operator, readVersion(left), right)
     }
   }
   // data of a newer build may hold one that this build does not know
@@ -317,6 +324,32 @@ function compareInstants(operator: ComparableOperator, left: Instant | null, rig
       return earlier(left, right)
     case 'lte':
       return sameInstant(left, right) || earlier(left, right)
+    case 'is_empty':
+      return left === null
+    case 'not_empty':
+      return left !== null
+  }
+  // data of a newer build may hold one that this build does not know
+  operator satisfies never
+  return false
+}
+
+/** FE-69: a text that is no version is neither equal to one nor before or after it. */
+function testVersions(operator: ComparableOperator, left: Version | null, right: Version | null): boolean {
+  const order = left === null || right === null ? Number.NaN : compareVersions(left, right)
+  switch (operator) {
+    case 'eq':
+      return order === 0
+    case 'ne':
+      return order !== 0
+    case 'gt':
+      return order > 0
+    case 'gte':
+      return order >= 0
+    case 'lt':
+      return order < 0
+    case 'lte':
+      return order <= 0
     case 'is_empty':
       return left === null
     case 'not_empty':

@@ -325,6 +325,25 @@ export class Entities {
   }
 
   /**
+   * Take back an entity that a request has just made and does not want any more. One that something has changed since
+   * stays.
+   *
+   * sequence  of its creation.
+   * source    decision 41.
+   */
+  async takeBack({ kind, environmentId, id }: Target, sequence: number, nowMs: number): Promise<void> {
+    const message = { type: 'delete', ifSequence: sequence } as const
+    try {
+      const { reply } = await this.shards.ask<WriteReply>(shardKind[kind], environmentId, id, message, nowMs)
+      this.directory.retire(kind, environmentId, id)
+      this.directory.free(kind, environmentId, id, reply.freed)
+      this.directory.forget(environmentId, id)
+    } catch (error) {
+      unlessRefused(error)
+    }
+  }
+
+  /**
    * The entity of a deletion by keys: an existing one, or one whose deletion is not durable yet.
    *
    * returns  its id, or null for none.

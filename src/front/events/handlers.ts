@@ -80,25 +80,28 @@ function parseData(text: string): unknown {
  * (application/x-ndjson), or a batch of CloudEvents.
  *
  * query  report: each acknowledgement has `error`: why that event is stored as failed, else null.
+ *        any_age: backfill may be older than 365 days (EV-8).
  */
 export function createEventBatch(call: Call<RawBody, QueryOf<typeof batchShape>>): Promise<Answer> {
-  const { report } = call.query
-  return ingestBatch(call, report === true, report === undefined)
+  const { report, any_age: anyAge } = call.query
+  const bare = report === undefined && anyAge === undefined
+  return ingestBatch(call, report === true, bare, anyAge === true)
 }
 
-const batchShape = { report: boolean } as const
+const batchShape = { report: boolean, any_age: boolean } as const
 export const batchQuery = query(batchShape)
 
 type BatchCall = Call<RawBody, unknown>
 
 /** bare: the request has no query parameters. */
-async function ingestBatch(call: BatchCall, report: boolean, bare: boolean): Promise<Answer> {
+async function ingestBatch(call: BatchCall, report: boolean, bare: boolean, anyAge = false): Promise<Answer> {
   const { body, nowMs } = call
   const format = formatOf(body)
-  if (isLarge(call)) return acknowledged(await ingestLarge(call, sender(call), format, report))
-  if (format === 'events') return ingestText(sender(call), body.text(), body.byteLength, report, bare)
+  if (isLarge(call)) return acknowledged(await ingestLarge(call, sender(call), format, report, anyAge))
+  if (format === 'events' && !anyAge)
+    return ingestText(sender(call), body.text(), body.byteLength, report, bare)
   const events = readBatch(body.text(), format, { secret: isSecret(call), nowMs })
-  return acknowledged(await ingestMany(sender(call), events, report))
+  return acknowledged(await ingestMany(sender(call), events, report, anyAge))
 }
 
 function formatOf({ type }: RawBody): BatchFormat {

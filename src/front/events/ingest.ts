@@ -69,6 +69,7 @@ export function acknowledged(acks: readonly string[]): Answer {
  *
  * events   as parsed; one that is unreadable in its format is an `Unparsable`.
  * report   acknowledgements say which events are stored as failed, and why.
+ * anyAge   backfill may be older than 365 days.
  * returns  one acknowledgement per event, each a RawEvent as JSON, in the given order.
  * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
  * source   EV-7, EV-27, EV-28, decision 20.
@@ -77,6 +78,7 @@ export async function ingestMany(
   sender: Sender,
   events: readonly unknown[],
   report = false,
+  anyAge = false,
 ): Promise<readonly string[]> {
   if (events.length === 0) return []
   sender.services.backlog.admit()
@@ -88,7 +90,7 @@ export async function ingestMany(
       continue
     }
     try {
-      const judged = judge(event, secret, sender.nowMs)
+      const judged = judge(event, secret, sender.nowMs, anyAge)
       if ('error' in judged) batch.fail(event, judged.error)
       else batch.take(judged)
     } catch (error) {

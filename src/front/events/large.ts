@@ -28,10 +28,11 @@ export function ingestLarge(
   sender: Sender,
   format: BatchFormat,
   report = false,
+  anyAge = false,
 ): Promise<readonly string[]> {
   const { body, nowMs } = call
   const { parsers } = call.services
-  const speaker = { secret: sender.key.kind === 'secret', nowMs }
+  const speaker = { secret: sender.key.kind === 'secret', nowMs, anyAge }
   const group = sender.environmentId
   return parsers.hold(group, body.byteLength, async () => {
     const sent = await parsers.inTurn(group, goneOf(call), async () => {

@@ -78,6 +78,7 @@ const texts: Readonly<Record<string, string>> = {
   provider_type: 'The payment provider.',
   q: 'Part of a name, key or id, ignoring case.',
   recurring_charges_only: 'Only products with recurring prices and no one-time price.',
+  any_age: 'Backfill events may be older than 365 days (EV-8).',
   report: 'Add `error` to each acknowledgement: why the event is stored as failed, or null.',
   require_environment: 'Only keys bound to an environment.',
   reason: 'The reason, as checks answer it.',

@@ -182,6 +182,9 @@ export const examples: Readonly<Record<string, Example>> = {
       metric_period: 'current_month',
     },
   },
+  'PUT /company-overrides': {
+    body: { company_id: checked.company_id, feature_id: 'feat_2bCe6FgHj8K', ...limit },
+  },
   'POST /company-overrides/{company_override_id}': { body: limit },
   'POST /company-traits': { body: { keys, trait: 'seats', incr: 1 } },
   'POST /event-batch': {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { newUser } from '../../../src/core/company/user.js'
 import { engineCompany, engineFlag, engineUser } from '../../../src/core/evaluator/engine-shapes.js'
+import { evaluate } from '../../../src/core/evaluator/evaluate.js'
 import { LiveCompany } from '../../../src/core/live/live-company.js'
 import { emptyAccount } from '../../../src/core/model/account-state.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
@@ -160,4 +161,35 @@ t.test('a user: keys and traits that have a definition', async t => {
     rules: [],
   })
   t.equal(engineUser(user, catalog).traits.length, 1)
+})
+
+t.test('FE-69 a snapshot says how a condition compares, and is decided so', async t => {
+  const versions = compileCatalog(
+    catalogData({
+      traits: [trait('v', { traitType: 'string' })],
+      flags: [
+        flag('gate', {
+          featureId: null,
+          rules: [
+            rule('newer', {
+              conditions: [
+                condition({ operator: 'gt', traitId: 'trt_v', traitValue: '1.9', comparableType: 'version' }),
+              ],
+            }),
+          ],
+        }),
+      ],
+    }),
+  )
+  const told = engineFlag(versions, versions.flags[0]!)
+  t.match(told.rules[0]?.conditions, [
+    { comparable_type: 'version', trait_definition: { comparable_type: 'string' } },
+  ])
+  for (const [v, value] of [
+    ['1.10', true],
+    ['1.8', false],
+  ] as const) {
+    const live = engineCompany(new LiveCompany(company({ traits: { v } }), versions, now))
+    t.equal(evaluate(told, live, null, null, now).value, value, v)
+  }
 })
