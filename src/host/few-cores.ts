@@ -1,4 +1,4 @@
-// Mechanisms for a machine with few cores, each behind a setting that is off: no figure on the population pays for them. The first
+// Mechanisms for a machine with few cores, each behind a setting. Those are off that no figure on the population pays for. The first
 // thread chooses; threads that start later read its choice.
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
