@@ -6,6 +6,7 @@ import { applyCatalog, diffCatalog, exportCatalog } from './cli/catalog.js'
 import { Client, targetOf } from './cli/client.js'
 import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
+import { importHelp } from './cli/import/help.js'
 import { importFile } from './cli/import.js'
 import { type Exit, exit, Failure, type Io } from './cli/io.js'
 import { createKey, getLimits, listKeys, revokeKey, rollKey, setLimits, showPublishable } from './cli/keys.js'
@@ -86,7 +87,8 @@ Settings of the server are environment variables, e.g. TOLLGATE_PORT, TOLLGATE_D
 A first look:
   tollgate doctor                     is everything there that it needs?
   tollgate start                      serve, with everything embedded unless named
-  tollgate import history.ndjson      past events, without charging for them`,
+  tollgate import customers.csv --mapping customers.yaml --dry-run
+                                      what customers it would bring`,
   )
 
 program
@@ -124,34 +126,52 @@ program
   )
 
 reaching(program.command('import <file>'))
-  .description('send a file of events, one JSON event per line (.gz too), as past use')
-  .option('--rejects <file>', 'where lines go that are not taken (default: FILE.rejects)')
-  .option('--batch <events>', 'events per request', count(1, 10_000), 2_000)
-  .option('--parallel <requests>', 'requests at once; more than 1 may reorder the events', count(1, 16), 1)
+  .description(
+    'bring companies, users, subscriptions, overrides, grants or past events from CSV or NDJSON (.gz too)',
+  )
+  .option('--mapping <file>', 'YAML or JSON: which member comes from which column')
+  .addOption(
+    new Option('--kind <kind>', 'what the file has, where no mapping says it').choices([
+      'companies',
+      'users',
+      'subscriptions',
+      'overrides',
+      'grants',
+      'events',
+    ]),
+  )
+  .addOption(
+    new Option('--format <format>', 'of the file; without it as its name ends').choices(['csv', 'ndjson']),
+  )
+  .option('--dry-run', 'say what would be made and changed, and write nothing')
+  .option('--rejects <file>', 'where records go that are not taken (default: FILE.rejects)')
+  .option('--batch <records>', 'records of one step (default: 2000 events, else 200)', count(1, 10_000))
+  .option(
+    '--parallel <requests>',
+    'requests at once (default: 8; 1 for events, which more than 1 may reorder)',
+    count(1, 16),
+  )
   .option(
     '--as-given',
     'do not add "backfill" and "trusted_client_clock" to events that do not say how their time counts',
   )
-  .addHelpText(
-    'after',
-    `
-Each line is what POST /events takes, e.g.
-  {"event_type": "track", "sent_at": "2026-03-01T12:00:00Z", "body": {"event": "api_call", "company": {"slug": "acme"}}}
-
-Without --as-given every event is a backfill: it needs sent_at, of any age, fills usage and history,
-and charges nothing. Events older than 365 days count in sums, and are not listed singly. Interrupted? Say the same again: it goes on after the last acknowledged line (FILE.progress), and what
-was sent twice counts once, for 24 hours.`,
-  )
+  .option('--again', 'count events once more that were imported more than a day ago')
+  .addHelpText('after', importHelp)
   .action(
     ends(async (file: string, options: ImportGiven) =>
       importFile(
         await clientOf(options),
         {
           file,
-          rejects: options.rejects ?? `${file}.rejects`,
-          batch: options.batch,
-          parallel: options.parallel,
+          mapping: options.mapping ?? null,
+          kind: options.kind ?? null,
+          format: options.format ?? null,
+          rejects: options.rejects ?? null,
+          batch: options.batch ?? null,
+          parallel: options.parallel ?? null,
           backfill: options.asGiven !== true,
+          dryRun: options.dryRun === true,
+          again: options.again === true,
         },
         io,
       ),
@@ -159,10 +179,15 @@ was sent twice counts once, for 24 hours.`,
   )
 
 interface ImportGiven extends Reach {
+  readonly mapping?: string
+  readonly kind?: string
+  readonly format?: 'csv' | 'ndjson'
+  readonly dryRun?: boolean
   readonly rejects?: string
-  readonly batch: number
-  readonly parallel: number
+  readonly batch?: number
+  readonly parallel?: number
   readonly asGiven?: boolean
+  readonly again?: boolean
 }
 
 reaching(program.command('export'))

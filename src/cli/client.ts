@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopback } from '../config.js'
+import { jsonText } from '../json.js'
 import { Failure } from './io.js'
 
 /** Address and key of a Tollgate. */
@@ -10,6 +11,14 @@ export interface Target {
   readonly key: string
   /** Required with account-wide keys. */
   readonly environment?: string | undefined
+}
+
+/** An answer, also of a request that was refused. */
+export interface Heard {
+  readonly status: number
+  readonly data: unknown
+  /** Message of a refusal; null: it succeeded. */
+  readonly error: string | null
 }
 
 const attemptsMax = 60
@@ -64,12 +73,31 @@ export class Client {
     return ((await response.json()) as { data: T }).data
   }
 
+  /** The answer of a request that may be refused. 429 and 503 are retried. errors: Failure when none answers. */
+  async attempt(method: string, path: string, body?: unknown): Promise<Heard> {
+    const text = body === undefined ? null : jsonText(body)
+    const response = await this.response(method, path, text, {}, true)
+    const answer = (await response.json().catch(() => ({}))) as { data?: unknown; error?: string }
+    const error = response.ok ? null : (answer.error ?? String(response.status))
+    return { status: response.status, data: answer.data, error }
+  }
+
   /** The response of a successful request. 429 and 503 are retried as their headers say. */
-  async send(
+  send(
     method: string,
     path: string,
     body: string | Uint8Array<ArrayBuffer> | null,
     headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    return this.response(method, path, body, headers, false)
+  }
+
+  private async response(
+    method: string,
+    path: string,
+    body: string | Uint8Array<ArrayBuffer> | null,
+    headers: Readonly<Record<string, string>>,
+    mayFail: boolean,
   ): Promise<Response> {
     const { url, key, environment } = this.target
     for (let attempt = 1; ; attempt++) {
@@ -87,6 +115,8 @@ export class Client {
       }).catch((error: Error) => error)
       if (!(answer instanceof Error) && answer.ok) return answer
       const later = answer instanceof Error || answer.status === 429 || answer.status === 503
+      const redirects = !(answer instanceof Error) && answer.status < 400
+      if (mayFail && !later && !redirects) return answer
       if (!later || attempt === attemptsMax || (answer instanceof Error && attempt > 5))
         throw new Failure(`${method} ${path.split('?', 1)[0]}: ${await told(answer, url)}`)
       const seconds = answer instanceof Error ? attempt : Number(answer.headers.get('retry-after') ?? 1)

@@ -1,203 +1,397 @@
-// `tollgate import`: sends a file of events, one per line, in batches. Resumable.
-import { createHash } from 'node:crypto'
+// `tollgate import`: brings companies, users, overrides, grants, subscriptions and past events from a file. Resumable.
 import {
   appendFileSync,
-  createReadStream,
   existsSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
-import { createGunzip } from 'node:zlib'
+import { stat } from 'node:fs/promises'
 import { SingleBar } from 'cli-progress'
-import { withExactQuantities } from '../events/quantities.js'
-import { jsonText } from '../json.js'
 import type { Client } from './client.js'
+import { companies, users } from './import/entities.js'
+import { events } from './import/events.js'
+import type { Context, Kind, Outcome, Unit } from './import/kind.js'
+import { type Compiled, compile, type Mapping, meant, noMapping, readMapping } from './import/mapping.js'
+import { MemberFault } from './import/members.js'
+import { Names } from './import/names.js'
+import {
+  delimiterOf,
+  type FileFormat,
+  type FileSource,
+  fingerprint,
+  formatOf,
+  recordsOf,
+} from './import/read.js'
+import { grants, overrides, subscriptions } from './import/records.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
 export interface ImportOptions {
   readonly file: string
-  /** File for rejected lines, with the reason. */
-  readonly rejects: string
-  /** Events per request. */
-  readonly batch: number
-  /** Concurrent requests. With more than one, events may arrive in another order than in the file. */
-  readonly parallel: number
+  /** Mapping file; null: columns and members have the names of the kind. */
+  readonly mapping: string | null
+  /** Name of a kind; null: as the mapping says, else events. */
+  readonly kind: string | null
+  readonly format: FileFormat | null
+  /** File for rejected records, with the reason; null: beside the file. */
+  readonly rejects: string | null
+  /** Records of one step: what is done is noted after each. */
+  readonly batch: number | null
+  /** Concurrent requests; null: as is right for the kind. */
+  readonly parallel: number | null
   /** Add backfill to every event without a time mode. */
   readonly backfill: boolean
+  /** Say what would be made and changed, and write nothing. */
+  readonly dryRun: boolean
+  /** Send events again that were imported more than a day ago. */
+  readonly again: boolean
 }
+
+export const kinds: readonly Kind[] = [companies, users, subscriptions, overrides, grants, events]
 
 /** The progress file: everything up to `line` is acknowledged. */
 interface Progress {
   readonly file: string
+  readonly kind: string
+  readonly environment: string
   readonly line: number
-  readonly sent: number
+  readonly made: number
+  readonly changed: number
+  readonly unchanged: number
   readonly rejected: number
+  /** Length of the file of rejects. */
+  readonly rejects: number
 }
 
-interface Batch {
-  readonly lines: readonly { readonly number: number; readonly text: string }[]
-  /** File offset after its last line. */
-  readonly bytes: number
+/** Everything that a run needs, checked before anything is sent. */
+interface Plan {
+  readonly options: ImportOptions
+  readonly kind: Kind
+  readonly source: FileSource
+  readonly compiled: Compiled
+  readonly context: Context
+  readonly rejects: string
+  readonly environment: string
 }
 
 const batchBytesMax = 6 << 20
-const headBytes = 65_536
+const keysKnownMs = 23 * 3_600_000
+/** Differences that a dry run prints. */
+const shownMax = 40
 
 /**
  * Import a file.
  *
- * A line without an idempotency key gets one from the file's contents and its line number. A batch sent twice
- * around an interruption then counts once, if both are within 24 hours.
+ * The whole file is read once before anything is sent, so a quote that is never closed or a wrong encoding is found
+ * while nothing is written. Records that are there as the file has them are left alone: a second run changes nothing.
+ * An event without an idempotency key gets one from the file's contents and its line.
  *
- * returns  `findings` when lines were rejected.
+ * returns  `findings` when records were rejected.
+ * errors   Failure for a file, mapping or column that makes no sense, and when the service is away.
  */
 export async function importFile(client: Client, options: ImportOptions, io: Io): Promise<Exit> {
-  const side = `${options.file}.progress`
-  const size = (await stat(options.file).catch(() => null))?.size
-  if (size === undefined) throw new Failure(`${options.file}: no such file`)
-  const file = await fingerprint(options.file, size)
-  let progress = readProgress(side, file)
-  if (progress.line > 0) io.note(`going on after line ${progress.line}`)
-  else rmSync(options.rejects, { force: true })
-  const bar = io.bar === null ? null : new SingleBar({ stream: io.bar, format: barFormat, hideCursor: true })
-  bar?.start(size, 0, { sent: progress.sent, rejected: progress.rejected })
-  try {
-    const sending: { batch: Batch; done: Promise<readonly Reject[]> }[] = []
-    const settle = async (): Promise<void> => {
-      const { batch, done } = sending.shift()!
-      const rejects = await done
-      if (rejects.length > 0)
-        appendFileSync(options.rejects, rejects.map(one => `${JSON.stringify(one)}\n`).join(''), {
-          mode: 0o600,
-        })
-      progress = {
-        file,
-        line: batch.lines.at(-1)!.number,
-        sent: progress.sent + batch.lines.length - rejects.length,
-        rejected: progress.rejected + rejects.length,
-      }
-      writeFileSync(`${side}.new`, JSON.stringify(progress), { mode: 0o600 })
-      renameSync(`${side}.new`, side)
-      bar?.update(batch.bytes, { sent: progress.sent, rejected: progress.rejected })
-    }
-    for await (const batch of batches(options, progress.line)) {
-      if (sending.length >= options.parallel) await settle()
-      const done = send(client, batch, file, options.backfill)
-      done.catch(() => {}) // handled when its turn comes
-      sending.push({ batch, done })
-    }
-    while (sending.length > 0) await settle()
-  } finally {
-    bar?.stop()
-  }
-  rmSync(side, { force: true })
-  io.print(`${progress.sent} events imported, ${progress.rejected} rejected`)
-  if (progress.rejected === 0) return exit.done
-  io.note(`rejected lines and the reasons: ${options.rejects}`)
+  const plan = await planOf(client, options, io)
+  const doneFile = `${options.file}.imported`
+  if (!options.dryRun && plan.kind === events && wasImported(doneFile, plan, io)) return exit.done
+  const result = await run(plan, io)
+  if (!options.dryRun && plan.kind === events)
+    writeFileSync(doneFile, JSON.stringify({ ...result, at: new Date().toISOString() }), { mode: 0o600 })
+  io.print(summary(plan, result))
+  if (options.dryRun) io.print('A dry run: nothing was written.')
+  else if (result.made + result.changed === 0) io.print('Nothing changed.')
+  if (result.rejected === 0) return exit.done
+  io.note(`rejected ${plan.source.format === 'csv' ? 'records' : 'lines'} and the reasons: ${plan.rejects}`)
   return exit.findings
 }
 
-const barFormat = '{bar} {percentage}%  {sent} events, {rejected} rejected  {eta_formatted} left'
-
-/** Identifies a file by its content, so that an import does not resume in a changed file. */
-async function fingerprint(path: string, size: number): Promise<string> {
-  const handle = await open(path)
-  try {
-    const head = Buffer.alloc(Math.min(headBytes, size))
-    await handle.read(head, 0, head.length, 0)
-    return createHash('sha256').update(head).update(String(size)).digest('hex').slice(0, 24)
-  } finally {
-    await handle.close()
+async function planOf(client: Client, options: ImportOptions, io: Io): Promise<Plan> {
+  const { file, dryRun } = options
+  if (!(await stat(file).catch(() => null))?.isFile()) throw new Failure(`${file}: no such file`)
+  const mapping = options.mapping === null ? noMapping : await readMapping(options.mapping)
+  const format = options.format ?? formatOf(file) ?? 'ndjson'
+  const kind = kindOf(options, mapping, format)
+  const { encoding } = mapping
+  const delimiter = format === 'csv' ? (mapping.delimiter ?? (await delimiterOf(file, encoding))) : ','
+  const source = { file, format, encoding, delimiter }
+  const header = await checked(source)
+  const takesLines = kind.takesLines === true && format === 'ndjson' && mapping.places === null
+  const compiled = takesLines
+    ? { toRow: () => ({ '': true }), unused: [] }
+    : compile(mapping, kind.name, kind.members, header)
+  if (compiled.unused.length > 0) io.note(`columns that are not used: ${compiled.unused.join(', ')}`)
+  const { environment_id } = await client.ask<{ environment_id: string | null }>('GET', '/whoami')
+  return {
+    options,
+    kind,
+    source,
+    compiled,
+    context: {
+      client,
+      names: new Names(client),
+      dryRun,
+      file: await fingerprint(file),
+      parallel: options.parallel ?? (kind === events ? 1 : 8),
+      backfill: options.backfill,
+    },
+    rejects: options.rejects ?? `${file}${dryRun ? '.dry-run' : ''}.rejects`,
+    environment: environment_id ?? '',
   }
 }
 
-function readProgress(side: string, file: string): Progress {
-  const none = { file, line: 0, sent: 0, rejected: 0 }
-  if (!existsSync(side)) return none
-  const known = JSON.parse(readFileSync(side, 'utf8')) as Progress
-  if (known.file === file) return known
-  throw new Failure(`${side} belongs to another file of this name: remove it to begin anew`)
+function kindOf({ kind: given }: ImportOptions, mapping: Mapping, format: FileFormat): Kind {
+  const names = kinds.map(({ name }) => name)
+  if (given !== null && mapping.kind !== null && given !== mapping.kind)
+    throw new Failure(`--kind ${given}: the mapping says ${mapping.kind}`)
+  const name = given ?? mapping.kind ?? (format === 'ndjson' ? 'events' : null)
+  if (name === null)
+    throw new Failure(`say what the file has: --kind, or kind in a mapping; one of ${names.join(', ')}`)
+  const kind = kinds.find(one => one.name === name)
+  if (!kind)
+    throw new Failure(`kind: ${name} is not known${meant(name, names)}; there are ${names.join(', ')}`)
+  return kind
 }
 
-async function* batches(options: ImportOptions, after: number): AsyncGenerator<Batch> {
-  const source = createReadStream(options.file)
-  let lines: { number: number; text: string }[] = []
-  let bytes = 0
-  for await (const line of linesOf(source, options.file.endsWith('.gz'))) {
-    if (line.number <= after || line.text.trim() === '') continue
-    if (lines.length > 0 && (lines.length >= options.batch || bytes + line.text.length * 3 > batchBytesMax)) {
-      yield { lines, bytes: source.bytesRead }
-      lines = []
-      bytes = 0
+/** Read a CSV file to its end. Returns its header; null for lines of JSON. errors: Failure that names the line. */
+async function checked(source: FileSource): Promise<readonly string[] | null> {
+  if (source.format !== 'csv') return null
+  let header: readonly string[] | null = null
+  for await (const { cells } of recordsOf(source)) header ??= cells
+  if (header === null) throw new Failure(`${source.file}: empty; the first line names the columns`)
+  return header
+}
+
+/** Whether events of the file were counted longer ago than their idempotency keys are known. */
+function wasImported(doneFile: string, { context, environment, options }: Plan, io: Io): boolean {
+  if (options.again || !existsSync(doneFile)) return false
+  const done = JSON.parse(readFileSync(doneFile, 'utf8')) as Progress & { readonly at: string }
+  if (done.file !== context.file || done.environment !== environment) return false
+  if (Date.now() - Date.parse(done.at) < keysKnownMs) return false
+  io.print(`Nothing changed: the file was imported at ${done.at}; --again counts its events once more.`)
+  return true
+}
+
+async function run(plan: Plan, io: Io): Promise<Progress> {
+  const { options, context, kind, source, rejects } = plan
+  const side = `${options.file}.progress`
+  let progress = startOf(plan, side, io)
+  const bar = io.bar === null ? null : new SingleBar({ stream: io.bar, format: barFormat, hideCursor: true })
+  bar?.start(statSync(source.file).size, 0, progress)
+  const shower = new Shower(io, kind)
+  const settle = async ({ batch, done }: Sending): Promise<void> => {
+    const outcomes = await done
+    const lines = rejectLines(batch.units, outcomes)
+    if (lines !== '') appendFileSync(rejects, lines, { mode: 0o600 })
+    progress = added(progress, batch, outcomes, Buffer.byteLength(lines))
+    if (options.dryRun) shower.show(batch.units, outcomes)
+    else {
+      writeFileSync(`${side}.new`, JSON.stringify(progress), { mode: 0o600 })
+      renameSync(`${side}.new`, side)
     }
-    lines.push(line)
-    bytes += Buffer.byteLength(line.text) + 100
+    bar?.update(batch.bytes, progress)
   }
-  if (lines.length > 0) yield { lines, bytes: source.bytesRead }
-}
-
-async function* linesOf(
-  source: NodeJS.ReadableStream,
-  gzip: boolean,
-): AsyncGenerator<{ number: number; text: string }> {
-  const text = (gzip ? source.pipe(createGunzip()) : source).setEncoding('utf8')
-  let rest = ''
-  let number = 0
-  for await (const piece of text as AsyncIterable<string>) {
-    const parts = (rest + piece).split('\n')
-    rest = parts.pop()!
-    for (const part of parts) yield { number: ++number, text: part }
-  }
-  if (rest !== '') yield { number: ++number, text: rest }
-}
-
-interface Reject {
-  readonly line: number
-  readonly error: string
-  readonly text: string
-}
-
-/** Send one batch. Returns the rejected lines. */
-async function send(
-  client: Client,
-  { lines }: Batch,
-  file: string,
-  backfill: boolean,
-): Promise<readonly Reject[]> {
-  const fits = lines.filter(({ text }) => Buffer.byteLength(text) <= batchBytesMax)
-  const body = fits.map(({ number, text }) => prepared(text, `import:${file}:${number}`, backfill)).join('\n')
-  const answer = await client.send('POST', '/event-batch?report=true&any_age=true', body, {
-    'Content-Type': 'application/x-ndjson',
-  })
-  const { data } = (await answer.json()) as { data: { events: { error: string | null }[] } }
-  const refused = data.events.flatMap(({ error }, index) => {
-    const { number, text } = fits[index]!
-    return error === null ? [] : [{ line: number, error, text }]
-  })
-  const long = lines.filter(line => !fits.includes(line))
-  return [
-    ...refused,
-    ...long.map(({ number, text }) => ({ line: number, error: 'the line is too long', text })),
-  ]
-}
-
-/** The line to send. An unparsable one is sent unchanged, and Tollgate reports it. */
-function prepared(text: string, key: string, backfill: boolean): string {
-  let event: unknown
   try {
-    event = withExactQuantities(JSON.parse(text), text)
-  } catch {
-    return text
+    const sending: Sending[] = []
+    for await (const batch of batches(plan, progress.line)) {
+      if (sending.length >= kind.batches(context)) await settle(sending.shift()!)
+      const done = written(plan, batch.units)
+      done.catch(() => {}) // handled when its turn comes
+      sending.push({ batch, done })
+    }
+    while (sending.length > 0) await settle(sending.shift()!)
+  } finally {
+    bar?.stop()
   }
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) return text
-  const given = event as Record<string, unknown>
-  const asBackfill = backfill && given.backfill === undefined && given.trusted_client_clock === undefined
-  return jsonText({
-    ...given,
-    ...(given.idempotency_key ? {} : { idempotency_key: key }),
-    ...(asBackfill ? { backfill: true, trusted_client_clock: true } : {}),
-  })
+  if (!options.dryRun) rmSync(side, { force: true })
+  shower.end()
+  return progress
+}
+
+interface Sending {
+  readonly batch: Batch
+  readonly done: Promise<readonly Outcome[]>
+}
+
+const barFormat =
+  '{bar} {percentage}%  {made} made, {changed} changed, {rejected} rejected  {eta_formatted} left'
+
+function startOf({ options, context, kind, environment, rejects }: Plan, side: string, io: Io): Progress {
+  const none: Progress = {
+    file: context.file,
+    kind: kind.name,
+    environment,
+    line: 0,
+    made: 0,
+    changed: 0,
+    unchanged: 0,
+    rejected: 0,
+    rejects: 0,
+  }
+  if (options.dryRun || !existsSync(side)) {
+    rmSync(rejects, { force: true })
+    return none
+  }
+  const known = JSON.parse(readFileSync(side, 'utf8')) as Progress
+  for (const [member, what] of [
+    ['file', 'another file of this name'],
+    ['kind', `an import of ${known.kind}`],
+    ['environment', 'an import into another environment'],
+  ] as const)
+    if (known[member] !== none[member])
+      throw new Failure(`${side} belongs to ${what}: remove it to begin anew`)
+  io.note(`going on after line ${known.line}`)
+  // rejects of a step that was interrupted come again
+  if (existsSync(rejects) && statSync(rejects).size > known.rejects) truncateSync(rejects, known.rejects)
+  return known
+}
+
+/** A unit of a file: a record, or the reason why it is none. */
+type Read = Unit & { readonly fault: MemberFault | null }
+
+interface Batch {
+  readonly units: readonly Read[]
+  /** File offset after its last record. */
+  readonly bytes: number
+}
+
+/** Steps of the file after a line. */
+async function* batches({ options, kind, source, compiled }: Plan, after: number): AsyncGenerator<Batch> {
+  const most = options.batch ?? (kind === events ? 2_000 : 200)
+  const memory = new Map<string, number>()
+  let units: Read[] = []
+  let length = 0
+  let bytes = 0
+  let isHeader = source.format === 'csv'
+  for await (const record of recordsOf(source)) {
+    if (isHeader) {
+      isHeader = false
+      continue
+    }
+    const unit = readUnit(record, compiled, kind, memory)
+    if (record.lastLine <= after) continue
+    const last = units.at(-1)
+    if (last && joins(kind, last, unit)) {
+      units[units.length - 1] = {
+        ...last,
+        lastLine: unit.lastLine,
+        text: `${last.text}\n${unit.text}`,
+        row: kind.merge!(last.row, unit.row),
+      }
+      continue
+    }
+    if (last && (units.length >= most || length + record.text.length * 3 > batchBytesMax)) {
+      yield { units, bytes }
+      units = []
+      length = 0
+    }
+    units.push(unit)
+    length += Buffer.byteLength(record.text) + 100
+    bytes = record.bytes
+  }
+  if (units.length > 0) yield { units, bytes }
+}
+
+function joins(kind: Kind, last: Read, unit: Read): boolean {
+  if (!kind.joinedBy || last.fault || unit.fault) return false
+  return kind.joinedBy(last.row) === kind.joinedBy(unit.row)
+}
+
+function readUnit(
+  record: {
+    readonly line: number
+    readonly lastLine: number
+    readonly text: string
+    readonly cells: readonly string[] | null
+    readonly bytes: number
+  },
+  { toRow }: Compiled,
+  kind: Kind,
+  memory: Map<string, number>,
+): Read {
+  const { line, lastLine, text } = record
+  try {
+    const row = toRow(record)
+    return { line, lastLine, text, row: kind.prepare?.(row, memory) ?? row, fault: null }
+  } catch (error) {
+    if (!(error instanceof MemberFault)) throw error
+    return { line, lastLine, text, row: {}, fault: error }
+  }
+}
+
+/** Write the records of a step. Returns what became of each. */
+async function written({ kind, context }: Plan, units: readonly Read[]): Promise<readonly Outcome[]> {
+  const good = units.filter(unit => unit.fault === null)
+  const outcomes = good.length === 0 ? [] : await kind.write(context, good)
+  let next = 0
+  return units.map(({ fault }) =>
+    fault === null ? outcomes[next++]! : { type: 'rejected', member: fault.member, error: fault.message },
+  )
+}
+
+function rejectLines(units: readonly Unit[], outcomes: readonly Outcome[]): string {
+  return outcomes
+    .map((outcome, at) => {
+      if (outcome.type !== 'rejected') return ''
+      const { line, text } = units[at]!
+      return `${JSON.stringify({ line, member: outcome.member, error: outcome.error, text })}\n`
+    })
+    .join('')
+}
+
+function added(before: Progress, { units }: Batch, outcomes: readonly Outcome[], bytes: number): Progress {
+  const count = (type: Outcome['type']) => outcomes.filter(one => one.type === type).length
+  return {
+    ...before,
+    line: units.at(-1)!.lastLine,
+    made: before.made + count('made'),
+    changed: before.changed + count('changed'),
+    unchanged: before.unchanged + count('unchanged'),
+    rejected: before.rejected + count('rejected'),
+    rejects: before.rejects + bytes,
+  }
+}
+
+/** Prints what a dry run finds, up to a bound. */
+class Shower {
+  private left = shownMax
+  private more = 0
+
+  constructor(
+    private readonly io: Io,
+    private readonly kind: Kind,
+  ) {}
+
+  show(units: readonly Unit[], outcomes: readonly Outcome[]): void {
+    for (const [at, outcome] of outcomes.entries()) {
+      const { line, row } = units[at]!
+      if (outcome.type === 'unchanged') continue
+      if (this.left === 0) this.more++
+      else {
+        this.left--
+        const name = Object.hasOwn(row, '') ? '' : this.kind.label(row)
+        const what = outcomeText(name, outcome)
+        this.io.print(`line ${line}: ${what.trimEnd()}`)
+      }
+    }
+  }
+
+  end(): void {
+    if (this.more > 0) this.io.print(`… and ${this.more} more`)
+  }
+}
+
+function outcomeText(name: string, outcome: Outcome): string {
+  if (outcome.type === 'rejected') return `! ${outcome.error}`
+  return outcome.type === 'changed' ? `~ ${name}  ${outcome.changes.join(', ')}` : `+ ${name}`
+}
+
+function summary({ kind, options }: Plan, { made, changed, unchanged, rejected }: Progress): string {
+  const known = unchanged > 0 ? `${unchanged} known already, ` : ''
+  if (kind === events)
+    return options.dryRun
+      ? `${made} events would be sent, ${rejected} rejected`
+      : `${made} events imported, ${known}${rejected} rejected`
+  return `${kind.name}: ${made} made, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected`
 }

@@ -20,7 +20,7 @@ const written = new Set(
 
 /** Ids in a text; `CR-50…52` and `CR-50 to CR-52` name all three. */
 function cited(text: string): readonly string[] {
-  const ids = /\b(FE|EN|CR|EV|US|CU|PB|AL|RA|CA|MI|EX|ER|BU)-(\d+)(?:(?:\.\.\.|…|–| to )(?:\1-)?(\d+))?/g
+  const ids = /\b(FE|EN|CR|EV|US|CU|PB|AL|RA|CA|MI|EX|ER|BU|IM)-(\d+)(?:(?:\.\.\.|…|–| to )(?:\1-)?(\d+))?/g
   return [...text.matchAll(ids)].flatMap(([, prefix, first, last]) => {
     const [from, to] = [Number(first), Number(last ?? first)]
     const range = Array.from({ length: Math.max(1, Math.min(to - from + 1, 40)) }, (_, i) => from + i)

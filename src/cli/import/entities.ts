@@ -1,0 +1,268 @@
+// Companies and users of an import.
+import type { CompanyDetail } from '../../../schemas/companies.js'
+import type { PlanDetail } from '../../../schemas/plans.js'
+import type { UserDetail } from '../../../schemas/users.js'
+import {
+  type Context,
+  changedBy,
+  difference,
+  eachByEntity,
+  type Kind,
+  keysLabel,
+  keysQuery,
+  keysText,
+  made,
+  type Outcome,
+  taken,
+} from './kind.js'
+import { MemberFault, type Row } from './members.js'
+
+const text = { type: 'text' } as const
+const time = { type: 'time' } as const
+
+export const companies: Kind = {
+  name: 'companies',
+  members: {
+    keys: { type: 'map', required: true },
+    name: { type: 'text', clears: true },
+    traits: { type: 'traits', clears: true },
+    plan: { type: 'text', clears: true },
+    add_ons: { type: 'list', clears: true },
+    interval: text,
+    currency: text,
+    billing_cycle_anchor: time,
+    trial_end: time,
+    created_at: time,
+    last_seen_at: time,
+  },
+  label: ({ keys }) => keysLabel(keys),
+  batches: () => 1,
+  write: (context, units) =>
+    eachByEntity(
+      context,
+      units,
+      ({ keys }) => keysText(keys),
+      row => writeCompany(context, row),
+    ),
+}
+
+export const users: Kind = {
+  name: 'users',
+  members: {
+    keys: { type: 'map', required: true },
+    name: { type: 'text', clears: true },
+    traits: { type: 'traits', clears: true },
+    company: { type: 'map' },
+    companies: { type: 'json' },
+    created_at: time,
+    last_seen_at: time,
+  },
+  label: ({ keys }) => keysLabel(keys),
+  batches: () => 1,
+  write: (context, units) =>
+    eachByEntity(
+      context,
+      units,
+      ({ keys }) => keysText(keys),
+      row => writeUser(context, row),
+    ),
+}
+
+interface Entity {
+  readonly name: string
+  readonly keys: readonly { readonly key: string; readonly value: string }[]
+  readonly traits: Readonly<Record<string, unknown>>
+  readonly last_seen_at: string | null
+}
+
+/** The entity that has the keys of a record; null: none. errors: MemberFault where two have them. */
+async function lookUp<T>({ client }: Context, path: string, keys: unknown): Promise<T | null> {
+  const found = await client.attempt('GET', `${path}/lookup?${keysQuery(keys)}`)
+  if (found.status !== 404) return taken<T>(found)
+  const pairs = Object.entries(keys as Row)
+  if (pairs.length > 1)
+    for (const [name, value] of pairs) {
+      const one = await client.attempt('GET', `${path}/lookup?${keysQuery({ [name]: value })}`)
+      if (one.error === null) throw new MemberFault('keys', `keys: they match several of ${path.slice(1)}`)
+    }
+  return null
+}
+
+/** What a record changes of an entity that is there. */
+function entityChanges(entity: Entity, row: Row): string[] {
+  const changes: string[] = []
+  const compare = (member: string, from: unknown, to: unknown): void => {
+    if ((from ?? '') !== (to ?? '')) changes.push(difference(member, from, to))
+  }
+  for (const [name, value] of Object.entries((row.keys ?? {}) as Row)) {
+    if (name === 'id') continue
+    compare(`keys.${name}`, entity.keys.find(one => one.key === name)?.value, value)
+  }
+  if (row.name !== undefined) compare('name', entity.name, row.name)
+  for (const [name, value] of flat((row.traits ?? {}) as Row)) {
+    const had = entity.traits[name]
+    if (value === null ? had !== undefined : had === undefined || !isSame(had, value))
+      changes.push(difference(`traits.${name}`, had, value))
+  }
+  const seen = row.last_seen_at as string | undefined
+  if (seen !== undefined && (entity.last_seen_at === null || entity.last_seen_at < seen))
+    compare('last_seen_at', entity.last_seen_at, seen)
+  return changes
+}
+
+/** Traits by the whole of their names. */
+function* flat(traits: Row, before = ''): Generator<readonly [string, unknown]> {
+  for (const [name, value] of Object.entries(traits))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      yield* flat(value as Row, `${before}${name}.`)
+    else yield [before + name, value]
+}
+
+/** Values are kept as text; numbers in their shortest form (CU-32). */
+function isSame(had: unknown, value: unknown): boolean {
+  if (Array.isArray(value)) return had === JSON.stringify(value)
+  return String(had) === String(value) || (typeof had === 'number' && had === Number(value))
+}
+
+function entityBody(row: Row, more: Row): Row {
+  const { keys, name, traits, created_at, last_seen_at } = row
+  return { keys, name, traits, created_at, last_seen_at, ...more }
+}
+
+async function writeCompany(context: Context, row: Row): Promise<Outcome> {
+  const wanted = await wantedPlans(context, row)
+  const had = await lookUp<CompanyDetail>(context, '/companies', row.keys)
+  const own = had === null ? [] : entityChanges(had, row)
+  const plans = planChanges(had, wanted)
+  if (had === null || own.length > 0) {
+    if (!context.dryRun) {
+      taken(await context.client.attempt('POST', '/companies', entityBody(row, {})))
+      // asked again, as an answer without a store says only that the write was taken
+      const written = plans.length > 0 ? await lookUp<CompanyDetail>(context, '/companies', row.keys) : null
+      if (written) await putPlans(context, written, wanted, row)
+    }
+  } else if (plans.length > 0) await putPlans(context, had, wanted, row)
+  return had === null ? made : changedBy([...own, ...plans])
+}
+
+/** Plans that a record names; undefined: it says nothing about them. */
+interface WantedPlans {
+  readonly base: Priced | null | undefined
+  readonly addOns: readonly Priced[] | undefined
+}
+interface Priced {
+  readonly plan: PlanDetail
+  readonly priceId: string | null
+  readonly period: string | null
+}
+
+async function wantedPlans({ names }: Context, row: Row): Promise<WantedPlans> {
+  const { plan, add_ons } = row as { plan?: string | null; add_ons?: readonly string[] | null }
+  const addOns = add_ons === null ? [] : add_ons
+  return {
+    base: plan == null ? plan : priced(await names.plan('plan', plan), 'plan', row),
+    addOns:
+      addOns &&
+      (await Promise.all(addOns.map(async one => priced(await names.addOn('add_ons', one), 'add_ons', row)))),
+  }
+}
+
+const intervals = { month: 'monthly_price', quarter: 'quarterly_price', year: 'yearly_price' } as const
+type Interval = keyof typeof intervals
+
+/** The price of a plan for the interval and currency of a record; a plan without prices has none. */
+function priced(plan: PlanDetail, member: string, row: Row): Priced {
+  const { interval, currency } = row as { interval?: string; currency?: string }
+  if (interval === undefined && currency === undefined) return { plan, priceId: null, period: null }
+  if (interval !== undefined && !(interval in intervals))
+    throw new MemberFault('interval', `interval: expected one of ${Object.keys(intervals).join(', ')}`)
+  const sold = plan.currency_prices.flatMap(one =>
+    (Object.keys(intervals) as Interval[]).flatMap(period => {
+      const price = one[intervals[period]]
+      return price ? [{ period, currency: one.currency, id: price.id }] : []
+    }),
+  )
+  if (sold.length === 0) return { plan, priceId: null, period: null }
+  const fits = sold.filter(
+    one =>
+      (interval === undefined || one.period === interval) &&
+      (currency === undefined || one.currency === currency.toLowerCase()),
+  )
+  if (fits.length === 1) return { plan, priceId: fits[0]!.id, period: fits[0]!.period }
+  const all = sold.map(one => `${one.currency} a ${one.period}`).join(', ')
+  throw new MemberFault(
+    member,
+    `${member}: ${plan.name} is sold for ${all}; the record fits ${fits.length} of them (interval, currency)`,
+  )
+}
+
+function planChanges(had: CompanyDetail | null, { base, addOns }: WantedPlans): string[] {
+  const changes: string[] = []
+  const held = had?.plan && had.plan.added_on !== null ? had.plan : null
+  if (base !== undefined) {
+    if ((held?.id ?? null) !== (base?.plan.id ?? null))
+      changes.push(difference('plan', held?.name, base?.plan.name ?? null))
+    else if (base?.period && held?.plan_period && base.period !== held.plan_period)
+      changes.push(difference('interval', held.plan_period, base.period))
+  }
+  if (addOns !== undefined) {
+    const before = (had?.add_ons ?? []).map(one => one.name).sort()
+    const after = addOns.map(one => one.plan.name).sort()
+    if (before.join('\n') !== after.join('\n'))
+      changes.push(difference('add_ons', before.length === 0 ? null : before, after))
+  }
+  return changes
+}
+
+/** Put a company on the plans of a record. A customer that is brought along has no new trial. */
+async function putPlans(
+  { client, dryRun }: Context,
+  company: CompanyDetail,
+  { base, addOns }: WantedPlans,
+  row: Row,
+): Promise<void> {
+  const held = company.plan && company.plan.added_on !== null ? company.plan : null
+  const body = {
+    company_id: company.id,
+    base_plan_id: base === undefined ? (held?.id ?? null) : (base?.plan.id ?? null),
+    ...(base?.priceId && { base_plan_price_id: base.priceId }),
+    add_on_selections:
+      addOns?.map(one => ({ plan_id: one.plan.id, ...(one.priceId && { price_id: one.priceId }) })) ??
+      company.add_ons.map(({ id }) => ({ plan_id: id })),
+    ...(company.billing_subscription === undefined && {
+      billing_cycle_anchor: row.billing_cycle_anchor,
+      trial_end: row.trial_end,
+    }),
+  }
+  if (dryRun) return void taken(await client.attempt('POST', '/manage-plan/preview', body))
+  const { company: after } = taken<{ company: CompanyDetail }>(
+    await client.attempt('POST', '/manage-plan', body),
+  )
+  const begun = after?.billing_subscription
+  if (row.trial_end !== undefined || company.billing_subscription || begun?.status !== 'trialing') return
+  taken(await client.attempt('PUT', `/subscription/${begun.id}/edit-trial-end`, {}))
+}
+
+async function writeUser(context: Context, row: Row): Promise<Outcome> {
+  const { names, client, dryRun } = context
+  const { company, companies: all } = row as { company?: unknown; companies?: unknown }
+  const joined = company === undefined ? [] : [await names.companyId('company', company)]
+  if (all !== undefined && !Array.isArray(all))
+    throw new MemberFault('companies', 'companies: expected a list of keys')
+  const exactly =
+    all === undefined
+      ? null
+      : await Promise.all((all as unknown[]).map(keys => names.companyId('companies', keys)))
+  const had = await lookUp<UserDetail>(context, '/users', row.keys)
+  const changes = had === null ? [] : entityChanges(had, row)
+  const before = new Set(had?.company_memberships.map(one => one.company_id))
+  for (const id of joined.concat(exactly ?? []))
+    if (had && !before.has(id)) changes.push(difference('company', null, id))
+  if (had && exactly && joined.length === 0)
+    for (const id of before) if (!exactly.includes(id)) changes.push(difference('company', id, null))
+  if (!dryRun && (had === null || changes.length > 0)) {
+    const memberships = joined.length > 0 ? { company_id: joined[0] } : { company_ids: exactly ?? undefined }
+    taken(await client.attempt('POST', '/users', entityBody(row, memberships)))
+  }
+  return had === null ? made : changedBy(changes)
+}
