@@ -385,12 +385,12 @@ t.test('IM-8 an import that was killed goes on, and brings each record once', as
   await killedAndResumed(t, path, 'companies')
   t.equal(await companyCount(), before + many - 3)
   t.equal((await rejectsOf(path)).length, 3, 'rejects before and after the kill, each once')
-  const lines = Array.from({ length: many }, (_, n) => `${10_000 + 100 * (n % 10)},Units,${1 + (n % 3)}`)
+  const lines = Array.from({ length: many }, (_, n) => `${10_000 + 10 * (n % 10)},Units,${1 + (n % 3)}`)
   const given = await file('many-grants.csv', `company.number,credit,quantity\n${lines.join('\n')}\n`)
   await killedAndResumed(t, given, 'grants')
   let sum = 0
   for (let n = 0; n < 10; n++) {
-    const { id } = await lookup(String(10_000 + 100 * n))
+    const { id } = await lookup(String(10_000 + 10 * n))
     const [one] = await client.ok('GET', `/billing/credits/balance?company_id=${id}`)
     sum += one.remaining
   }

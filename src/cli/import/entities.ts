@@ -88,7 +88,7 @@ async function lookUp<T>({ client }: Context, path: string, keys: unknown): Prom
   return null
 }
 
-/** What a record changes of an entity that is there. */
+/** Members of an entity that a record changes. */
 function entityChanges(entity: Entity, row: Row): string[] {
   const changes: string[] = []
   const compare = (member: string, from: unknown, to: unknown): void => {

@@ -1,11 +1,11 @@
-// What an import can bring: the members of each kind of record, and how records are compared and written.
+// Kinds of records of an import: their members, and how records are compared and written.
 import { inParallel } from '../../turns/in-parallel.js'
 import type { Client, Heard } from '../client.js'
 import { Failure } from '../io.js'
 import { MemberFault, type Members, type Row, shown } from './members.js'
 import type { Names } from './names.js'
 
-/** What became of a record, or would. */
+/** The result for a record; in a dry run the one it would have. */
 export type Outcome =
   | { readonly type: 'made' | 'unchanged' }
   | { readonly type: 'changed'; readonly changes: readonly string[] }

@@ -11,11 +11,11 @@ import type { RawRecord } from './read.js'
 /** Where one member comes from. */
 interface Place {
   readonly column: string | null
-  /** Of every record, in place of a column. */
+  /** The value of every record, in place of a column. */
   readonly value: unknown
-  /** Of a record whose cell is empty. */
+  /** The value of a record with an empty cell. */
   readonly default: unknown
-  /** What cells mean: cell → value. */
+  /** Meanings of cells: cell → value. */
   readonly values: ReadonlyMap<string, unknown> | null
   /** An empty cell leaves the member as it is, or clears it. */
   readonly clears: boolean

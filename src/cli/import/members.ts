@@ -3,7 +3,7 @@ import { DateTime } from 'luxon'
 import { parseTime } from '../../core/values/instant.js'
 import { isoTime } from '../../kit/time.js'
 
-/** What a member holds. A `map` has members of any name, as `keys.slug`. */
+/** The value of a member. A `map` has members of any name, as `keys.slug`. */
 export type MemberType = 'flag' | 'list' | 'number' | 'text' | 'time' | 'whole' | 'map' | 'traits' | 'json'
 
 export interface Member {
@@ -35,11 +35,11 @@ export class MemberFault extends Error {
 export interface Reading {
   /** `unix`, `unix_ms`, or a form such as `dd.MM.yyyy HH:mm`; null: ISO 8601. */
   readonly date: string | null
-  /** Of dates without a zone of their own. */
+  /** The zone of dates without one of their own. */
   readonly zone: string
   /** Between the values of a list. */
   readonly split: string
-  /** Of a trait. */
+  /** The type of a trait. */
   readonly type: 'boolean' | 'number' | 'text'
 }
 

@@ -134,19 +134,21 @@ async function* csvRecords(source: FileSource, bytes: ReadStream): AsyncGenerato
   }
 }
 
+const csvProblems: ReadonlyMap<string, string> = new Map([
+  ['CSV_QUOTE_NOT_CLOSED', 'a quote is opened and never closed'],
+  [
+    'CSV_INVALID_CLOSING_QUOTE',
+    'a quote inside a cell; write it twice, and the cell in quotes: "a ""quoted"" word"',
+  ],
+  [
+    'INVALID_OPENING_QUOTE',
+    'a quote inside a cell; write it twice, and the cell in quotes: "a ""quoted"" word"',
+  ],
+  ['CSV_MAX_RECORD_SIZE', `longer than ${recordLengthMax} characters; is a quote not closed?`],
+])
+
 function csvProblem(error: CsvError): string {
-  const line = `line ${error.lines ?? '?'}`
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return `${line}: a quote is opened and never closed`
-    case 'CSV_INVALID_CLOSING_QUOTE':
-    case 'INVALID_OPENING_QUOTE':
-      return `${line}: a quote inside a cell; write it twice, and the cell in quotes: "a ""quoted"" word"`
-    case 'CSV_MAX_RECORD_SIZE':
-      return `${line}: longer than ${recordLengthMax} characters; is a quote not closed?`
-    default:
-      return `${line}: ${error.message}`
-  }
+  return `line ${error.lines ?? '?'}: ${csvProblems.get(error.code) ?? error.message}`
 }
 
 /** The separator of a CSV file: the one that the first line has most often, outside of quotes. */
