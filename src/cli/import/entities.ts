@@ -2,15 +2,13 @@
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { PlanDetail } from '../../../schemas/plans.js'
 import type { UserDetail } from '../../../schemas/users.js'
+import { keysLabel, keysQuery, keysText } from './keys.js'
 import {
   type Context,
   changedBy,
   difference,
   eachByEntity,
   type Kind,
-  keysLabel,
-  keysQuery,
-  keysText,
   made,
   type Outcome,
   taken,

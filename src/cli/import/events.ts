@@ -1,16 +1,8 @@
 // Past events of an import.
 import { withExactQuantities } from '../../events/quantities.js'
 import { jsonText } from '../../json.js'
-import {
-  type Context,
-  type Kind,
-  keysLabel,
-  made,
-  type Outcome,
-  refusal,
-  type Unit,
-  unchanged,
-} from './kind.js'
+import { keysLabel } from './keys.js'
+import { type Context, type Kind, made, type Outcome, refusal, type Unit, unchanged } from './kind.js'
 import { MemberFault, type Row } from './members.js'
 import { recordLengthMax } from './read.js'
 

@@ -6,7 +6,7 @@ import type { PlanDetail } from '../../../schemas/plans.js'
 import type { BillingProduct } from '../../../schemas/prices.js'
 import type { EntityTraitDefinition } from '../../../schemas/traits.js'
 import type { Client } from '../client.js'
-import { keysLabel, keysQuery, keysText } from './kind.js'
+import { keysLabel, keysQuery, keysText } from './keys.js'
 import { meant } from './mapping.js'
 import { MemberFault } from './members.js'
 

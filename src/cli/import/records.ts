@@ -5,14 +5,13 @@ import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CreditGrant } from '../../../schemas/credits.js'
 import type { CompanyOverride } from '../../../schemas/entitlements.js'
 import type { FeatureDetail } from '../../../schemas/features.js'
+import { keysLabel, keysText } from './keys.js'
 import {
   type Context,
   changedBy,
   difference,
   eachByEntity,
   type Kind,
-  keysLabel,
-  keysText,
   made,
   type Outcome,
   taken,
