@@ -35,16 +35,19 @@ export default defineConfig({
     host: '127.0.0.1',
     port: 5173,
     // the browser's own origin is passed on, so that changes are taken from here
-    proxy: Object.fromEntries(
-      ['/api', '/session', '/sign-on', '/sign-on-done', '/datastream'].map(path => [
-        path,
-        {
-          target: `${target}/console`,
-          ws: path === '/datastream',
-          headers: { origin: target },
-          changeOrigin: true,
-        },
-      ]),
-    ),
+    proxy: {
+      ...Object.fromEntries(
+        ['/api', '/session', '/sign-on', '/sign-on-done', '/datastream'].map(path => [
+          path,
+          {
+            target: `${target}/console`,
+            ws: path === '/datastream',
+            headers: { origin: target },
+            changeOrigin: true,
+          },
+        ]),
+      ),
+      '/events': { target, changeOrigin: true },
+    },
   },
 })

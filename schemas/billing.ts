@@ -414,7 +414,7 @@ export interface Invoice {
   due_date: string | null
   url: string | null
   provider_type: BillingProviderType
-  /** The closed billing period that a draft was made for, and its lines in the currency. */
+  /** The closed billing period that a draft was made for, and its lines in the currency; summaries have no lines. */
   billing_period_id?: string
   lines?: ChargeLineView[]
   created_at: string

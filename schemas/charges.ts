@@ -125,6 +125,9 @@ export interface ChargePeriod {
 export interface CompanyCharges {
   company_id: string
   period: ChargePeriod
+  /** Starts of the billing periods before and after it; null where none has begun. */
+  previous_period_start: string | null
+  next_period_start: string | null
   /** The instant up to which lines count: the end of the period once it is over. */
   as_of: string
   lines: ChargeLineView[]

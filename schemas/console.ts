@@ -206,6 +206,10 @@ export interface DraftChange {
 /** The changes that publishing the draft of a plan would make. */
 export interface DraftDiff {
   plan_id: string
+  plan_name: string
+  plan_type: PlanType
+  /** The latest 50, newest first. */
+  versions: PlanVersionSummary[]
   published_version: PlanVersionSummary | null
   draft_version: PlanVersionSummary | null
   company_count: number

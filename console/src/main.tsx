@@ -56,6 +56,7 @@ const router = createRouter({
     screen('/flags', () => import('./screens/flags.js')),
     screen('/flags/$id', () => import('./screens/flag.js')),
     screen('/credits', () => import('./screens/credits.js')),
+    screen('/charges', () => import('./screens/charges.js')),
     screen('/events', () => import('./screens/events.js')),
     screen('/webhooks', () => import('./screens/webhooks.js')),
     screen('/keys', () => import('./screens/keys.js')),

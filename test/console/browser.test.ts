@@ -34,6 +34,7 @@ const screens = [
   'features',
   'flags',
   'credits',
+  'charges',
   'events',
   'webhooks',
   'keys',
@@ -101,7 +102,7 @@ t.test('the console in a browser', { skip: noBrowser }, async t => {
   const [{ id }] = await client.ok('GET', '/companies?view=summary')
   const [plan] = await client.ok('GET', '/plans?view=summary')
   const [flag] = await client.ok('GET', '/flags?view=summary')
-  const tabs = ['credits', 'events', 'flags', 'users', 'changes', 'more']
+  const tabs = ['credits', 'charges', 'events', 'flags', 'users', 'changes', 'more']
   const all = [
     ...screens,
     `companies/${id}`,

@@ -143,6 +143,11 @@ t.test('reads', async t => {
       published_version: { version: 1 },
       draft_version: { version: 2 },
       company_count: 3,
+      plan_type: 'plan',
+      versions: [
+        { version: 2, status: 'draft' },
+        { version: 1, status: 'published' },
+      ],
       changes: [
         {
           kind: 'entitlement',

@@ -115,6 +115,9 @@ t.test('a change of a definition is delivered once, signed, to its subscribers',
   t.equal(rows[1].payload, created!.text)
   t.same((await client.ok('GET', `/webhook-events/${rows[0].id}`)).id, rows[0].id)
   t.equal((await client.ok('GET', '/webhook-events/count?q=flag.deleted')).count, 1)
+  const counted = (status: string) =>
+    client.ok('GET', `/webhook-events/count?webhook_id=${webhook.id}&status=${status}`)
+  t.same([(await counted('success')).count, (await counted('failure')).count], [2, 0], 'by status')
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 

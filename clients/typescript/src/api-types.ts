@@ -2331,7 +2331,9 @@ export interface components {
       as_of: string;
       company_id: string;
       lines: components["schemas"]["ChargeLineView"][];
+      next_period_start: null | string;
       period: components["schemas"]["ChargePeriod"];
+      previous_period_start: null | string;
       totals: components["schemas"]["ChargeTotal"][];
     };
     CompanyCreditBalanceRecord: {
@@ -3043,7 +3045,10 @@ export interface components {
       company_count: number;
       draft_version: components["schemas"]["PlanVersionSummary"] | null;
       plan_id: string;
+      plan_name: string;
+      plan_type: "add_on" | "plan";
       published_version: components["schemas"]["PlanVersionSummary"] | null;
+      versions: components["schemas"]["PlanVersionSummary"][];
     };
     DuplicatedEntitlements: {
       data: components["schemas"]["PlanEntitlement"][];
@@ -8448,6 +8453,7 @@ export interface operations {
         limit?: number;
         offset?: number;
         subscription_external_id: string;
+        view?: "full" | "summary";
       };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
@@ -16335,6 +16341,7 @@ export interface operations {
         limit?: number;
         offset?: number;
         q?: string;
+        status?: "failure" | "pending" | "success";
         webhook_id?: string;
       };
       header?: {
@@ -16445,6 +16452,7 @@ export interface operations {
         limit?: number;
         offset?: number;
         q?: string;
+        status?: "failure" | "pending" | "success";
         webhook_id?: string;
       };
       header?: {

@@ -67,6 +67,30 @@ async function ask<V extends Verb, P extends With<V>>(
   path: P,
   given: Ask<Op<P, V>> = {},
 ): Promise<AnswerOf<Op<P, V>>> {
+  const { text } = await textOf(verb, path, given)
+  return (parseExact(text ?? 'null') as { data: AnswerOf<Op<P, V>> }).data
+}
+
+/** A page of a list, and where the next one begins; null: this is the last. */
+export interface ListPage<T> {
+  readonly data: T
+  readonly next: string | null
+}
+
+async function askPage<P extends With<'get'>>(
+  path: P,
+  given: Ask<Op<P, 'get'>> = {},
+): Promise<ListPage<AnswerOf<Op<P, 'get'>>>> {
+  const { text, response } = await textOf('get', path, given)
+  const { data } = parseExact(text ?? 'null') as { data: AnswerOf<Op<P, 'get'>> }
+  return { data, next: response.headers.get('X-Next-Cursor') }
+}
+
+async function textOf<V extends Verb, P extends With<V>>(
+  verb: V,
+  path: P,
+  given: Ask<Op<P, V>>,
+): Promise<{ text: string | undefined; response: Response }> {
   const { environment = environmentId } = given
   const answer = await client
     .request(
@@ -87,7 +111,7 @@ async function ask<V extends Verb, P extends With<V>>(
   const { response, data, error } = answer as { response: Response; data?: string; error?: unknown }
   if (response.status === 401) for (const listener of listeners) listener()
   if (!response.ok) throw new Refused(response.status, wordsOf(error, response.status))
-  return (parseExact(data ?? 'null') as { data: AnswerOf<Op<P, V>> }).data
+  return { text: data, response }
 }
 
 function wordsOf(error: unknown, status: number): string {
@@ -106,6 +130,10 @@ function safely(text: string): unknown {
 
 export const api = {
   get: <P extends With<'get'>>(path: P, given?: Ask<Op<P, 'get'>>) => ask('get', path, given),
+  page: <P extends With<'get'>>(path: P, given?: Ask<Op<P, 'get'>>) => askPage(path, given),
+  /** The text of a file. */
+  file: async <P extends With<'get'>>(path: P, given: Ask<Op<P, 'get'>> = {}) =>
+    (await textOf('get', path, given)).text ?? '',
   post: <P extends With<'post'>>(path: P, given?: Ask<Op<P, 'post'>>) => ask('post', path, given),
   put: <P extends With<'put'>>(path: P, given?: Ask<Op<P, 'put'>>) => ask('put', path, given),
   del: <P extends With<'delete'>>(path: P, given?: Ask<Op<P, 'delete'>>) => ask('delete', path, given),

@@ -11,6 +11,31 @@ export const figure = (value: Figure | null | undefined): string =>
 export const shortFigure = (value: Figure | null | undefined): string =>
   value == null ? '–' : value < 10_000 && value > -10_000 ? plain.format(value) : short.format(value)
 
+const precise = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
+
+/** A decimal with all its digits, as "1,234.5". */
+export const decimal = (text: string): string => precise.format(text as `${number}`)
+
+/** An amount in the smallest unit of a currency, a whole number or a decimal, in its main unit: "$1,234.50", "$0.025". */
+export function money(
+  amount: Figure | string,
+  currency: string,
+  zeros: 'auto' | 'stripIfInteger' = 'auto',
+): string {
+  const style = { style: 'currency', currency: currency.toUpperCase() } as const
+  const digits = new Intl.NumberFormat('en', style).resolvedOptions().maximumFractionDigits ?? 2
+  const [whole = '0', rest = ''] = String(amount).replace('-', '').split('.')
+  const all = whole.padStart(digits + 1, '0')
+  const sign = String(amount).startsWith('-') ? '-' : ''
+  const main = `${sign}${all.slice(0, all.length - digits)}.${all.slice(all.length - digits)}${rest}0`
+  const format = new Intl.NumberFormat('en', {
+    ...style,
+    maximumFractionDigits: 20,
+    trailingZeroDisplay: zeros,
+  } as Intl.NumberFormatOptions)
+  return format.format(main as `${number}`)
+}
+
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
 const dayAndYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
 const instant = new Intl.DateTimeFormat('en', {
@@ -39,6 +64,14 @@ export function ago(time: string | null | undefined): string {
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`
   if (seconds < 30 * 86_400) return `${Math.floor(seconds / 86_400)} d ago`
   return dayOf(time)
+}
+
+/** "1 to 30 Nov" of a window whose end is exclusive; a window within a day has its times. */
+export function spanOf(start: string, end: string): string {
+  const [from, to] = [new Date(start), new Date(Date.parse(end) - 1)]
+  return to.getTime() - from.getTime() < 86_399_000
+    ? `${timeOf(start)} to ${timeOf(end)}`
+    : dayAndYear.formatRange(from, to)
 }
 
 /** `current_month` reads "this month". */

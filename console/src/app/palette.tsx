@@ -21,6 +21,7 @@ const pages: readonly Entry[] = [
   'Features',
   'Flags',
   'Credits',
+  'Charges',
   'Events',
   'Webhooks',
   'Keys',

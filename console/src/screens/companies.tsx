@@ -63,9 +63,9 @@ export default function Companies() {
         )
       }
     >
-      <div className="mb-3 flex flex-wrap gap-2">
+      <div className="mb-3 grid grid-cols-2 gap-2 sm:flex">
         <Input
-          className="max-w-80"
+          className="col-span-2 sm:max-w-80"
           type="search"
           placeholder="Name, key or trait"
           aria-label="Search companies"
@@ -73,14 +73,14 @@ export default function Companies() {
           onChange={event => setTyped(event.currentTarget.value)}
         />
         <Choice
-          className="max-w-48"
+          className="sm:max-w-48"
           aria-label="Sort"
           value={sort}
           options={sorts}
           onChange={event => setFilters({ sort: event.currentTarget.value })}
         />
         <Choice
-          className="max-w-48"
+          className="sm:max-w-48"
           aria-label="Plan"
           value={plan}
           options={[['', 'Every plan'], ...(plans.data ?? []).map(one => [one.id, one.name] as const)]}
@@ -167,7 +167,7 @@ function List({
       </div>
       <section
         ref={place}
-        className="h-[calc(100dvh-20rem)] min-h-72 overflow-y-auto"
+        className="h-[calc(100dvh-17rem)] min-h-72 overflow-y-auto"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard
         tabIndex={0}
         aria-label="Companies"

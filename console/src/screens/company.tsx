@@ -10,6 +10,7 @@ import { useAct } from '../ui/act.js'
 import { Badge, Bar, Button, Card, Cell, Code, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
 import { Tabs } from '../ui/tabs.js'
+import { CompanyCharges } from './company-charges.js'
 import { EventTable } from './event-table.js'
 import { OverrideDialog, useOverrides } from './override-dialog.js'
 import { actorOf, changeWords } from './overview.js'
@@ -84,6 +85,7 @@ export default function CompanyPage() {
               tabs={[
                 { id: 'entitlements', name: 'Entitlements', content: () => <Entitlements company={shown} /> },
                 { id: 'credits', name: 'Credits', content: () => <Credits company={shown} /> },
+                { id: 'charges', name: 'Charges', content: () => <CompanyCharges id={id} /> },
                 {
                   id: 'events',
                   name: 'Events',
@@ -179,8 +181,10 @@ function Entitlements({ company }: { readonly company: Company }) {
                 <Cell>
                   <Use of={one} />
                 </Cell>
-                <Cell className="whitespace-nowrap text-muted">{dayOf(one.metric_reset_at)}</Cell>
-                <Cell className="whitespace-nowrap text-right">
+                <Cell className="whitespace-nowrap text-muted">
+                  {one.usage === undefined ? '–' : dayOf(one.metric_reset_at)}
+                </Cell>
+                <Cell className="w-px text-right">
                   {may.support && one.value_type !== 'credit' && (
                     <Button look="quiet" aria-label={`Override ${name}`} onClick={() => setOverriding(one)}>
                       {override ? 'Change' : 'Override'}

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { count, dayOf, figure, periodOf, timeOf, words } from '../app/format.js'
+import { count, dayOf, decimal, figure, periodOf, timeOf, words } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Cell, Empty, Failure, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
 import { useFeatures } from './company.js'
 
@@ -18,10 +18,6 @@ export default function PlanPage() {
   const { environment, may } = useHere()
   const [open, setOpen] = useState<'entitlement' | 'publish' | null>(null)
   const [editing, setEditing] = useState<Entitlement | null>(null)
-  const plan = useQuery({
-    queryKey: [environment.id, 'plan', id],
-    queryFn: () => api.get('/plans/{plan_id}', { path: { plan_id: id } }),
-  })
   const diff = useQuery({
     queryKey: [environment.id, 'plan', id, 'diff'],
     queryFn: () => api.get('/plans/{plan_id}/draft-diff', { path: { plan_id: id } }),
@@ -35,11 +31,11 @@ export default function PlanPage() {
         query: { plan_id: id, plan_version_id: shownVersion!.id, limit: 250 } as never,
       }),
   })
-  const { data } = plan
+  const { data } = diff
   return (
     <Page
       above={<Go to="/plans">Plans</Go>}
-      title={data?.name ?? id}
+      title={data?.plan_name ?? id}
       below={
         diff.data && (
           <>
@@ -117,35 +113,31 @@ export default function PlanPage() {
           )}
         </Card>
         <Card title="Versions">
-          <Loaded of={plan}>
+          <Loaded of={diff}>
             {shown =>
               shown.versions.length === 0 ? (
                 <Empty title="No version yet" />
               ) : (
                 <ul className="divide-y divide-line">
-                  {[...shown.versions]
-                    .sort((a, b) => b.version - a.version)
-                    .map(version => (
-                      <li key={version.id} className="flex items-center justify-between gap-3 py-1.5">
-                        <span>
-                          v{version.version} <span className="text-muted">{version.name}</span>
-                        </span>
-                        <span className="flex items-center gap-2 text-xs text-muted">
-                          {dayOf(version.updated_at)}
-                          <Badge
-                            tone={
-                              version.status === 'published'
-                                ? 'ok'
-                                : version.status === 'draft'
-                                  ? 'warn'
-                                  : 'plain'
-                            }
-                          >
-                            {version.status}
-                          </Badge>
-                        </span>
-                      </li>
-                    ))}
+                  {shown.versions.map(version => (
+                    <li key={version.id} className="flex items-center justify-between gap-3 py-1.5">
+                      <span>v{version.version}</span>
+                      <span className="flex items-center gap-2 text-xs text-muted">
+                        {dayOf(version.updated_at)}
+                        <Badge
+                          tone={
+                            version.status === 'published'
+                              ? 'ok'
+                              : version.status === 'draft'
+                                ? 'warn'
+                                : 'plain'
+                          }
+                        >
+                          {version.status}
+                        </Badge>
+                      </span>
+                    </li>
+                  ))}
                 </ul>
               )
             }
@@ -165,9 +157,7 @@ export default function PlanPage() {
           }}
         />
       )}
-      {open === 'publish' && data && diff.data && (
-        <Publish plan={data} diff={diff.data} onClose={() => setOpen(null)} />
-      )}
+      {open === 'publish' && data && <Publish diff={data} onClose={() => setOpen(null)} />}
     </Page>
   )
 }
@@ -204,10 +194,14 @@ function valueWords(row: Entitlement): string {
   }
 }
 
+/** A value of a version in words; numbers with their separators. */
+const plainly = (value: string | null): string =>
+  value === null ? '–' : /^-?\d+(\.\d+)?$/.test(value) ? decimal(value) : words(value)
+
 function DiffTable({ diff }: { readonly diff: Diff }) {
   if (diff.changes.length === 0) return <Empty title="The draft is the same as the published version" />
   return (
-    <Table label="Changes of the draft" head={['What', 'Member', 'Now', 'Then']}>
+    <Table label="Changes of the draft" head={['What', 'Part', 'Now', 'Then']}>
       {diff.changes.map(change => (
         <Row key={`${change.kind} ${change.name} ${change.member}`}>
           <Cell>
@@ -220,8 +214,8 @@ function DiffTable({ diff }: { readonly diff: Diff }) {
               <Badge tone={change.change === 'added' ? 'ok' : 'danger'}>{change.change}</Badge>
             )}
           </Cell>
-          <Cell className="text-muted">{change.before ?? '–'}</Cell>
-          <Cell className="font-medium">{change.after ?? '–'}</Cell>
+          <Cell className="text-muted">{plainly(change.before)}</Cell>
+          <Cell className="font-medium">{plainly(change.after)}</Cell>
         </Row>
       ))}
     </Table>
@@ -370,32 +364,27 @@ const strategies = [
   ['end_of_billing_period', 'Move each at the end of its period'],
 ] as const
 
-function Publish({
-  plan,
-  diff: given,
-  onClose,
-}: {
-  readonly plan: Schemas['PlanDetail']
-  readonly diff: Diff
-  readonly onClose: () => void
-}) {
+function Publish({ diff: given, onClose }: { readonly diff: Diff; readonly onClose: () => void }) {
   // as it was when the dialog was opened: there is no draft any more once it is published
   const [diff] = useState(given)
   const { environment, production } = useHere()
   const draft = diff.draft_version!
   const preview = useQuery({
-    queryKey: [environment.id, 'plan', plan.id, 'preview', draft.id],
+    queryKey: [environment.id, 'plan', diff.plan_id, 'preview', draft.id],
     enabled: diff.published_version !== null,
     queryFn: () =>
       api.post('/plan-version-migrations/preview', {
-        body: { plan_id: plan.id, plan_version_id_to: draft.id, target_plan_type: plan.plan_type } as never,
+        body: {
+          plan_id: diff.plan_id,
+          plan_version_id_to: draft.id,
+          target_plan_type: diff.plan_type,
+        } as never,
       }),
     retry: false,
   })
-  const failing = preview.data?.companies.filter(one => one.would_fail).length ?? 0
   return (
     <FormDialog
-      title={`Publish v${draft.version} of ${plan.name}`}
+      title={`Publish v${draft.version} of ${diff.plan_name}`}
       onClose={onClose}
       fields={[
         {
@@ -404,11 +393,17 @@ function Publish({
           kind: 'choice',
           options: strategies,
           initial: diff.published_version === null ? 'leave' : 'immediate',
-          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.${failing > 0 ? ` ${failing} could not be moved.` : ''}`,
+          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.`,
         },
       ]}
+      note={
+        <>
+          {preview.data && <Felt preview={preview.data} />}
+          {preview.error ? <Failure error={preview.error} retry={() => preview.refetch()} /> : null}
+        </>
+      }
       act={({ strategy }) => ({
-        title: `Publish v${draft.version} of ${plan.name}`,
+        title: `Publish v${draft.version} of ${diff.plan_name}`,
         verb: 'Publish',
         differences: [
           {
@@ -416,20 +411,66 @@ function Publish({
             before: diff.published_version ? `v${diff.published_version.version}` : 'nothing',
             after: `v${draft.version}`,
           },
-          { what: 'Changes', before: null, after: count(diff.changes.length, 'change') },
+          ...diff.changes.slice(0, shownChanges).map(change => ({
+            what: change.member ? `${change.name}: ${words(change.member)}` : change.name,
+            before: change.before === null ? null : plainly(change.before),
+            after: change.after === null ? 'removed' : plainly(change.after),
+          })),
+          ...(diff.changes.length > shownChanges
+            ? [{ what: 'And', before: null, after: `${diff.changes.length - shownChanges} more changes` }]
+            : []),
           { what: 'Companies', before: null, after: strategies.find(([id]) => id === strategy)![1] },
         ],
-        ...(production && { typed: plan.name }),
+        ...(production && { typed: diff.plan_name }),
         run: () =>
           api.put('/plans/version/{plan_version_id}/publish', {
             path: { plan_version_id: draft.id },
             body: { excluded_company_ids: [], migration_strategy: strategy as 'leave' } as never,
           }),
-        done: `v${draft.version} of ${plan.name} is published`,
+        done: `v${draft.version} of ${diff.plan_name} is published`,
       })}
     />
   )
 }
+
+/** Changes that the dialog lists one by one. */
+const shownChanges = 20
+/** Companies that the dialog names. */
+const namedCompanies = 5
+
+/** The companies that would feel a move. */
+function Felt({ preview: { companies } }: { readonly preview: Schemas['PlanVersionMigrationPreview'] }) {
+  const failing = companies.filter(one => one.would_fail)
+  const charged = companies.filter(one => one.has_billing_changes && !one.would_fail)
+  const rows = [
+    [failing, 'cannot be moved', 'danger'],
+    [charged, 'would be charged differently', 'warn'],
+  ] as const
+  return (
+    <div className="mb-3 rounded-md border border-line px-3 py-2">
+      <p className="text-sm text-muted">
+        {companies.length >= previewMax ? 'Of the first ' : 'Of '}
+        {count(companies.length, 'company', 'companies')} that a move would reach:
+      </p>
+      <ul className="mt-1 space-y-1 text-sm">
+        {rows.map(([some, what, tone]) => (
+          <li key={what}>
+            <Badge tone={some.length > 0 ? tone : 'plain'}>{figure(some.length)}</Badge> {what}
+            {some.slice(0, namedCompanies).map(one => (
+              <span key={one.company_id} className="block pl-4 text-xs">
+                <Go to={`/companies/${one.company_id}`}>{one.company_id}</Go>
+                {one.note !== null && <span className="text-muted"> {one.note}</span>}
+              </span>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Most companies that a preview looks at. */
+const previewMax = 1_000
 
 function Migrations({ versionId }: { readonly versionId: string }) {
   const { environment } = useHere()

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Check } from 'lucide-react'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure, periodOf } from '../app/format.js'
+import { figure, money, periodOf } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { Choice, Empty, Loaded, Page } from '../ui/basics.js'
 
@@ -43,8 +43,9 @@ export default function Preview() {
       period
     ]
     if (price)
-      return `${money(price)} ${{ monthly: 'a month', quarterly: 'a quarter', yearly: 'a year' }[period]}`
-    if (plan.one_time_price) return `${money(plan.one_time_price)} once`
+      return `${money(price.price, price.currency, 'stripIfInteger')} ${{ monthly: 'a month', quarterly: 'a quarter', yearly: 'a year' }[period]}`
+    if (plan.one_time_price)
+      return `${money(plan.one_time_price.price, plan.one_time_price.currency, 'stripIfInteger')} once`
     return plan.is_free || plan.charge_type !== 'recurring' ? 'Free' : 'Not sold this way'
   }
   return (
@@ -106,13 +107,4 @@ function lineOf(one: Schemas['PlanEntitlement']): string {
   if (one.value_type === 'credit')
     return `${name}, ${one.consumption_rate ?? 1} ${one.value_credit?.name ?? 'credits'} each`
   return one.value_bool === false ? `No ${name}` : name
-}
-
-function money(price: Schemas['BillingPrice']): string {
-  const amount = Number(price.price) / 100
-  return new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency: price.currency.toUpperCase(),
-    minimumFractionDigits: amount % 1 ? 2 : 0,
-  }).format(amount)
 }

@@ -9,6 +9,12 @@ import { Badge, Button, Card, Cell, Choice, Empty, Loaded, Page, Row, Table } fr
 import { Dialog } from '../ui/dialog.js'
 import { asNew, FormDialog } from '../ui/form.js'
 
+const statuses: Readonly<Record<string, string>> = {
+  success: 'delivered',
+  pending: 'waiting',
+  failure: 'failed',
+}
+
 const kinds = [
   'company.created',
   'company.updated',
@@ -30,7 +36,10 @@ export default function Webhooks() {
   })
   const deliveries = useQuery({
     queryKey: [environment.id, 'webhook-events', filters.status],
-    queryFn: () => api.get('/webhook-events', { query: { limit: 100 } as never }),
+    queryFn: () =>
+      api.get('/webhook-events', {
+        query: { limit: 50, ...(filters.status && { status: filters.status as 'failure' }) },
+      }),
     refetchInterval: 5_000,
   })
   const add = may.write && (
@@ -52,7 +61,7 @@ export default function Webhooks() {
                 {rows.map(one => (
                   <Row key={one.id}>
                     <Cell>{one.name}</Cell>
-                    <Cell className="font-mono text-xs">{one.url}</Cell>
+                    <Cell className="font-mono text-xs break-all">{one.url}</Cell>
                     <Cell className="text-muted">{one.request_types.join(', ')}</Cell>
                     <Cell>
                       <Badge tone={one.status === 'active' ? 'ok' : 'danger'}>{one.status}</Badge>
@@ -127,9 +136,8 @@ export default function Webhooks() {
         }
       >
         <Loaded of={deliveries}>
-          {all => {
-            const rows = all.filter(one => !filters.status || one.status === filters.status)
-            return rows.length === 0 ? (
+          {rows =>
+            rows.length === 0 ? (
               <Empty title="No delivery" />
             ) : (
               <Table label="Deliveries" head={['When', 'Notification', 'Webhook', 'Attempts', 'Status', '']}>
@@ -143,7 +151,7 @@ export default function Webhooks() {
                       <Badge
                         tone={one.status === 'success' ? 'ok' : one.status === 'failure' ? 'danger' : 'warn'}
                       >
-                        {one.status} {one.response_code ?? ''}
+                        {statuses[one.status] ?? one.status} {one.response_code ?? ''}
                       </Badge>
                     </Cell>
                     <Cell className="whitespace-nowrap">
@@ -181,7 +189,7 @@ export default function Webhooks() {
                 ))}
               </Table>
             )
-          }}
+          }
         </Loaded>
       </Card>
       {payload !== null && (

@@ -11,7 +11,7 @@ export interface Series {
 }
 
 const light = ['#1b5cb5', '#c2410c', '#0f766e', '#8a5300', '#7c3aed', '#be185d']
-const dark = ['#8ab6f5', '#fdba74', '#5eead4', '#f0b95a', '#c4b5fd', '#f9a8d4']
+const dark = ['#8ab6f5', '#fdba74', '#5eead4', '#e5e56a', '#c4b5fd', '#f9a8d4']
 
 /** `days`: the start of each day, RFC 3339. */
 export function Chart({

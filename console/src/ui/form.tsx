@@ -1,5 +1,5 @@
 // A dialog with a few fields; what they would change is shown before it is done.
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Act, useAct } from './act.js'
 import { Button, Choice, Failure, Field, Input, TextArea } from './basics.js'
 import { Dialog } from './dialog.js'
@@ -21,12 +21,15 @@ export type Values = Readonly<Record<string, string>>
 export function FormDialog({
   title,
   fields,
+  note,
   act,
   onClose,
   onDone,
 }: {
   readonly title: string
   readonly fields: readonly FormField[]
+  /** Shown under the fields. */
+  readonly note?: ReactNode
   /** What the values would do. It may throw an Error for the person to read. */
   readonly act: (values: Values) => Act
   readonly onClose: () => void
@@ -79,6 +82,7 @@ export function FormDialog({
             }}
           </Field>
         ))}
+        {note}
         {failure !== null && <Failure error={failure} />}
         <div className="mt-4 flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

@@ -24,7 +24,7 @@ import {
 } from '../../core/values/quantity.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { type Exact, validExactly } from '../../kit/long.js'
-import { boolean, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
+import { boolean, oneOf, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
 import { among, contains, newest } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
 import { told } from '../../kit/unchanged.js'
@@ -50,11 +50,12 @@ const invoiceShape = {
   company_id: string,
   customer_external_id: required(text(255)),
   subscription_external_id: required(text(255)),
+  view: oneOf(['full', 'summary'] as const),
   ...page,
 } as const
 export const invoiceListQuery = query(invoiceShape)
 
-/** GET /billing/invoices of one subscription. Drafts of closed billing periods show their lines. source: RA-23 */
+/** GET /billing/invoices of one subscription. Drafts of closed billing periods show their lines, but for summaries. source: RA-23 */
 export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = async call => {
   const { sql } = call.services
   const { company_id: companyId, customer_external_id: customer, subscription_external_id: sold } = call.query
@@ -63,11 +64,17 @@ export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = as
     where environment_id = ${call.environment.id} and customer_external_id = ${customer}
       and subscription_external_id = ${sold} ${companyId ? sql`and company_id = ${companyId}` : sql``}
     ${newest(sql, call.query)}`
-  const drafts = await linesOfDrafts(sql, rows)
+  const isShort = call.query.view === 'summary'
+  const drafts = isShort ? new Map<string, ChargeLineView[]>() : await linesOfDrafts(sql, rows)
   return {
     data: rows.map(row => {
       const lines = drafts.get(row.charge_period_id ?? '')?.filter(one => one.currency === row.currency)
-      return { ...invoiceView(row), ...(lines && { billing_period_id: row.charge_period_id!, lines }) }
+      const periodId = row.charge_period_id
+      return {
+        ...invoiceView(row),
+        ...(periodId !== null && { billing_period_id: periodId }),
+        ...(lines && { lines }),
+      }
     }),
   }
 }

@@ -8,7 +8,7 @@ import { isPriced, periodsOf } from '../../core/rating/rate.js'
 import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
 import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
-import { isoTime } from '../../kit/time.js'
+import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import { inParallel } from '../../turns/in-parallel.js'
 import { closedCharges, closedView } from './closed.js'
 import { billingFacts, type Debt } from './facts.js'
@@ -83,7 +83,13 @@ export async function chargesOf(
 
 /** The periods of a company, and the one that is asked for. */
 export function wantedPeriod(facts: BillingFacts, wanted: WantedPeriod, nowMs: number): BillingPeriod | null {
-  const periods = periodsOf(facts, nowMs).filter(one => one.startMs <= nowMs)
+  return wantedAmong(begunPeriods(facts, nowMs), wanted)
+}
+
+const begunPeriods = (facts: BillingFacts, nowMs: number): BillingPeriod[] =>
+  periodsOf(facts, nowMs).filter(one => one.startMs <= nowMs)
+
+function wantedAmong(periods: readonly BillingPeriod[], wanted: WantedPeriod): BillingPeriod | null {
   if (typeof wanted === 'number') return periods.find(one => one.startMs === wanted) ?? null
   const last = periods.at(-1) ?? null
   if (wanted === 'current') return last
@@ -96,15 +102,21 @@ async function chargesIn(
   wanted: WantedPeriod,
 ): Promise<CompanyCharges | null> {
   const { companyId } = facts
-  const period = wantedPeriod(facts, wanted, nowMs)
+  const periods = begunPeriods(facts, nowMs)
+  const period = wantedAmong(periods, wanted)
   const startMs = period?.startMs ?? (typeof wanted === 'number' ? wanted : null)
   if (startMs === null) return null
+  const beside = {
+    previous_period_start: isoTimeOrNull(periods.findLast(one => one.startMs < startMs)?.startMs ?? null),
+    next_period_start: isoTimeOrNull(periods.find(one => one.startMs > startMs)?.startMs ?? null),
+  }
   const isOver = period === null || period.endMs <= nowMs
   const closed = isOver ? await closedCharges(services.sql, companyId, startMs) : null
   if (closed !== null)
     return {
       company_id: companyId,
       period: closedView(closed.row),
+      ...beside,
       as_of: isoTime(Number(closed.row.end_ms)),
       lines: [...closed.lines],
       totals: closed.row.totals,
@@ -119,6 +131,7 @@ async function chargesIn(
   return {
     company_id: companyId,
     period: periodView(period, !isOver ? 'open' : isPriced(facts) ? 'closing' : 'closed'),
+    ...beside,
     as_of: isoTime(Math.min(nowMs, period.endMs)),
     lines: shown,
     totals: totalViews(shown),

@@ -169,12 +169,13 @@ function grantsWhere(sql: Sql, environmentId: string, { company_id, credit_id, i
     ${ids ? sql`and g.id in ${among(sql, ids)}` : sql``}`
 }
 
-function namedGrants(sql: Sql) {
+/** `from`: the grants, as a table or a query in parentheses. */
+function namedGrants(sql: Sql, from = sql`credit_grants`) {
   return sql`select g.*, c.name as credit_name, c.icon as credit_icon, c.currency as credit_currency,
       p.name as plan_name, b.name as bundle_name, l.name as license_name, b.prices as bundle_prices,
       c.prices as credit_prices, rate.per_unit as postpaid_rate,
       case when pg.reset_type = 'plan_period' then pg.reset_cadence end as reset_cadence
-    from credit_grants g
+    from ${from} g
     left join billing_credits c on c.id = g.credit_id
     left join plans p on p.id = g.plan_id
     left join credit_bundles b on b.id = g.bundle_id
@@ -200,10 +201,12 @@ export function listGrantRows(
 ) {
   const by = sql(order.by)
   const direction = order.ascending ? sql`asc` : sql`desc`
-  return sql<GrantRow[]>`
-    ${namedGrants(sql)} where ${grantsWhere(sql, environmentId, filter)}
-    order by g.${by} ${direction} nulls last, g.sequence ${direction}, g.id ${direction}
-    ${page ? sql`limit ${page.limit} offset ${page.offset}` : sql``}`
+  const sorting = sql`order by g.${by} ${direction} nulls last, g.sequence ${direction}, g.id ${direction}`
+  // names are looked up for the grants of the page alone
+  const wanted = sql`(
+    select * from credit_grants g where ${grantsWhere(sql, environmentId, filter)} ${sorting}
+    ${page ? sql`limit ${page.limit} offset ${page.offset}` : sql``})`
+  return sql<GrantRow[]>`${namedGrants(sql, wanted)} ${sorting}`
 }
 
 export async function countGrantRows(sql: Sql, environmentId: string, filter: GrantFilter): Promise<number> {

@@ -64,6 +64,9 @@ export function versionSummary(row: PlanVersionRow): PlanVersionSummary {
   }
 }
 
+/** Versions of a plan that its differences list. */
+const versionsMax = 50
+
 /** The changes that publishing the draft would make, member by member; nothing without a draft. */
 export async function draftDiff(
   sql: Sql,
@@ -73,12 +76,15 @@ export async function draftDiff(
 ): Promise<DraftDiff> {
   const versions = await sql<PlanVersionRow[]>`
     select * from plan_versions where environment_id = ${environmentId} and plan_id = ${plan.id}
-      and status <> 'archived' and deleted_at is null`
+      and deleted_at is null order by version desc`
   const published = versions.find(({ status }) => status === 'published') ?? null
   const draft = versions.find(({ status }) => status === 'draft') ?? null
   const counts = await companyCounts(sql, outlook, [plan.id])
   return {
     plan_id: plan.id,
+    plan_name: plan.name,
+    plan_type: plan.plan_type,
+    versions: versions.slice(0, versionsMax).map(versionSummary),
     published_version: published && versionSummary(published),
     draft_version: draft && versionSummary(draft),
     company_count: counts.get(plan.id) ?? 0,

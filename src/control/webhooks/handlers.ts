@@ -1,5 +1,5 @@
 // Webhooks and their deliveries. src/control/webhooks/deliveries.ts sends them.
-import type { WebhookRequestType } from '../../../schemas/enums.js'
+import { type WebhookRequestType, webhookEventStatuses } from '../../../schemas/enums.js'
 import type {
   TestWebhook,
   Webhook,
@@ -12,7 +12,7 @@ import type {
 import { newId } from '../../account/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, EnvironmentRecord, Handler } from '../../kit/call.js'
-import { list, page, type QueryOf, query, string } from '../../kit/query.js'
+import { list, oneOf, page, type QueryOf, query, string } from '../../kit/query.js'
 import type { Services } from '../../kit/services.js'
 import { inTransaction } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
@@ -45,7 +45,13 @@ const listShape = { q: string, ...page } as const
 export const webhookListQuery = query(listShape)
 type WebhookListQuery = QueryOf<typeof listShape>
 
-const eventListShape = { ids: list, q: string, webhook_id: string, ...page } as const
+const eventListShape = {
+  ids: list,
+  q: string,
+  status: oneOf(webhookEventStatuses),
+  webhook_id: string,
+  ...page,
+} as const
 export const webhookEventListQuery = query(eventListShape)
 type EventListQuery = QueryOf<typeof eventListShape>
 
@@ -217,7 +223,8 @@ export const sendTestWebhookAction: Handler<WebhookTest> = async call => {
 }
 
 function eventFilterOf({ environment, query }: Call<undefined, EventListQuery>): WebhookEventFilter {
-  return { environmentId: environment.id, ids: query.ids, q: query.q, webhookId: query.webhook_id }
+  const { ids, q, status, webhook_id: webhookId } = query
+  return { environmentId: environment.id, ids, q, status, webhookId }
 }
 
 /** GET /webhook-events: deliveries of the last 30 days. */

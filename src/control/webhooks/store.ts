@@ -150,12 +150,14 @@ export interface WebhookEventFilter {
   readonly ids: readonly string[] | undefined
   /** Part of the type or payload. */
   readonly q: string | undefined
+  readonly status: WebhookEventStatus | undefined
   readonly webhookId: string | undefined
 }
 
-function delivered(sql: Sql, { environmentId, ids, q, webhookId }: WebhookEventFilter) {
+function delivered(sql: Sql, { environmentId, ids, q, status, webhookId }: WebhookEventFilter) {
   return sql`environment_id = ${environmentId}
     ${ids ? sql`and id in ${among(sql, ids)}` : sql``}
+    ${status ? sql`and status = ${status}` : sql``}
     ${webhookId ? sql`and webhook_id = ${webhookId}` : sql``}
     ${q ? sql`and (${contains(sql, 'request_type', q)} or ${contains(sql, 'payload', q)})` : sql``}`
 }
