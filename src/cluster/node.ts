@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import type { Fact } from '../core/model/message.js'
 import type { Spent } from '../core/values/bucket.js'
 import { ServiceError } from '../errors.js'
+import { limitConcurrency } from '../host/concurrency.js'
 import { RedisClient } from '../redis/redis.js'
 import type { Packet } from '../wire/message-codec.js'
 import type { RedisAddress, ShardOptions } from '../wire/shard-options.js'
@@ -58,6 +59,8 @@ const againMs = 50
  * finds out what it has done, as after a kill.
  */
 const disownMs = 100
+/** Shards that a node which stops hands over at once: as many as its threads write snapshots at once. */
+const leavingAtOnce = 4
 /** Pause before a shard that did not start is started again. */
 const restartMs = 250
 /** A node is reported to Redis as unreachable after this many leases. A dead one was removed by then. */
@@ -467,7 +470,8 @@ export class ClusterNode implements Others {
     try {
       if (!this.stopping) await Promise.all(take.map(shard => this.members.take(shard)))
       if (take.length > 0) this.tellMoved()
-      for (const [shard, to] of give) await this.give(shard, to)
+      const inTurn = limitConcurrency(this.stopping ? leavingAtOnce : 1)
+      await Promise.all(give.map(([shard, to]) => inTurn(() => this.give(shard, to))))
     } catch (error) {
       this.log.warn({ err: error }, 'shards are not placed: Redis failed')
       await sleep(restartMs)
@@ -485,9 +489,11 @@ export class ClusterNode implements Others {
     if (this.busy.has(shard) || !shards.owns(shard) || to === '') return
     this.busy.add(shard)
     try {
-      await shards.rest(shard)
+      await shards.rest(shard, this.stopping)
       const left = Promise.race([projections.disown(shard), sleep(disownMs)])
-      await Promise.all([shards.drop(shard), left])
+      const ended = shards.drop(shard)
+      // what a thread writes after the next owner has the shard is refused
+      await Promise.all([this.stopping ? Promise.race([ended, sleep(disownMs)]) : ended, left])
       await this.members.give(shard, this.members.now.owners[shard]!.mark, to)
       this.tellMoved()
     } catch (error) {

@@ -29,6 +29,9 @@ const triesMax = 2
  * lease is given up, and its callers have heard 503.
  */
 const passedOnMs = 10_000
+/** A node that stops waits so long for the snapshots of a shard that it hands over, and then for its last answers. */
+const snapshotsMs = 2_000
+const settleMs = 250
 const tooLate = 'The request came too late to its node; try again'
 
 export interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
@@ -145,21 +148,33 @@ export class ClusterShards extends Shards {
     void thread?.close()
     await thread?.ended.catch(() => {})
     if (this.owned.has(index)) return
-    this.refuseAll(shard.waiting.takeAll())
+    // what waits for the next owner has its answer to come
+    if (!this.remote.has(index)) this.refuseAll(shard.waiting.takeAll())
     this.mended(shard)
   }
 
   /**
-   * Bring a shard to rest: every request is answered, every fact sent to all nodes, and the snapshots are
-   * written.
+   * Bring a shard to rest: snapshots are written while it serves, then every request is answered, and every fact is sent to
+   * all nodes.
+   *
+   * leaving  its node stops: what takes long is left out. The next owner then finds it in the journal, as after a kill, and
+   *          requests without an answer are refused as doubtful.
    */
-  async rest(index: number): Promise<void> {
+  async rest(index: number, leaving: boolean): Promise<void> {
     const shard = this.shards[index]!
-    await this.control(shard, { type: 'checkpoint' })
+    const within = leaving ? noLonger : (_ms: number, work: Promise<unknown>) => work
+    await within(snapshotsMs, this.twoCheckpoints(shard))
     this.moving.add(index)
     new Changes(this.cluster.changes).close(index)
-    await this.control(shard, { type: 'checkpoint' })
+    await within(settleMs, this.control(shard, { type: 'settle' }))
     await Promise.allSettled(this.telling.get(index) ?? [])
+  }
+
+  /** The second begins the journal's tail where the first ended: its facts have been sent to all nodes by then. */
+  private async twoCheckpoints(shard: Shard): Promise<void> {
+    await this.control(shard, { type: 'checkpoint' })
+    await Promise.allSettled(this.telling.get(shard.index) ?? [])
+    await this.control(shard, { type: 'checkpoint' })
   }
 
   /** The shard did not move: take requests again. */
@@ -358,6 +373,10 @@ export class ClusterShards extends Shards {
     })
   }
 }
+
+/** Resolves when the work ends, well or not, or the time is over. */
+const noLonger = (ms: number, work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work.catch(() => {}), new Promise(resolve => setTimeout(resolve, ms))])
 
 /** The refusals of requests whose deadline has passed. */
 function lateReplies(cells: Packet): Packet {

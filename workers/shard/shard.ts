@@ -666,6 +666,8 @@ class Shard {
       case 'checks':
         this.tellChecks(true)
         return this.reads.answered(n, null, 0)
+      case 'settle':
+        return this.writes.answered(n, null, 0)
       case 'renew':
       case 'checkpoint':
         this.tellChecks(true)

@@ -43,6 +43,8 @@ export type ShardControl =
   | { readonly type: 'checkpoint' }
   /** A checkpoint, after which the journal keeps no bytes of what came before, as soon as it may be trimmed. */
   | { readonly type: 'renew' }
+  /** The reply leaves when everything before it is durable and answered. */
+  | { readonly type: 'settle' }
   /** Report every check that is counted and not reported yet (FE-101). */
   | { readonly type: 'checks' }
   | { readonly type: 'stats' }
