@@ -1,4 +1,4 @@
-// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes]
+// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [nodes-quiet]
 // [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]] [scale [rounds]]: runs the benchmarks of the areas named, or
 // of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
@@ -9,7 +9,8 @@ import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { benchRefused } from './http/unauthorized.js'
-import { benchNodes } from './nodes/run.js'
+import { benchRates } from './nodes/rates.js'
+import { benchQuietNodes } from './nodes/run.js'
 import { type Size, sizes } from './population/data.js'
 import { benchIngest } from './population/ingest.js'
 import { allAtOnce, benchLong, halvesInTurn } from './population/long.js'
@@ -30,7 +31,8 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   lists: () => benchLists(numbers),
   outages: benchOutages,
   refused: benchRefused,
-  nodes: benchNodes,
+  nodes: benchRates,
+  'nodes-quiet': benchQuietNodes,
   long: () => benchLong(Number(numbers[0] ?? 30), allAtOnce),
   halves: () => benchLong(Number(numbers[0] ?? 30), halvesInTurn),
   ingest: () => benchIngest(Number(numbers[0] ?? 30)),
@@ -93,6 +95,7 @@ try {
         'city',
         'servers',
         'nodes',
+        'nodes-quiet',
         'long',
         'halves',
         'ingest',

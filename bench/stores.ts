@@ -1,6 +1,8 @@
 // Stores that several services share: a Redis, and one Postgres and one ClickHouse, reached by address.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { startEmbeddedClickHouse } from '../src/storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from '../src/storage/embedded/postgres.js'
@@ -27,19 +29,46 @@ export interface Stores {
 export const hasRedis = (): boolean => spawnSync('redis-server', ['--version']).status === 0
 
 /** Start a Redis with its files in a directory. Resolves before it answers. */
-export async function startRedis(directory: string): Promise<Redis> {
-  const port = await freePort()
+export async function startRedis(
+  directory: string,
+  more: readonly string[] = [],
+  port?: number,
+): Promise<Redis> {
+  port ??= await freePort()
   const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
   // Its command line stays as it is: demo-guard.ts finds the directory there.
   const keeps = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--set-proc-title', 'no']
   const child: ChildProcess = spawn(
     'redis-server',
-    [...where, ...keeps, '--maxmemory-policy', 'noeviction'],
+    [...where, ...keeps, '--maxmemory-policy', 'noeviction', ...more],
     {
       stdio: 'ignore',
     },
   )
   return { url: `redis://127.0.0.1:${port}`, pid: child.pid!, stop: () => stop(child) }
+}
+
+/** Start the primaries of a Redis Cluster, each with a part of the slots. Resolves when it is whole. */
+export async function startPrimaries(directory: string, count: number): Promise<readonly Redis[]> {
+  // a server of a Redis Cluster has a second port, 10 000 above
+  const basePort = 16_000 + ((process.pid * 7) % 9_000)
+  const servers = await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const files = join(directory, `redis-${i + 1}`)
+      mkdirSync(files)
+      return startRedis(files, ['--cluster-enabled', 'yes'], basePort + i)
+    }),
+  )
+  const addresses = servers.map(({ url }) => new URL(url).host)
+  const words = ['--cluster', 'create', ...addresses, '--cluster-yes']
+  for (let tries = 1; ; tries++) {
+    const { status, stdout } = spawnSync('redis-cli', words, { encoding: 'utf8' })
+    if (status === 0) break
+    if (tries === 20) throw new Error(`redis-cli made no Redis Cluster: ${stdout}`)
+    await sleep(500)
+  }
+  await sleep(3_000) // every server hears of the others
+  return servers
 }
 
 /** Start both stores with their files in a directory. durable: Postgres and ClickHouse call fsync. */

@@ -1,4 +1,4 @@
-// npm run bench -- nodes: CPU time of a check and of a durable event on a node without Redis, on one of two nodes where
+// npm run bench -- nodes-quiet: at a low rate, CPU time of a check and of a durable event on a node without Redis, on one of two nodes where
 // the company lives there, and where it lives on the other node.
 import { mkdirSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -40,9 +40,9 @@ type Parts = ReadonlyMap<string, number>
  * Measure, print and record. CPU time is that of whole processes, from the first request until both stores have every
  * row, less what the same processes use at rest in that time.
  */
-export async function benchNodes(): Promise<void> {
+export async function benchQuietNodes(): Promise<void> {
   if (!hasRedis()) throw new Error('This benchmark needs redis-server: install Redis 7 or Valkey')
-  const work = join(root, 'data', `bench-nodes-${process.pid}`)
+  const work = join(root, 'data', `bench-nodes-quiet-${process.pid}`)
   mkdirSync(work, { recursive: true, mode: 0o711 })
   const sides = await startSides('village', work)
   try {
@@ -76,7 +76,7 @@ export async function benchNodes(): Promise<void> {
       }
     }
     say(`load average of the last minute: ${loadavg()[0]!.toFixed(1)} after`)
-    record('nodes', measured, { 'nodes/run.ts': lines })
+    record('nodes-quiet', measured, { 'nodes/run.ts': lines })
   } finally {
     await sides.stop()
     rmSync(work, { recursive: true, force: true })

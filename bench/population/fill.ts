@@ -1,5 +1,6 @@
 // Loads the population into a running service through its interface.
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { secret } from '../product.js'
 import {
   booleanFeatures,
@@ -37,7 +38,18 @@ export class Client {
 
   constructor(private readonly port: number) {}
 
-  ask(method: string, path: string, body?: object): Promise<Reply> {
+  /** A busy service is asked again: filling measures nothing. */
+  async ask(method: string, path: string, body?: object): Promise<Reply> {
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.once(method, path, body)
+      } catch (error) {
+        if (tries === 60 || !/: 503 /.test(String(error))) throw error
+        await sleep(500)
+      }
+  }
+
+  private once(method: string, path: string, body?: object): Promise<Reply> {
     const text = body === undefined ? '' : JSON.stringify(body)
     const headers = {
       'X-Service-Api-Key': secret,

@@ -1,7 +1,9 @@
 // The connection from one node to another. It stays open and carries requests to shards, and calls, as
 // frames. Each node opens one connection to every other node; the answers come back on the same connection.
 //
-//   frame | length 4 | value, as v8 writes it |
+//   packet | length 4 | a list of frames, as v8 writes it |
+//
+// Frames of one turn leave as one packet.
 //
 // Both sides prove that they know the secret before the first frame. With TLS both show a certificate first, and the
 // proofs hold for this connection only: a node refuses a proof that was copied from another connection.
@@ -15,8 +17,13 @@ import { PeerClock } from './peer-clock.js'
 import type { LinkSecurity, LinkTls } from './security.js'
 import { faultAsking, faultServing } from './tls-faults.js'
 
-/** Longest frame, and most bytes that wait to be sent to one node. */
-const frameBytesMax = 64 << 20
+/** Changes with what nodes say to each other. A node of another version is refused. */
+export const linkVersion = 2
+
+/** Longest packet, and most bytes that wait to be sent to one node. */
+const packetBytesMax = 64 << 20
+/** Frames of one turn whose texts are longer leave before its end. */
+const gatheredMax = 4 << 20
 const waitingBytesMax = 64 << 20
 /** Longest message before the other side has proved that it knows the secret, bytes. */
 const helloBytesMax = 4_096
@@ -60,7 +67,7 @@ export interface Serves {
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
-  /** TLS with a node at this address failed. */
+  /** A node at this address was refused: TLS failed, or it speaks another version. */
   refused(address: string, reason: string): void
 }
 
@@ -78,7 +85,7 @@ export interface Hears {
   up(): void
   /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
-  /** TLS with that node failed. */
+  /** That node is not spoken to: TLS failed, or it speaks another version. */
   refused(reason: string): void
 }
 
@@ -92,11 +99,13 @@ export const hearsNothing: Hears = {
   refused: () => {},
 }
 
-/** Frames over one socket. */
+/** Packets over one socket. */
 class Wire {
   private pieces: Buffer[] = []
   private length = 0
-  private corked = false
+  /** Frames of this turn, and the length of their texts. */
+  private frames: unknown[] = []
+  private gathered = 0
   /** Until both sides have proved that they know the secret, messages are short and JSON. */
   private isOpen = false
   /** Time of the last piece received, and time of the last check, ms of the monotonic clock. */
@@ -112,7 +121,7 @@ class Wire {
     socket.on('error', () => {})
   }
 
-  /** Frames of full length are allowed from now on. */
+  /** Packets of full length are allowed from now on. */
   open(): void {
     this.isOpen = true
   }
@@ -130,23 +139,37 @@ class Wire {
   }
 
   get isFull(): boolean {
-    return this.socket.writableLength > waitingBytesMax
+    return this.socket.writableLength + this.gathered > waitingBytesMax
   }
 
-  send(value: unknown): void {
-    if (!this.corked) {
-      this.corked = true
-      this.socket.cork()
-      queueMicrotask(() => {
-        this.corked = false
-        this.socket.uncork()
-      })
-    }
-    const bytes = this.isOpen ? serialize(value) : Buffer.from(JSON.stringify(value))
+  /**
+   * Send a frame at the end of this turn; before both sides are known, a message at once.
+   *
+   * length  of its texts, characters.
+   */
+  send(value: unknown, length = 0): void {
+    if (!this.isOpen) return this.write(Buffer.from(JSON.stringify(value)))
+    if (this.frames.length === 0) queueMicrotask(() => this.flush())
+    this.frames.push(value)
+    this.gathered += length
+    if (this.gathered > gatheredMax) this.flush()
+  }
+
+  private flush(): void {
+    const { frames } = this
+    if (frames.length === 0) return
+    this.frames = []
+    this.gathered = 0
+    if (!this.socket.destroyed) this.write(serialize(frames))
+  }
+
+  private write(bytes: Buffer): void {
     const head = Buffer.allocUnsafe(4)
     head.writeUInt32LE(bytes.length)
+    this.socket.cork()
     this.socket.write(head)
     this.socket.write(bytes)
+    this.socket.uncork()
   }
 
   private data(piece: Buffer): void {
@@ -158,14 +181,15 @@ class Wire {
     let wanted = 0
     while (bytes.length >= 4 && !this.socket.destroyed) {
       wanted = bytes.readUInt32LE(0)
-      if (wanted > (this.isOpen ? frameBytesMax : helloBytesMax)) {
+      if (wanted > (this.isOpen ? packetBytesMax : helloBytesMax)) {
         this.socket.destroy()
         return
       }
       if (bytes.length < 4 + wanted) break
-      const frame = bytes.subarray(4, 4 + wanted)
+      const packet = bytes.subarray(4, 4 + wanted)
       try {
-        this.take(this.isOpen ? deserialize(frame) : JSON.parse(frame.toString()))
+        if (this.isOpen) for (const frame of deserialize(packet) as readonly unknown[]) this.take(frame)
+        else this.take(JSON.parse(packet.toString()))
       } catch {
         this.socket.destroy()
         return
@@ -175,6 +199,16 @@ class Wire {
     this.pieces = bytes.length === 0 ? [] : [bytes]
     this.length = bytes.length
   }
+}
+
+const lengthOf = ([, text, , received = '', uses = '']: Packet): number =>
+  text.length + received.length + uses.length
+
+/** What is wrong with a version that another node told; null: nothing. */
+function faultOfVersion(told: unknown): string | null {
+  if (told === linkVersion) return null
+  const version = typeof told === 'number' ? `version ${told}` : 'an earlier version'
+  return `it speaks ${version} of the nodes' protocol, this node version ${linkVersion}: stop all nodes, then start them on one build`
 }
 
 /** Bytes that the two ends of one TLS connection share, and nobody else; none without TLS. */
@@ -206,6 +240,7 @@ function isProof(given: unknown, wanted: string): boolean {
 }
 
 interface Hello {
+  readonly version: number
   readonly node: string
   readonly slot: number
   readonly nonce: string
@@ -223,11 +258,11 @@ export class Guest implements Visitor {
   ) {}
 
   reply(shard: number, cells: Packet): void {
-    this.send(['replies', shard, cells])
+    this.send(['replies', shard, cells], lengthOf(cells))
   }
 
   bounce(shard: number, cells: Packet, tries: number, { dueMs }: Due): void {
-    this.send(['bounced', shard, cells, tries, dueMs])
+    this.send(['bounced', shard, cells, tries, dueMs], lengthOf(cells))
   }
 
   lost(shard: number): void {
@@ -239,8 +274,8 @@ export class Guest implements Visitor {
     return this.clock.heard(sentMs, performance.now())
   }
 
-  send(frame: Frame): void {
-    if (!this.wire.socket.destroyed) this.wire.send(frame)
+  send(frame: Frame, length = 0): void {
+    if (!this.wire.socket.destroyed) this.wire.send(frame, length)
   }
 
   end(): void {
@@ -311,7 +346,12 @@ function welcome(socket: Socket, secret: string, silenceMs: number, serves: Rece
   const wire = new Wire(socket, value => {
     if (guest !== null) return void serve(guest, value as Frame, serves)
     const hello = value as Partial<Hello> | null
-    const { node, slot, nonce: theirs, proof: shown } = hello ?? {}
+    const { version, node, slot, nonce: theirs, proof: shown } = hello ?? {}
+    const fault = faultOfVersion(version)
+    if (fault !== null) {
+      serves.refused(socket.remoteAddress ?? 'unknown', fault)
+      return void socket.destroy()
+    }
     const known =
       typeof node === 'string' &&
       typeof slot === 'number' &&
@@ -324,7 +364,7 @@ function welcome(socket: Socket, secret: string, silenceMs: number, serves: Rece
     wire.send({ proof: proof(secret, 'serves', nonce, theirs, ...bindingOf(socket)) })
     wire.open()
   })
-  wire.send({ nonce })
+  wire.send({ version: linkVersion, nonce })
   const listening = setInterval(() => {
     if (wire.isSilent(silenceMs)) socket.destroy()
   }, silenceMs / 4)
@@ -412,7 +452,8 @@ export class Peer {
    */
   post(shard: number, cells: Packet, tries: number, dueMs: number): boolean {
     if (this.wire === null || this.wire.isFull) return false
-    this.wire.send(['cells', shard, cells, tries, performance.now(), dueMs] satisfies Frame)
+    const frame = ['cells', shard, cells, tries, performance.now(), dueMs] satisfies Frame
+    this.wire.send(frame, lengthOf(cells))
     return true
   }
 
@@ -451,12 +492,16 @@ export class Peer {
     let theirs: string | null = null
     const wire: Wire = new Wire(socket, value => {
       if (this.wire === wire) return this.take(value as Frame)
-      const said = (value ?? {}) as { readonly nonce?: unknown; readonly proof?: unknown }
-      if (theirs === null && typeof said.nonce === 'string') {
+      const said = (value ?? {}) as Readonly<Record<'version' | 'nonce' | 'proof', unknown>>
+      const fault = theirs === null ? faultOfVersion(said.version) : null
+      if (fault !== null) {
+        this.hears.refused(fault)
+        socket.destroy()
+      } else if (theirs === null && typeof said.nonce === 'string') {
         theirs = said.nonce
         const { node, slot } = this.self
         const parts = [theirs, nonce, node, String(slot), ...bindingOf(socket)]
-        wire.send({ node, slot, nonce, proof: proof(secret, 'asks', ...parts) })
+        wire.send({ version: linkVersion, node, slot, nonce, proof: proof(secret, 'asks', ...parts) })
       } else if (
         theirs !== null &&
         isProof(said.proof, proof(secret, 'serves', theirs, nonce, ...bindingOf(socket)))

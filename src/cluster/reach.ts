@@ -12,9 +12,9 @@ const againMs = 250
 /** How long a node may take to be reached. */
 const reachedMs = 2_000
 
-/** Writes to the log why TLS with another node failed. */
+/** Writes to the log why another node is not spoken to. */
 export const faultsOf = (log: Logger): FaultLog =>
-  new FaultLog((node, reason) => log.warn({ node, reason }, 'TLS with another node failed'))
+  new FaultLog((node, reason) => log.warn({ node, reason }, 'the connection with another node failed'))
 
 /**
  * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with

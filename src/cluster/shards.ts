@@ -93,6 +93,10 @@ export class ClusterShards extends Shards {
     return new ClusterShards(options, entries as ShardOptions[])
   }
 
+  override get areMany(): boolean {
+    return true
+  }
+
   protected override get here(): readonly Shard[] {
     return this.shards.filter(({ index }) => this.owned.has(index))
   }

@@ -2,6 +2,7 @@
 // owner of the event's shard claims a key before it decides. The script that writes the record makes the
 // claim permanent. So a key is used up if and only if its event is in a journal, whichever node dies in
 // between.
+import type { HeldKey } from '../core/usage/batch.js'
 import type { Sequence } from '../journal/journal.js'
 import type { Mark, OwnedDisk } from './disk.js'
 import { Fenced } from './fenced.js'
@@ -33,11 +34,7 @@ export interface FirstEvent {
 }
 
 /** A key that is claimed for this event. */
-export interface Held {
-  readonly key: string
-  readonly claimed: string
-  readonly done: string
-}
+export type Held = HeldKey
 
 /**
  * Result of one claim: held, taken by an earlier event, or busy: another shard is processing an event with

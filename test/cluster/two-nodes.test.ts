@@ -83,6 +83,41 @@ t.test('two nodes', { skip: skipped }, async t => {
     }
   })
 
+  await t.test('EV-25 a batch again at the other node: each event counts once, and keeps its id', async t => {
+    const name = (i: number) => `batched${i % 3}`
+    const event = (i: number, quantity = 1) => ({
+      event_type: 'track',
+      ...(i % 7 === 0 ? {} : { idempotency_key: `batch "${i}" ü` }),
+      body: { event: name(i), company: { slug: slugs[i % slugs.length] }, quantity, traits: { i } },
+    })
+    const all = Array.from({ length: 80 }, (_, i) => event(i))
+    const first = await one!.ok('POST', '/event-batch', { events: all.slice(0, 60) })
+    // the keyless ones are left out, and one says something else
+    const again = all.flatMap((_, i) => (i % 7 === 0 ? [] : [event(i, i === 4 ? 9 : 1)]))
+    const second = await other!.ok('POST', '/event-batch', { events: again })
+    for (const [at, sent] of again.entries()) {
+      const i = Number(sent.body.traits.i)
+      const answer = second.events[at] as Record<string, unknown>
+      if (i < 60) t.equal(answer.event_id, first.events[i].event_id, `event ${i}`)
+      if (i === 4) t.match(answer, { content_differs: true })
+      else t.equal(answer.duplicate === true, i < 60, `event ${i}`)
+    }
+    const counts = new Map<string, number>()
+    for (const [i] of all.entries())
+      if (i < 60 || i % 7 !== 0) {
+        const key = `${slugs[i % slugs.length]} ${name(i)}`
+        counts.set(key, (counts.get(key) ?? 0) + 1)
+      }
+    const found = new Map<string, number>()
+    for (const slug of slugs) {
+      const company = await one!.ok('GET', `/companies/lookup?slug=${slug}`)
+      for (const { event_subtype, period, value } of company.metrics)
+        if (period === 'all_time' && event_subtype.startsWith('batched'))
+          found.set(`${slug} ${event_subtype}`, value)
+    }
+    t.same([...found].sort(), [...counts].sort())
+  })
+
   await t.test('EV-27 a repeat that arrives beside the first event hears the same id', async t => {
     for (let i = 0; i < 20; i++) {
       const sent = [one, other, one, other].map(client =>

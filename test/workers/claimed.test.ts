@@ -4,9 +4,11 @@ import t from 'tap'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import type { IngestItem } from '../../src/core/model/message.js'
 import type { AcceptedEvent } from '../../src/core/model/requests.js'
+import { UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { encodeId } from '../../src/core/values/id.js'
 import type { Claimed, Held } from '../../src/redis/claims.js'
-import { claimAll, type EventClaims } from '../../workers/shard/events/claimed.js'
+import { Encoder, unpack } from '../../src/wire/message-codec.js'
+import { claimAll, type EventClaims, sorted } from '../../workers/shard/events/claimed.js'
 import { acceptedEvent } from '../accepted-event.js'
 
 const env = 'env_23456789ABC'
@@ -57,4 +59,85 @@ t.test('EV-27 a repeat in the same request has the fate of its first event', asy
   const [claimed] = await claimAll([both], claims)
   const [first, , repeat] = both.events.map(({ m }) => (m as { readonly event: AcceptedEvent }).event.id)
   t.match(claimed, { repeats: [[repeat, '', { eventId: first }]] })
+})
+
+/** A packet of one request whose events cross as rows: keys, and quantities; '' has no key. */
+function packetOf(n: number, ...uses: readonly (readonly [key: string, quantity: number])[]) {
+  const rows = new UsageBatchWriter()
+  let text = ''
+  const put = (part: string): number => {
+    text += part
+    return text.length - part.length
+  }
+  for (const [key, quantity] of uses)
+    rows.add({
+      bodyAt: put('{}'),
+      bodyLength: 2,
+      nameAt: put('call'),
+      nameLength: 4,
+      keyAt: put(key),
+      keyLength: key.length,
+      quantity,
+      idHigh: 1,
+      idLow: ++ids,
+      sentAtMs: null,
+      companyId,
+      userId: null,
+    })
+  const encoder = new Encoder()
+  encoder.add(n, { at: 1, env, apiKeyId: 'akey_23456789AB', text, rows })
+  return encoder.take()
+}
+
+/** The requests of a packet that claim keys. */
+function keyedOf(cells: ReturnType<typeof packetOf>) {
+  const requests: ShardRequest[] = []
+  unpack(cells, request => requests.push(request))
+  const { free, keyed } = sorted(requests, cells)
+  return { free, keyed }
+}
+
+t.test('EV-27 rows stay rows while their keys are claimed, and hold what they claimed', async t => {
+  const { claims } = claiming([])
+  const { keyed, free } = keyedOf(packetOf(1, ['k', 2], ['', 3], ['k', 2], ['l', 4]))
+  t.same(free, [])
+  // another packet takes the place of the rows meanwhile
+  keyedOf(packetOf(2, ['other', 9]))
+  const [claimed] = await claimAll(keyed, claims)
+  t.match(claimed, { repeats: [[String, '', { other: false }]] })
+  const { request } = claimed as Exclude<typeof claimed, Error | null | undefined>
+  if (typeof request !== 'function') return t.fail('they are no events')
+  const { uses, from, count, held } = request()
+  t.same(
+    Array.from({ length: count }, (_, i) => [
+      uses.key(from + i),
+      uses.quantity(from + i),
+      uses.name(from + i),
+    ]),
+    [
+      ['k', 2, 'call'],
+      [null, 3, 'call'],
+      ['k', 2, 'call'],
+      ['l', 4, 'call'],
+    ],
+  )
+  t.match(held, [{ key: 'k' }, undefined, null, { key: 'l' }])
+})
+
+t.test('EV-27 rows wait for a key that is on its way, and give the others back', async t => {
+  const { claims, freed } = claiming(['on its way'])
+  t.same(await claimAll(keyedOf(packetOf(1, ['k', 1], ['on its way', 1])).keyed, claims), [null])
+  t.same(freed, ['k'])
+})
+
+t.test('EV-29 a repeat with other content is recorded as failed: its request crosses as events', async t => {
+  const { claims } = claiming([])
+  const [claimed] = await claimAll(keyedOf(packetOf(1, ['k', 1], ['k', 2])).keyed, claims)
+  const { request, held } = claimed as Exclude<typeof claimed, Error | null | undefined>
+  if (typeof request === 'function' || !('events' in request)) return t.fail('they are events')
+  t.equal(held.length, 1)
+  t.match(
+    request.events.map(({ m }) => (m as { readonly event: AcceptedEvent }).event.failure),
+    [null, /^dropped: its idempotency key was used with other content/],
+  )
 })

@@ -299,3 +299,35 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
   }
   t.ok(short > 5_000 && drawn > 1_000, `${short} on the short way, ${drawn} of them draw`)
 })
+
+t.test('EV-27 a row that is left out lends its name to no other row', async t => {
+  const random = new Random()
+  const actor = companyActor(company({ id: encodeId('comp_', 0, 7), environmentId: env }), 0)
+  const rows = new UsageBatchWriter()
+  const text = '{}freeother'
+  for (const nameAt of [2, 6, 6])
+    rows.add({
+      bodyAt: 0,
+      bodyLength: 2,
+      nameAt,
+      nameLength: nameAt === 2 ? 4 : 5,
+      keyAt: 0,
+      keyLength: 0,
+      quantity: 1,
+      idHigh: 1,
+      idLow: nameAt,
+      sentAtMs: null,
+      companyId: actor.state.id,
+      userId: null,
+    })
+  const plain = new PlainUses(Changes.make(1))
+  const packing = new Encoder()
+  packing.add(0, { at: begunMs, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows })
+  unpack(packing.take(), request => {
+    if (!('uses' in request)) throw new Error('no uses')
+    plain.begin(request, catalogOf(random))
+    t.ok(plain.add(actor, request, request.from))
+    t.ok(plain.add(actor, request, request.from + 2), 'the second is a repeat')
+  })
+  t.same([...(actor.state as Company).counters.keys()], ['free', 'other'])
+})

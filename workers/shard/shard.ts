@@ -200,18 +200,18 @@ class Shard {
     if (shared === undefined) return this.turn(take => unpack(cells, take))
     const requests: ShardRequest[] = []
     unpack(cells, request => requests.push(request))
-    const { free, keyed } = sorted(requests)
+    const { free, keyed } = sorted(requests, cells)
     if (free.length > 0) this.turn(take => free.forEach(take))
     if (keyed.length > 0) void this.claim(keyed, shared)
   }
 
-  private async claim(keyed: readonly ShardRequest[], shared: EventClaims): Promise<void> {
+  private async claim(keyed: ReturnType<typeof sorted>['keyed'], shared: EventClaims): Promise<void> {
     for await (const claimed of this.keys.claim(keyed, shared)) {
       if (claimed instanceof Error) return this.fate.fail(claimed)
       this.turn(take => {
         for (const [{ n }, left] of claimed)
           if (left instanceof Error) this.reads.failed(n, 'overloaded', left.message)
-          else take(left)
+          else take(typeof left === 'function' ? left() : left)
       })
     }
   }
@@ -254,10 +254,7 @@ class Shard {
       return
     }
     const actor = this.find(request.k, request.id, request.env, request.fresh)
-    if (!actor) {
-      this.parked.push(request)
-      return
-    }
+    if (!actor) return void this.parked.push(request)
     const at = timeOf(actor, request.at)
     this.settle(actor, request.env, at)
     if (m.type === 'credits') {
@@ -272,10 +269,7 @@ class Shard {
     let missing = false
     for (const item of request.events)
       if (item.k !== 'e' && !this.find(item.k, item.id, item.env, item.fresh)) missing = true
-    if (missing) {
-      this.parked.push(request)
-      return
-    }
+    if (missing) return void this.parked.push(request)
     if (this.refuses) {
       this.keys.forgo(request)
       this.reads.failed(request.n, 'overloaded', 'The journal does not take writes now')
@@ -300,31 +294,33 @@ class Shard {
 
   /** As `ingest`; an event that only counts never becomes an object. */
   private ingestUses(request: UsesRequest): void {
-    const { n, at, env, from, count, uses } = request
+    const { n, at, env, from, count, uses, held } = request
     const actors = this.plainUses.actorsOf(request, id => this.find('c', id, env, false))
-    if (actors === null) {
-      this.parked.push({ n, at, events: itemsOf(request) })
-      return
-    }
+    if (actors === null) return void this.parked.push(this.keys.itemsOf(request))
     if (this.refuses) {
+      this.keys.forgoRows(request)
       this.reads.failed(n, 'overloaded', 'The journal does not take writes now')
       return
     }
     this.plainUses.begin(request, this.catalogs.of(env))
     for (let i = 0; i < count; i++) {
+      const claim = held?.[i]
+      if (claim === null) continue
       const actor = actors[i]!
       const present = timeOf(actor, at)
       this.settle(actor, env, present)
       if (actor.k === 'c' && present === at && this.plainUses.add(actor, request, from + i)) {
+        if (claim) this.keys.writtenRow(claim, this.next)
         actor.state.sequence = this.next++
         this.actors.dirty.add(actor)
         continue
       }
       const event = uses.event(from + i, request)
+      if (claim) this.keys.holdAs(event.id, claim)
       this.ingestEvent(actor, env, actor.state.id, present, { type: 'event', event })
     }
     this.last.note(env, this.next - 1)
-    this.writes.answered(n, this.failedEvents.take(), this.next - 1)
+    this.writes.answered(n, this.keys.repeats(n, this.failedEvents.take()), this.next - 1)
   }
 
   /** Plain uses counted so far have their place before the record that comes now. */

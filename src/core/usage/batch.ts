@@ -140,6 +140,18 @@ export interface UsesRequest {
   readonly from: number
   readonly count: number
   readonly uses: UsageBatch
+  /**
+   * Several nodes: what each row's key holds; null: the row repeats an earlier event and is left out; undefined: it has no
+   * key.
+   */
+  readonly held?: readonly (HeldKey | null | undefined)[]
+}
+
+/** A key that is claimed in the store that nodes share: its place there, and its values before and after the record. */
+export interface HeldKey {
+  readonly key: string
+  readonly claimed: string
+  readonly done: string
 }
 
 /**
@@ -307,12 +319,22 @@ export class UsageBatch {
     return this.bytes.toString('latin1', at, at + this.nameLength(i))
   }
 
+  id(i: number): string {
+    return encodeId('evt_', this.idHigh(i), this.idLow(i))
+  }
+
+  /** The event's idempotency key; null when it has none. */
+  key(i: number): string | null {
+    const length = this.keyLength(i)
+    const at = this.keyAt(i)
+    return length === 0 ? null : unescaped(this.bytes.toString('latin1', at, at + length))
+  }
+
   /** The whole event. */
   event(i: number, { at, apiKeyId }: Pick<UsesRequest, 'at' | 'apiKeyId'>): AcceptedEvent {
     const user = this.userAt(i)
-    const key = this.keyAt(i)
     return {
-      id: encodeId('evt_', this.idHigh(i), this.idLow(i)),
+      id: this.id(i),
       type: 'track',
       subtype: this.name(i),
       body: this.bytes.toString('utf8', this.bodyAt(i), this.bodyEnd(i)),
@@ -322,10 +344,7 @@ export class UsageBatch {
       sentAtMs: this.sentAtMs(i),
       receivedAtMs: at,
       apiKeyId,
-      idempotencyKey:
-        this.keyLength(i) === 0
-          ? null
-          : unescaped(this.bytes.toString('latin1', key, key + this.keyLength(i))),
+      idempotencyKey: this.key(i),
       companyId: this.companyId(i),
       userId: this.hasUser(i) ? this.rows.toString('latin1', user, user + actorIdLength) : null,
       leaseId: null,

@@ -180,6 +180,11 @@ export class Shards {
     return this.shards.length
   }
 
+  /** Whether the events of a batch go to so many shards that each gets a text of its own events alone. */
+  get areMany(): boolean {
+    return false
+  }
+
   /** Shards whose threads are of this process. */
   protected get here(): readonly Shard[] {
     return this.shards

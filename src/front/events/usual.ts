@@ -201,6 +201,28 @@ function fill(one: Scanned, text: string): string {
   return whole
 }
 
+/**
+ * The same with copies of the event's own parts, behind `text`: one of many shards gets no text of the others' events.
+ *
+ * marked   its key is in the namespace of publishable keys.
+ */
+function fillWithCopies(one: Scanned, text: string, marked: boolean): string {
+  const { text: whole } = scan
+  const { bodyAt, bodyEnd, nameAt, nameEnd, keyAt, keyEnd, stored } = one
+  const body = stored === null ? whole.slice(bodyAt, bodyEnd) : Buffer.from(stored).toString('latin1')
+  const isInside = stored === null && nameAt >= bodyAt && nameEnd <= bodyEnd
+  fill(one, '')
+  use.bodyAt = text.length
+  use.bodyLength = body.length
+  let copied = text + body
+  use.nameAt = isInside ? use.bodyAt + nameAt - bodyAt : copied.length
+  if (!isInside) copied += whole.slice(nameAt, nameEnd)
+  if (keyEnd === keyAt) return copied
+  if (marked) return mark(one, copied)
+  use.keyAt = copied.length
+  return copied + whole.slice(keyAt, keyEnd)
+}
+
 /** The key of `use` in its own namespace, as JSON writes its name; returns `text` with it. */
 function mark(one: Scanned, text: string): string {
   const name = `${markInJson}${scan.text.slice(one.keyAt, one.keyEnd)}`
@@ -342,6 +364,8 @@ class PlainBatch {
   /** Duplicates that say something else than their first. */
   private readonly others = new Set<number>()
   private text = ''
+  /** Texts by shard, where each has its own; null: all share one. */
+  private texts: string[] | null
   /** Why events became durable as failed, by their ids; null: none did. */
   private failures: Map<string, string> | null = null
 
@@ -353,6 +377,7 @@ class PlainBatch {
     this.claims = new Claims(sender, found)
     this.ids = new Uint32Array(2 * found)
     this.text = scan.text
+    this.texts = sender.services.shards.areMany ? [] : null
   }
 
   /** Take the events found, for whose keys the window has room; returns how many were taken. */
@@ -402,9 +427,14 @@ class PlainBatch {
       }
     }
     this.acknowledge(high, low)
-    this.text = fill(one, this.text)
-    if (one.keyEnd > one.keyAt && sender.key.kind === 'publishable') this.text = mark(one, this.text)
     const shard = sender.services.shards.indexOf(companyId)
+    const { texts } = this
+    const marked = one.keyEnd > one.keyAt && sender.key.kind === 'publishable'
+    if (texts !== null) texts[shard] = fillWithCopies(one, texts[shard] ?? '', marked)
+    else {
+      this.text = fill(one, this.text)
+      if (marked) this.text = mark(one, this.text)
+    }
     while (rows.length <= shard) rows.push(new UsageBatchWriter())
     rows[shard]!.add(use)
     noteSeen(sender)
@@ -418,7 +448,7 @@ class PlainBatch {
     const fates: Promise<readonly Undelivered[]>[] = []
     for (const [index, list] of rows.entries()) {
       if (list.count === 0) continue
-      fates.push(shards.ingestUses(index, this.posted(list), failed => this.failed(failed)))
+      fates.push(shards.ingestUses(index, this.posted(list, index), failed => this.failed(failed)))
       list.clear()
     }
     this.sent()
@@ -438,7 +468,7 @@ class PlainBatch {
       return { json: this.acknowledgements(false) }
     })
     const list = rows[index]!
-    const posted = this.posted(list)
+    const posted = this.posted(list, index)
     this.sent()
     this.sender.services.shards.putUse(
       index,
@@ -484,9 +514,10 @@ class PlainBatch {
     if (first.other) this.others.add(place)
   }
 
-  private posted(list: UsageBatchWriter) {
+  private posted(list: UsageBatchWriter, shard: number) {
     const { environmentId, key, nowMs } = this.sender
-    return { at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
+    const text = this.texts?.[shard] ?? this.text
+    return { at: nowMs, env: environmentId, apiKeyId: key.id, text, rows: list }
   }
 
   private applied(): number {
@@ -496,6 +527,7 @@ class PlainBatch {
   /** The body is released, so that it does not grow old in memory during the journal write. */
   private sent(): void {
     this.text = ''
+    this.texts = null
     scan.end()
   }
 

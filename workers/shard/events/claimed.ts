@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ShardRequest } from '../../../src/core/company/shard-request.js'
 import type { FailedEvent, IngestItem } from '../../../src/core/model/message.js'
 import type { AcceptedEvent } from '../../../src/core/model/requests.js'
-import { itemsOf } from '../../../src/core/usage/batch.js'
+import { itemsOf, UsageBatch, type UsesRequest } from '../../../src/core/usage/batch.js'
 import { differ, printOfText } from '../../../src/core/values/fingerprint.js'
 import {
   type Claimed,
@@ -13,13 +13,15 @@ import {
   isFenced,
 } from '../../../src/redis/claims.js'
 import type { OldClaims } from '../../../src/redis/old-claims.js'
+import type { Packet } from '../../../src/wire/message-codec.js'
 
 /** Where a shard claims keys. */
 export type EventClaims = Pick<OldClaims, 'claim' | 'write' | 'free'>
 
 /** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
 export interface ClaimedRequest {
-  readonly request: ShardRequest
+  /** Rows are opened when they are decided, with what each of them holds. */
+  readonly request: ShardRequest | (() => UsesRequest)
   readonly held: readonly HeldEvent[]
   readonly repeats: readonly FailedEvent[]
 }
@@ -37,27 +39,57 @@ const unsureDetail =
 const busyMs = 10
 const busyTries = 100
 
-/** Requests, each with its part to decide, or its refusal. */
-export type ClaimedRequests = readonly (readonly [request: ShardRequest, left: ShardRequest | Error])[]
+/** A request whose keys are to be claimed. */
+type Keyed = ShardRequest | KeptUses
+
+/** Requests, each with its part to decide (rows are opened when their turn comes), or its refusal. */
+export type ClaimedRequests = readonly (readonly [
+  request: Keyed,
+  left: ShardRequest | (() => ShardRequest) | Error,
+])[]
+
+/**
+ * Events that cross as rows, until their keys are claimed. The rows of a packet are valid only until the next packet is
+ * opened: they stay texts meanwhile, and are opened again.
+ */
+export class KeptUses {
+  readonly n: number
+  /** What each row claims; null where it has no key. */
+  readonly claims: readonly (ClaimedEvent | null)[]
+
+  /** request: its rows are open now. */
+  constructor(
+    private readonly request: UsesRequest,
+    private readonly text: string,
+    private readonly rows: string,
+  ) {
+    this.n = request.n
+    this.claims = Array.from({ length: request.count }, (_, i) => claimOfRow(request, request.from + i))
+  }
+
+  /** The request with its rows, until another packet is opened. `held`: see there. */
+  opened(held?: UsesRequest['held']): UsesRequest {
+    const uses = new UsageBatch(this.text, this.rows)
+    return held === undefined ? { ...this.request, uses } : { ...this.request, uses, held }
+  }
+}
 
 /** Requests of one packet, in their order: those that need no claim, and those that do. */
-export function sorted(requests: readonly ShardRequest[]) {
+export function sorted(requests: readonly ShardRequest[], [, , , text, rows]: Packet) {
   const free: ShardRequest[] = []
-  const keyed: ShardRequest[] = []
-  for (const request of requests) {
-    const whole = 'uses' in request ? withItems(request) : request
-    if (eventsOf(whole).length > 0) keyed.push(whole)
-    else free.push(whole === request || !('uses' in request) ? whole : request)
-  }
+  const keyed: Keyed[] = []
+  for (const request of requests)
+    if ('uses' in request) {
+      if (hasKeys(request)) keyed.push(new KeptUses(request, text!, rows!))
+      else free.push(request)
+    } else if (eventsOf(request).length > 0) keyed.push(request)
+    else free.push(request)
   return { free, keyed }
 }
 
-/** A packet's text is valid only until the next packet comes: before a claim is awaited, objects are made from it. */
-function withItems(request: Extract<ShardRequest, { readonly uses: unknown }>): ShardRequest {
-  for (let i = 0; i < request.count; i++)
-    if (request.uses.keyLength(request.from + i) > 0)
-      return { n: request.n, at: request.at, events: itemsOf(request) }
-  return request
+function hasKeys({ uses, from, count }: UsesRequest): boolean {
+  for (let i = 0; i < count; i++) if (uses.keyLength(from + i) > 0) return true
+  return false
 }
 
 /** Events of a request that claim a key. */
@@ -71,6 +103,14 @@ function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
   return events.filter(({ idempotencyKey, failure }) => idempotencyKey !== null && failure === null)
 }
 
+const claimsOf = (request: Keyed): readonly ClaimedEvent[] =>
+  request instanceof KeptUses
+    ? request.claims.filter(one => one !== null)
+    : eventsOf(request).map(event => claimOf(envOf(request, event), event))
+
+/** The fate of what a request claims. */
+type FateOf = (claim: ClaimedEvent) => Claimed
+
 /**
  * Claim the keys of some requests together.
  *
@@ -78,59 +118,96 @@ function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
  * errors   errors of the store: then nothing is known to be held.
  */
 export async function claimAll(
-  requests: readonly ShardRequest[],
+  requests: readonly Keyed[],
   claims: EventClaims,
 ): Promise<readonly (ClaimedRequest | Error | null)[]> {
   // one name once: its second event in a request is a repeat of the first. In another request it waits for the fate of that
   // one, which may be told to come later, or fail.
-  const first = new Map<string, { readonly event: AcceptedEvent; readonly request: ShardRequest }>()
+  const first = new Map<string, { readonly claim: ClaimedEvent; readonly request: Keyed }>()
   const wanted: ClaimedEvent[] = []
   for (const request of requests)
-    for (const event of eventsOf(request)) {
-      const name = nameOf(envOf(request, event), event)
+    for (const claim of claimsOf(request)) {
+      const name = nameOf(claim)
       if (first.has(name)) continue
-      first.set(name, { event, request })
-      wanted.push(claimOf(envOf(request, event), event))
+      first.set(name, { claim, request })
+      wanted.push(claim)
     }
   const answers = await claims.claim(wanted)
   const fates = new Map(wanted.map((one, i) => [one.eventId, answers[i]!]))
   return requests.map(request => {
-    const held: HeldEvent[] = []
-    const repeats: FailedEvent[] = []
-    let busy = false
-    let unsure = false
-    const kept = (event: AcceptedEvent): AcceptedEvent | null => {
-      if (event.idempotencyKey === null || event.failure !== null) return event
-      const leader = first.get(nameOf(envOf(request, event), event))!
-      const fate = fates.get(leader.event.id)!
-      const found: Claimed =
-        leader.event === event || typeof fate === 'string' || 'first' in fate
-          ? fate
-          : leader.request === request
-            ? { first: firstOf(leader.event) }
-            : 'busy'
-      if (typeof found === 'string') {
-        if (found === 'busy') busy = true
-        else unsure = true
-        return null
-      }
-      if ('held' in found) {
-        held.push({ eventId: event.id, held: found.held })
-        return event
-      }
-      const other = differ(found.first.print, printOfEvent(event))
-      repeats.push([event.id, '', { ...found.first, other }])
-      if (!other) return null
-      const failure = `dropped: its idempotency key was used with other content by ${found.first.eventId}`
-      return { ...event, failure }
+    const fateOf: FateOf = claim => {
+      const leader = first.get(nameOf(claim))!
+      const fate = fates.get(leader.claim.eventId)!
+      if (leader.claim.eventId === claim.eventId || typeof fate === 'string' || 'first' in fate) return fate
+      return leader.request === request ? { first: firstOf(leader.claim) } : 'busy'
     }
-    const left = reduced(request, kept)
-    if (busy || unsure) {
-      claims.free(held.map(one => one.held))
-      return unsure ? new Error(unsureDetail) : null
-    }
-    return { request: left, held, repeats }
+    const left = request instanceof KeptUses ? rowsLeft(request, fateOf) : eventsLeft(request, fateOf)
+    const { held, busy, unsure } = left
+    if (!busy && !unsure) return left
+    claims.free(held.map(one => one.held))
+    return unsure ? new Error(unsureDetail) : null
   })
+}
+
+/** The part left of a request, and whether all of it has to wait, or to be refused. */
+interface Left extends ClaimedRequest {
+  readonly busy: boolean
+  readonly unsure: boolean
+}
+
+function eventsLeft(request: ShardRequest, fateOf: FateOf): Left {
+  const held: HeldEvent[] = []
+  const repeats: FailedEvent[] = []
+  let busy = false
+  let unsure = false
+  const kept = (event: AcceptedEvent): AcceptedEvent | null => {
+    if (event.idempotencyKey === null || event.failure !== null) return event
+    const claim = claimOf(envOf(request, event), event)
+    const found = fateOf(claim)
+    if (typeof found === 'string') {
+      if (found === 'busy') busy = true
+      else unsure = true
+      return null
+    }
+    if ('held' in found) {
+      held.push({ eventId: event.id, held: found.held })
+      return event
+    }
+    const other = differ(found.first.print, claim.print)
+    repeats.push([event.id, '', { ...found.first, other }])
+    if (!other) return null
+    const failure = `dropped: its idempotency key was used with other content by ${found.first.eventId}`
+    return { ...event, failure }
+  }
+  const left = reduced(request, kept)
+  return { request: left, held, repeats, busy, unsure }
+}
+
+/** The same of rows. A repeat that differs from its first event is recorded as failed: such rows become events. */
+function rowsLeft(kept: KeptUses, fateOf: FateOf): Left {
+  const held: HeldEvent[] = []
+  const repeats: FailedEvent[] = []
+  const rows: (Held | null | undefined)[] = []
+  let busy = false
+  let unsure = false
+  for (const claim of kept.claims) {
+    const found = claim === null ? null : fateOf(claim)
+    if (claim === null || found === null) rows.push(undefined)
+    else if (typeof found === 'string') {
+      if (found === 'busy') busy = true
+      else unsure = true
+    } else if ('held' in found) {
+      held.push({ eventId: claim.eventId, held: found.held })
+      rows.push(found.held)
+    } else if (differ(found.first.print, claim.print)) {
+      const { n, at, ...request } = kept.opened()
+      return eventsLeft({ n, at, events: itemsOf({ n, at, ...request }) }, fateOf)
+    } else {
+      repeats.push([claim.eventId, '', { ...found.first, other: false }])
+      rows.push(null)
+    }
+  }
+  return { request: () => kept.opened(rows), held, repeats, busy, unsure }
 }
 
 /** The request with those of its events that are kept. */
@@ -161,7 +238,7 @@ const envOf = (request: ShardRequest, event: AcceptedEvent): string => {
   return items.find(({ m }) => (m as { readonly event: AcceptedEvent }).event === event)!.env
 }
 
-const nameOf = (env: string, { idempotencyKey }: AcceptedEvent): string => `${env}\0${idempotencyKey}`
+const nameOf = ({ env, key }: ClaimedEvent): string => `${env}\0${key}`
 
 const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
   env,
@@ -172,11 +249,18 @@ const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
   print: printOfEvent(event),
 })
 
+function claimOfRow({ uses, env, at }: UsesRequest, row: number): ClaimedEvent | null {
+  const key = uses.key(row)
+  if (key === null) return null
+  const print = printOfText('track', uses.name(row), uses.quantity(row), uses.companyId(row))
+  return { env, key, eventId: uses.id(row), capturedAtMs: at, receivedAtMs: at, print }
+}
+
 /** The event as the first one with its key. */
-const firstOf = (event: AcceptedEvent): FirstEvent => ({
-  eventId: event.id,
-  capturedAtMs: event.capturedAtMs,
-  print: printOfEvent(event),
+const firstOf = ({ eventId, capturedAtMs, print }: ClaimedEvent): FirstEvent => ({
+  eventId,
+  capturedAtMs,
+  print,
 })
 
 /** As the sender computes it: for use only quantity and company count. */
@@ -198,17 +282,14 @@ export class HeldKeys {
    *
    * yields  those that can be decided or are refused; an error when another node owns the shard.
    */
-  async *claim(
-    requests: readonly ShardRequest[],
-    claims: EventClaims,
-  ): AsyncGenerator<ClaimedRequests | Error> {
+  async *claim(requests: readonly Keyed[], claims: EventClaims): AsyncGenerator<ClaimedRequests | Error> {
     let asked = requests
     for (let tries = 0; asked.length > 0; tries++) {
       if (tries > 0) await sleep(busyMs)
       const claimed = await claimAll(asked, claims).catch((error: Error) => error)
       if (claimed instanceof Error && isFenced(claimed)) return void (yield claimed)
-      const busy: ShardRequest[] = []
-      const fates: (readonly [ShardRequest, ShardRequest | Error])[] = []
+      const busy: Keyed[] = []
+      const fates: ClaimedRequests[number][] = []
       for (const [i, request] of asked.entries()) {
         const one =
           claimed instanceof Error
@@ -217,7 +298,7 @@ export class HeldKeys {
         if (one === null && tries < busyTries) busy.push(request)
         else if (one === null) fates.push([request, new Error(busyDetail)])
         else if (one instanceof Error) fates.push([request, one])
-        else fates.push([request, this.hold(one)])
+        else fates.push([request, this.hold(request.n, one)])
       }
       yield fates
       asked = busy
@@ -225,10 +306,37 @@ export class HeldKeys {
   }
 
   /** Returns the part to decide. */
-  private hold({ request, held, repeats }: ClaimedRequest): ShardRequest {
-    for (const one of held) this.held.set(one.eventId, one.held)
-    if (repeats.length > 0) this.repeated.set(request.n, repeats)
+  private hold(n: number, { request, held, repeats }: ClaimedRequest): ClaimedRequest['request'] {
+    // rows carry what they hold
+    if (typeof request !== 'function') for (const one of held) this.held.set(one.eventId, one.held)
+    if (repeats.length > 0) this.repeated.set(n, repeats)
     return request
+  }
+
+  /** A row becomes an event, which holds what the row did. */
+  holdAs(eventId: string, held: Held): void {
+    this.held.set(eventId, held)
+  }
+
+  /** The row is recorded at this sequence, which is appended in this tick. */
+  writtenRow(held: Held, sequence: number): void {
+    this.claims!.write([held], sequence)
+  }
+
+  /** Rows as events one by one, without repeats. */
+  itemsOf(request: UsesRequest): Extract<ShardRequest, { readonly events: unknown }> {
+    const { n, at, held } = request
+    const events = itemsOf(request)
+    if (held === undefined) return { n, at, events }
+    for (const [i, one] of held.entries())
+      if (one) this.held.set((events[i]!.m as { readonly event: AcceptedEvent }).event.id, one)
+    return { n, at, events: events.filter((_, i) => held[i] !== null) }
+  }
+
+  /** Nothing of these rows was done. */
+  forgoRows({ n, held }: UsesRequest): void {
+    this.repeated.delete(n)
+    if (held !== undefined) this.claims!.free(held.filter(one => one != null))
   }
 
   /** The event is recorded at this sequence, which is appended in this tick. One that failed gives its key back (EV-28). */

@@ -65,6 +65,8 @@ export class PlainUses {
   /** By name, as long as environment, key, time and catalog stay the same. */
   private known = new Map<string, Named>()
   private last: Named | null = null
+  /** The row that `last` is the name of. */
+  private lastRow = -1
   private env = ''
   private apiKeyId = ''
   private at = 0
@@ -211,7 +213,9 @@ export class PlainUses {
   }
 
   private named({ uses, from }: UsesRequest, i: number): Named {
-    if (i > from && this.last !== null && uses.isSameName(i)) return this.last
+    const follows = i > from && this.lastRow === i - 1
+    this.lastRow = i
+    if (follows && this.last !== null && uses.isSameName(i)) return this.last
     const name = uses.name(i)
     let named = this.known.get(name)
     if (named === undefined) {
