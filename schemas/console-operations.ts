@@ -40,10 +40,12 @@ export interface ConsoleOperations {
   /** The number of events that match, at most 100,000, which then means that many or more. */
   'GET /events/count': { id: 'countEvents'; data: Count }
   /**
-   * Why a flag has its value for a company and user now: every rule in the order it is tried, each condition with the value
-   * it saw, and the smallest change that would change the result. Nothing is counted.
+   * Why a flag has its value for a company and user, now or `at` a past instant: every rule in the order it is tried, each
+   * condition with the value it saw, and the smallest change that would change the result. Nothing is counted.
    */
   'POST /flags/{key}/explain': { id: 'explainFlag'; body: ExplainBody; data: FlagExplanation }
+  /** Why each flag has its value for a company, now or `at` a past instant. `flag_key` names one flag. */
+  'GET /companies/{company_id}/explain': { id: 'explainCompany'; data: FlagExplanation[] }
   /** The changes that publishing the draft of a plan would make. */
   'GET /plans/{plan_id}/draft-diff': { id: 'getPlanDraftDiff'; data: DraftDiff }
   /** Companies, users and definitions with this text in their names, keys or ids, or one like it. */

@@ -111,6 +111,8 @@ export interface DeniedChecks {
   company_name: string | null
   minute: string | null
   checks: number
+  /** Checks of these that are only counted; the others are single records among the events. */
+  left_out: number
 }
 
 /** The service itself, for its operators. */
@@ -133,6 +135,8 @@ export interface SystemStatus {
 export interface ExplainBody extends Pick<CheckFlagRequestBody, 'company' | 'user' | 'preflight'> {
   /** By id, in place of keys. */
   company_id?: string | null | undefined
+  /** A past instant; default: now. */
+  at?: string | null | undefined
 }
 export const parseExplain = typia.json.createValidateParse<ExplainBody>()
 
@@ -165,7 +169,7 @@ export interface ExplainedRule {
   condition_groups: ExplainedCondition[][]
 }
 
-/** Why a flag has its value now: every rule in the order it is tried. */
+/** Why a flag has its value, or had it at a past instant: every rule in the order it is tried. */
 export interface FlagExplanation {
   flag: string
   flag_id: string

@@ -482,21 +482,41 @@ export interface PlanCreditGrant {
   updated_at: string
 }
 
-/** Body of POST /billing/credits/spend-policies: names one company or one user. */
+/**
+ * Body of POST /billing/credits/spend-policies: names one company, one user or one group, and bounds a single draw
+ * (`max_per_draw`) or what is spent in a window (`period` and `max_spend`).
+ */
 export interface SpendPolicyCreate {
   billing_credit_id: string
-  max_per_draw: number & tags.ExclusiveMinimum<0> & tags.Maximum<9_999_999_999>
+  max_per_draw?: SpendBound | null | undefined
+  period?: BudgetPeriod | null | undefined
+  max_spend?: SpendBound | null | undefined
+  /** Unit of `max_spend`: credits (the default), or the smallest unit of `currency` at the credit's price. */
+  unit?: BudgetUnit | null | undefined
+  currency?: (string & tags.Pattern<'^[A-Za-z]{3}$'>) | null | undefined
+  /** hard denies (the default); soft tells webhooks alone. */
+  mode?: BudgetMode | null | undefined
   label?: (string & tags.MaxLength<255>) | null | undefined
   company_id?: string | null | undefined
   user_id?: string | null | undefined
+  /** Uses whose trait has `group_value`: in `traits` of the event, else of the company. */
+  group_trait?: (string & tags.MinLength<1> & tags.MaxLength<255>) | null | undefined
+  group_value?: (string & tags.MinLength<1> & tags.MaxLength<255>) | null | undefined
 }
+
+type SpendBound = number & tags.ExclusiveMinimum<0> & tags.Maximum<9_999_999_999>
+export type BudgetPeriod = 'hour' | 'day' | 'week' | 'month'
+export type BudgetUnit = 'credits' | 'cost'
+export type BudgetMode = 'hard' | 'soft'
 
 export const parseSpendPolicyCreate = typia.json.createValidateParse<SpendPolicyCreate>()
 
 /** Body of PUT /billing/credits/spend-policies/{spend_policy_id}. */
 export interface SpendPolicyUpdate {
   label?: (string & tags.MaxLength<255>) | null | undefined
-  max_per_draw?: (number & tags.ExclusiveMinimum<0> & tags.Maximum<9_999_999_999>) | null | undefined
+  max_per_draw?: SpendBound | null | undefined
+  max_spend?: SpendBound | null | undefined
+  mode?: BudgetMode | null | undefined
 }
 
 export const parseSpendPolicyUpdate = typia.json.createValidateParse<SpendPolicyUpdate>()
@@ -504,11 +524,20 @@ export const parseSpendPolicyUpdate = typia.json.createValidateParse<SpendPolicy
 export interface CreditSpendPolicy {
   id: string
   billing_credit_id: string
-  scope_type: 'company' | 'user'
+  scope_type: 'company' | 'user' | 'group'
   company_id: string | null
   user_id: string | null
   label: string | null
   max_per_draw: number | null
+  /** Present on a bound on a window. */
+  period?: BudgetPeriod
+  max_spend?: number
+  unit?: BudgetUnit
+  currency?: string
+  mode?: BudgetMode
+  /** Present on a policy of a group. */
+  group_trait?: string
+  group_value?: string
   created_at: string
   updated_at: string
 }

@@ -413,6 +413,7 @@ export const webhookRequestTypes = [
   'billing.overage_window.closed',
   'billing.period.closed',
   'billing.threshold.reached',
+  'spend_policy.reached',
   'company.created',
   'company.deleted',
   'company.override.created',

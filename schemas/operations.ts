@@ -59,6 +59,7 @@ import type {
 } from './companies.js'
 import type { CompanySummary, FeatureSummary, FlagSummary, PlanSummary } from './console.js'
 import type { ConsoleOperations } from './console-operations.js'
+import type { CostOperations } from './costs.js'
 import type { CreditOperations } from './credit-operations.js'
 import type {
   BillingLinkedEntitlementCreate,
@@ -231,6 +232,7 @@ type Rows = 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parque
 export interface Operations
   extends CatalogOperations,
     ConsoleOperations,
+    CostOperations,
     CreditOperations,
     ErasureOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }

@@ -153,6 +153,7 @@ function readAll(env: Env) {
       min: 0,
       max: 1_000_000,
     }), // checks kept as single records, per shard; beyond: only counted
+    deniedRowsPerMinute: integer(env, 'TOLLGATE_DENIED_ROWS_PER_MINUTE', 60, { min: 0, max: 4_095 }), // denials kept beyond that rate, for each company
     threadPriorities: boolean(env, 'TOLLGATE_THREAD_PRIORITIES', true), // the projector and an embedded ClickHouse after requests
     clickhouseThrottle: boolean(env, 'TOLLGATE_CLICKHOUSE_THROTTLE', false), // an embedded ClickHouse that keeps up runs only when no thread wants the core
     idleCollections: boolean(env, 'TOLLGATE_IDLE_COLLECTIONS', false), // threads that grew and became idle collect their heaps

@@ -108,6 +108,16 @@ const settled: Readonly<Record<string, Members>> = {
   EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
   // how a plan grant renews, of one that does (decision 30)
   BillingPlanCreditGrant: { renewal_enabled: 'O boolean', renewal_period: 'O billing_period|first_of_month' },
+  // a bound on what is spent in a window, and the group it is for (BU-1)
+  CreditSpendPolicy: {
+    period: 'O hour|day|week|month',
+    max_spend: 'O double',
+    unit: 'O credits|cost',
+    currency: 'O string',
+    mode: 'O hard|soft',
+    group_trait: 'O string',
+    group_value: 'O string',
+  },
   // what is wrong with an event, where `report=true` asks for it (EV-7)
   // and whether its idempotency key was used before (decision 23)
   RawEvent: { error: 'ON string', duplicate: 'O boolean', content_differs: 'O boolean' },
@@ -117,7 +127,12 @@ const settled: Readonly<Record<string, Members>> = {
   CheckFlags: { error: 'O string' },
 }
 /** Notifications of billing. */
-const billingNotices = ['billing.overage_window.closed', 'billing.period.closed', 'billing.threshold.reached']
+const billingNotices = [
+  'billing.overage_window.closed',
+  'billing.period.closed',
+  'billing.threshold.reached',
+  'spend_policy.reached',
+]
 Object.assign(words, { WebhookRequestType: [...words.WebhookRequestType!, ...billingNotices] })
 for (const [name, members] of Object.entries(settled)) Object.assign(types[name]!, members)
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { Announce } from '../catalog/announce.js'
 import { CatalogCache, type Version } from '../catalog/cache.js'
+import { DefinitionHistory } from '../catalog/history.js'
 import type { Loaders } from '../catalog/load.js'
 import { TraitRegistry } from '../catalog/traits.js'
 import { type BootstrapConfig, type Bootstrapped, bootstrap } from './bootstrap.js'
@@ -44,7 +45,13 @@ export async function openDefinitions(options: {
   for (const note of notes) log.warn(note)
   const keys = new KeyRing({ sql, log, pepper, formerPepper, nowMs: () => clock.wall() })
   const traits = new TraitRegistry()
+  const history = new DefinitionHistory(sql, log)
   const catalogs = new CatalogCache({
+    history: {
+      present: id => clock.now(id),
+      keep: (data, sinceMs) => history.keep(data, sinceMs),
+      forgetEnvironment: id => history.forgetEnvironment(id),
+    },
     sql,
     log,
     traits,

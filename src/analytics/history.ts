@@ -56,6 +56,10 @@ export interface EventsFilter {
   readonly subtype?: string | null
   readonly flagId?: string | null
   readonly idempotencyKey?: string | null
+  /** Members of checks alone: the flag's key, the answer and its reason. */
+  readonly flagKey?: string | null
+  readonly value?: boolean | null
+  readonly reason?: string | null
   readonly status?: EventStatus | null
   /** Captured at or after, and before, epoch ms; absent: at any time. */
   readonly sinceMs?: number | null
@@ -63,13 +67,14 @@ export interface EventsFilter {
   /** Bounds of the quantity, both included. */
   readonly least?: Quantity | null
   readonly most?: Quantity | null
-  /** Absent or empty: every type but flag_check (EV-72). */
+  /** Absent or empty: every type but flag_check (EV-72), or checks alone where a member of checks is named (EX-4). */
   readonly types?: readonly EventType[]
   readonly limit: number
   readonly offset: number
 }
 
 const withoutChecks: readonly EventType[] = ['identify', 'inference', 'track']
+const onlyChecks: readonly EventType[] = ['flag_check']
 
 /**
  * Events, newest first.
@@ -103,7 +108,8 @@ const int64 = { least: '-9223372036854775808', most: '9223372036854775807' } as 
 const lastMs = 10_413_791_999_999
 
 function eventsParameters(environmentId: string, filter: Omit<EventsFilter, 'limit' | 'offset'>) {
-  const { types } = filter
+  const { types, flagKey, value, reason } = filter
+  const ofChecks = flagKey != null || value != null || reason != null
   return {
     environment_id: environmentId,
     company_id: filter.companyId ?? '',
@@ -115,7 +121,10 @@ function eventsParameters(environmentId: string, filter: Omit<EventsFilter, 'lim
     until_ms: filter.untilMs ?? lastMs,
     least: String(filter.least ?? int64.least),
     most: String(filter.most ?? int64.most),
-    types: types !== undefined && types.length > 0 ? types : withoutChecks,
+    types: types !== undefined && types.length > 0 ? types : ofChecks ? onlyChecks : withoutChecks,
+    flag_key: flagKey ?? '',
+    value: value == null ? '' : String(value),
+    reason: reason ?? '',
   }
 }
 

@@ -54,6 +54,8 @@ export interface DeniedRow {
   /** 0: the rows are not by minute. */
   readonly minuteMs: number
   readonly checks: number
+  /** Single records of them that are kept (EX-5). */
+  readonly recorded: number
 }
 
 /** Checks that answered false in a window; texts that rows are not made of are ''. source: FE-100 */
@@ -69,6 +71,7 @@ export async function deniedChecks(
     company_id: string
     minute: number
     checks: number | string
+    recorded: number | string
   }>(store, 'denied_checks', {
     environment_id: environmentId,
     from: Math.floor(filter.fromMs / 60_000) * 60,
@@ -89,6 +92,7 @@ export async function deniedChecks(
     companyId: row.company_id,
     minuteMs: row.minute * 1_000,
     checks: Number(row.checks),
+    recorded: Number(row.recorded),
   }))
 }
 

@@ -39,6 +39,15 @@ export interface DefinitionChanges {
   within?(tx: Sql, environmentId: string): Promise<CatalogData | null>
 }
 
+/** Keeps former definitions (history.ts). */
+export interface KeptHistory {
+  /** The environment's present, epoch ms. */
+  present(environmentId: string): number
+  /** Resolves when a version that the shards got at an instant is kept, or could not be. Never rejects. */
+  keep(data: CatalogData, sinceMs: number): Promise<void>
+  forgetEnvironment(environmentId: string): void
+}
+
 interface Waiter {
   readonly version: number
   readonly resolve: () => void
@@ -70,6 +79,7 @@ export class CatalogCache implements DefinitionChanges {
   readonly #announce: Announce
   readonly #loaders: Loaders
   readonly #patienceMs: number
+  readonly #history: KeptHistory | null
   readonly #told: ((versions: readonly Version[]) => Promise<void>) | null
   readonly #courses = new Map<string, Course>()
   /** One transaction of an account at a time, its environments in turn: one connection each, however many wait. */
@@ -86,7 +96,10 @@ export class CatalogCache implements DefinitionChanges {
     patienceMs?: number
     /** Tells other nodes of what was changed here; resolves when they have it. */
     told?: (versions: readonly Version[]) => Promise<void>
+    /** Absent: former definitions are not kept. */
+    history?: KeptHistory
   }) {
+    this.#history = options.history ?? null
     this.#told = options.told ?? null
     this.#sql = options.sql
     this.#log = options.log
@@ -148,6 +161,7 @@ export class CatalogCache implements DefinitionChanges {
 
   /** Drop the catalog of a deleted environment. Waiting callers are released. */
   forgetEnvironment(environmentId: string): void {
+    this.#history?.forgetEnvironment(environmentId)
     const course = this.#courses.get(environmentId)
     this.#courses.delete(environmentId)
     for (const waiter of course?.waiters ?? []) waiter.resolve()
@@ -257,8 +271,10 @@ export class CatalogCache implements DefinitionChanges {
     // No await from here to announce: traits introduced so far are included, later ones are posted afterwards.
     const data: CatalogData = { ...loaded.data, traits: this.#traits.list(environmentId) }
     course.data = data
+    const sinceMs = this.#history?.present(environmentId) ?? 0
     await this.#announce(data)
     course.announced = data.version
+    await this.#history?.keep(data, sinceMs)
     // An announced version that is not visible was never committed; do not wait for it.
     if (course.wanted === wanted) course.wanted = data.version
     for (const waiter of [...course.waiters])

@@ -18,7 +18,13 @@ import type {
   BillingTiersMode,
   PlanCreditGrantScaling,
 } from '../../schemas/enums.js'
-import type { CreditDef, PlanCreditGrantDef } from '../core/model/definitions.js'
+import type {
+  BudgetPeriod,
+  CreditDef,
+  PlanCreditGrantDef,
+  SpendPolicyDef,
+} from '../core/model/definitions.js'
+import { amountToDecimal, parseDecimal } from '../core/values/amount.js'
 import { derivedId } from '../core/values/id.js'
 import { quantityOrNull, readQuantity, type StoredQuantity, storedQuantity } from '../core/values/quantity.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'
@@ -127,7 +133,15 @@ export interface SpendPolicyRow {
   readonly company_id: string | null
   readonly user_id: string | null
   readonly label: string | null
-  readonly max_per_draw: string
+  readonly max_per_draw: string | null
+  readonly group_trait: string | null
+  readonly group_value: string | null
+  readonly period: BudgetPeriod | null
+  /** Decimal text: credits, or the smallest unit of the currency. */
+  readonly max_spend: string | null
+  readonly unit: 'credits' | 'cost' | null
+  readonly currency: string | null
+  readonly mode: 'hard' | 'soft' | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -160,14 +174,45 @@ export async function loadCredits(sql: Sql, environment: LoadedEnvironment): Pro
     select * from credit_spend_policies where environment_id = ${environment.id} order by created_at, id`
   return {
     credits: credits.map(creditDef),
-    spendPolicies: policies.map(row => ({
-      id: row.id,
-      creditId: row.credit_id,
-      companyId: row.company_id,
-      userId: row.user_id,
-      maxPerDraw: row.max_per_draw,
-    })),
+    spendPolicies: policies.map(row => policyDef(row, credits)),
   }
+}
+
+function policyDef(row: SpendPolicyRow, credits: readonly CreditRow[]): SpendPolicyDef {
+  const { group_trait: trait, group_value: value, period, max_spend: most, label } = row
+  const credit = credits.find(({ id }) => id === row.credit_id)
+  return {
+    id: row.id,
+    creditId: row.credit_id,
+    companyId: row.company_id,
+    userId: row.user_id,
+    maxPerDraw: row.max_per_draw,
+    ...(trait !== null && value !== null && { group: { trait, value } }),
+    ...(period !== null &&
+      most !== null && {
+        window: {
+          period,
+          max: row.unit === 'cost' ? creditsFor(most, credit?.prices ?? [], row.currency) : most,
+          hard: row.mode === 'hard',
+          label,
+        },
+      }),
+  }
+}
+
+/**
+ * The credits that an amount of money buys at the price of one credit, rounded down to a billionth; without a price none.
+ *
+ * amount  decimal text in the smallest unit of the currency.
+ */
+export function creditsFor(amount: string, prices: readonly StoredPrice[], currency: string | null): string {
+  const price = prices.find(one => one.currency === currency)
+  const each = price && parseDecimal(price.price_decimal ?? String(price.price))
+  const most = parseDecimal(amount)
+  if (!each || !most || each.units <= 0n) return '0'
+  return amountToDecimal(
+    (most.units * 10n ** BigInt(9 + each.scale)) / (each.units * 10n ** BigInt(most.scale)),
+  )
 }
 
 function creditDef(row: CreditRow): CreditDef {

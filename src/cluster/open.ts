@@ -93,8 +93,9 @@ export class Cluster {
     private readonly replicas: ReplicaWatch | null,
   ) {
     const { config, sql, postgres, clickhouse } = from
-    const checkRowsPerSecond = config.flagCheckRowsPerSecond
-    this.host = new Host({ redis: address, postgres, clickhouse, checkRowsPerSecond }, config.shards)
+    const { flagCheckRowsPerSecond: checkRowsPerSecond, deniedRowsPerMinute } = config
+    const records = { checkRowsPerSecond, deniedRowsPerMinute }
+    this.host = new Host({ redis: address, postgres, clickhouse, ...records }, config.shards)
     this.sealing = new SealThread({ redis: address, postgres, clickhouse })
     this.oldWindow = new OldWindow({
       store: sealedKeysIn(sql),
@@ -362,6 +363,7 @@ export class Cluster {
       checkpointMs: config.checkpointIntervalMs,
       actorsMax: Math.max(1_000, Math.floor(config.actorsMax / clusterShards)),
       checkRowsPerSecond: config.flagCheckRowsPerSecond,
+      deniedRowsPerMinute: config.deniedRowsPerMinute,
       eventNamesMax: config.eventNamesMax,
       redis: { address: this.node.redis.address, mark },
     }

@@ -11,6 +11,7 @@ import { derivedId } from '../core/values/id.js'
 import { givenKeys } from '../entities/directory/entities.js'
 import { type Checked, type CheckQuestion, checkRecordRow } from '../wire/check-rows.js'
 import { ReportedCounts } from '../wire/check-tally.js'
+import { KeptDenials } from '../wire/kept-denials.js'
 import type { Changes } from '../wire/version-counters.js'
 import type { Kept } from './contract.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
@@ -56,8 +57,10 @@ interface CacheEntry {
   recorded: number[]
   /** In which second of this process it came. */
   readonly second: number
-  /** Its content, read at its first report. */
+  /** Its content, read at its first report, or when it is kept where it denies. */
   told: Told | null
+  /** It denies: the company's id, or the environment's without company. null: it allows. */
+  readonly denied: string | null
 }
 
 /** The content of an answer, as counts and records have it. */
@@ -95,6 +98,7 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
   /** Records that may still be made in this second. */
   private recordsLeft: number
   private recordsMade = 0
+  private readonly denials: KeptDenials
   private second = 0
   /** Places that were not swept in this second: those before this one. */
   private unswept = 0
@@ -107,8 +111,11 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
     private readonly directory: KeyEpochSource,
     /** Checks answered from here that are recorded one by one, beside their counts. */
     private readonly recordsPerSecond: number,
+    /** Denials of a company recorded in a minute beyond that rate (EX-5). */
+    deniedPerMinute = 0,
   ) {
     this.recordsLeft = recordsPerSecond
+    this.denials = new KeptDenials(deniedPerMinute)
   }
 
   /** The bytes of a valid answer, or null. */
@@ -121,7 +128,7 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
     if (this.recordsLeft > 0) {
       this.recordsLeft--
       kept.recorded.push(nowMs)
-    }
+    } else if (kept.denied !== null && this.denials.take(kept.denied, nowMs)) kept.recorded.push(nowMs)
     if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
     return kept.answer
   }
@@ -155,6 +162,7 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
     const untilMs = Math.min(stamp.untilMs, stamp.sinceMs + keptMs)
     const answer = Buffer.from(given as string)
     const place = hash & (places - 1)
+    const told = answer.includes('"value":false') ? toldIn(answer.toString()) : null
     this.drop(place)
     this.kept[place] = {
       hash,
@@ -167,7 +175,8 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
       lastAtMs: stamp.sinceMs,
       recorded: [],
       second: this.second,
-      told: null,
+      told,
+      denied: told === null || told.value ? null : (told.companyId ?? stamp.environmentId),
     }
     this.bytes += answer.length
   }
@@ -226,7 +235,7 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
       const kept = this.unreported.pop()
       if (kept === undefined) break
       read += kept.told === null ? kept.answer.length : againBytes
-      kept.told ??= toldIn(kept.answer)
+      kept.told ??= toldIn(kept.answer.toString())
       const { stamp, hits, lastAtMs, recorded, told } = kept
       kept.hits = 0
       kept.recorded = []
@@ -250,8 +259,7 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
 }
 
 /** The content of an answer but its figures: nothing before them has their name, as quotes in texts are escaped. */
-function toldIn(answer: Buffer): Told {
-  const text = answer.toString()
+function toldIn(text: string): Told {
   const [from, to] = [text.indexOf('{', 1), text.indexOf(',"feature_allocation":')]
   const data = JSON.parse(`${text.slice(from, to)}}`) as CheckFlag
   return {

@@ -60,6 +60,7 @@ export async function openJournals(
     checkpointMs: config.checkpointIntervalMs,
     actorsMax: config.actorsMax,
     checkRowsPerSecond: config.flagCheckRowsPerSecond,
+    deniedRowsPerMinute: config.deniedRowsPerMinute,
     eventNamesMax: config.eventNamesMax,
   }))
   return { directory, generation, positions, changes, options }

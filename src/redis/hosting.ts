@@ -16,6 +16,8 @@ export interface HostTask {
   readonly oldKeys: SealedSpans
   /** Checks of flags kept as single records each second, over all shards of the thread (FE-101). */
   readonly checkRowsPerSecond: number
+  /** Denials of a company kept in a minute beyond that rate (EX-5). */
+  readonly deniedRowsPerMinute: number
 }
 
 /**

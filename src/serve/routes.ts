@@ -111,6 +111,7 @@ import * as companies from '../control/companies/handlers.js'
 import * as entityKeys from '../control/companies/keys.js'
 import * as memberships from '../control/companies/memberships.js'
 import * as companyPlans from '../control/company-plans/handlers.js'
+import { costsQuery, listCosts } from '../control/costs/handlers.js'
 import * as creditBundles from '../control/credits/bundles.js'
 import * as grants from '../control/credits/grants.js'
 import * as credits from '../control/credits/handlers.js'
@@ -154,7 +155,7 @@ import * as traits from '../control/traits/handlers.js'
 import * as usage from '../control/usage/handlers.js'
 import * as users from '../control/users/handlers.js'
 import * as webhooks from '../control/webhooks/handlers.js'
-import { explainFlag } from '../front/checks/explain.js'
+import { companyExplainQuery, explainCompany, explainFlag } from '../front/checks/explain.js'
 import * as checks from '../front/checks/handlers.js'
 import * as ofrep from '../front/checks/ofrep.js'
 import * as events from '../front/events/handlers.js'
@@ -278,6 +279,7 @@ export const routes: readonly Route[] = [
   put('/companies/:company_id/billing-details', { scope: 'write', body: parseBillingDetailsUpdate, handle: profiles.updateBillingDetails }),
   get('/companies/:company_id/charges', { scope: 'read', limit: 'analytics', query: charges.companyChargesQuery, handle: charges.getCompanyCharges }),
   post('/companies/:company_id/erase', { scope: 'admin', body: parseErasureRequest, handle: erasure.eraseCompany }),
+  get('/companies/:company_id/explain', { scope: 'read', limit: 'analytics', query: companyExplainQuery, handle: explainCompany }),
   get('/companies/:company_id/export', { recorded: true, scope: 'admin', limit: 'analytics', handle: erasure.exportCompany }),
   get('/company-billing-entity', { scope: 'read', query: profiles.billingEntityQuery, handle: profiles.getBillingEntity }),
   get('/company-billing-entity-subscriptions', { scope: 'read', query: profiles.billingEntityQuery, handle: profiles.listBillingEntitySubscriptions }),
@@ -296,6 +298,7 @@ export const routes: readonly Route[] = [
   get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
   post('/company-traits', { prefers: true, scope: 'write', mayLag: true, body: exactly(parseTraitUpsert), handle: companies.upsertCompanyTrait }),
   post('/console-links', { scope: 'admin', environment: 'optional', ofAccount: true, status: 201, body: parseConsoleLinkCreate, handle: members.createConsoleLink }),
+  get('/costs', { scope: 'read', limit: 'analytics', query: costsQuery, handle: listCosts }),
   get('/custom-plan-billings', { scope: 'read', query: customPlanBillings.customPlanBillingListQuery, handle: customPlanBillings.listCustomPlanBillings }),
   put('/custom-plan-billings/:custom_plan_billing_id/mark-paid', { scope: 'write', keyed: 'once', mayLag: true, body: parseCustomPlanBillingPaid, handle: customPlanBillings.markPaid }),
   put('/custom-plan-billings/:custom_plan_billing_id/retry', { scope: 'write', keyed: 'once', mayLag: true, body: parseCustomPlanBillingRetry, handle: customPlanBillings.retryBilling }),

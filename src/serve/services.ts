@@ -151,7 +151,8 @@ export async function openServices(
   })
   const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, below.pairs)
   const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
-  const answers = new ResponseCache(journals.changes, directory, config.flagCheckRowsPerSecond)
+  const { flagCheckRowsPerSecond, deniedRowsPerMinute } = config
+  const answers = new ResponseCache(journals.changes, directory, flagCheckRowsPerSecond, deniedRowsPerMinute)
   const limits = new Limits(limitTable(config.limits), config.limitsScope)
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),

@@ -7,6 +7,7 @@ import { closeBilling, watchThresholds } from '../control/jobs/close-billing.js'
 import { finishPlanWrites } from '../control/jobs/finish-plan-writes.js'
 import { finishPublishes } from '../control/jobs/finish-publishes.js'
 import { tellExpired } from '../control/jobs/override-expiry.js'
+import { pruneHistory } from '../control/jobs/prune-history.js'
 import { Schedule } from '../control/jobs/schedule.js'
 import { settleDue } from '../control/jobs/settle-due.js'
 import { tellTrialEnds } from '../control/jobs/trial-ends.js'
@@ -27,6 +28,8 @@ const sweepMs = 1_000
 const gaugesMs = 2_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
+/** How often former definitions, keys and traits are removed. */
+const pruneHistoryMs = 86_400_000
 /** How often it is looked whether keys can leave Redis. */
 const sealMs = (redisKeysMs: number): number => Math.min(10_000, redisKeysMs / 4)
 
@@ -85,6 +88,9 @@ export function startTasks(
     if (!isHere()) return
     await holdKeys.prune(sql)
     await services.paidWrites.prune(sql)
+  })
+  schedule.every(pruneHistoryMs, 'former definitions and traits are not removed', async () => {
+    if (isHere()) await pruneHistory(sql, definitions.clock.wall())
   })
   schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () =>
     services.paidWrites.alive(sql),

@@ -31,6 +31,8 @@ export interface ShardOptions {
   readonly actorsMax: number
   /** Raw flag check rows kept per second; beyond it checks are only counted (FE-101). */
   readonly checkRowsPerSecond: number
+  /** Denials of a company kept in a minute beyond that rate (EX-5); absent: none. */
+  readonly deniedRowsPerMinute?: number
   /** Names of events of one environment that companies of this shard may use; no bound by default. */
   readonly eventNamesMax?: number
   /** Several nodes only: the Redis that holds the journal, and the shard's mark there. */

@@ -86,7 +86,7 @@ const loadedBytes = (page: Page): Promise<number> =>
   )
 
 t.test('the console in a browser', { skip: noBrowser }, async t => {
-  const { client } = await startHere(t)
+  const { client, tollgate } = await startHere(t)
   const browser = await launch(t)
   const { page, faults } = await openPage(browser, client.url)
   const { environment_id: env } = await client.ok('GET', '/whoami')
@@ -123,6 +123,33 @@ t.test('the console in a browser', { skip: noBrowser }, async t => {
         t.equal(await overhang(page), 0, `${screen} fits a phone`)
         await page.setViewportSize(desktop)
       }
+    },
+  )
+
+  await t.test(
+    'EX-6 why a company was denied at an instant: three clicks, and another answer now',
+    async t => {
+      await client.ok('POST', `/flags/${flag.key}/check`, { company: { slug: 'acme' } })
+      await tollgate.services.shards.tellChecks()
+      for (let tries = 0; tries < 120; tries++) {
+        const rows = await client.ok('GET', `/events?value=false&company_id=${id}`)
+        if (rows.length > 0) break
+        await new Promise(resolve => setTimeout(resolve, 500))
+      }
+      await client.ok('PUT', `/flags/${flag.id}/rules`, {
+        rules: [{ name: 'Everybody', priority: 1, value: true, rule_type: 'global_override' }],
+      })
+      await openScreen(page, client.url, env, 'overview')
+      await go(page, 'Why?')
+      await page.getByLabel('Company').fill('Acme')
+      await page.getByRole('button', { name: 'Acme', exact: true }).click()
+      await page.getByRole('link', { name: 'Why?', exact: true }).last().click()
+      await page.getByText('NO', { exact: true }).first().waitFor()
+      t.match(await page.getByLabel('Instant').inputValue(), /^\d{4}-\d\d-\d\dT\d\d:\d\d/)
+      t.same(await violations(page), [])
+      await page.getByRole('button', { name: 'Same check now' }).click()
+      await page.getByText('YES', { exact: true }).first().waitFor()
+      await client.ok('PUT', `/flags/${flag.id}/rules`, { rules: [] })
     },
   )
 

@@ -118,6 +118,9 @@ const reasons: Readonly<Record<string, string>> = {
       'follows what companies hold and the periods of their billing',
     ]),
   ),
+  definition_history:
+    'one for a changed part of a definition, by the rate limit of writes; removed a year later',
+  entity_history: 'one for a changed key or trait; removed with its entity, or a year later',
   erasures: 'one for an entity that was removed, by an admin key',
   plan_links: 'one for a published version, until its companies are on the plan',
   prior_terms:

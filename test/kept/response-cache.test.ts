@@ -28,12 +28,12 @@ const request = (name: string, text: string, nowMs = 1_000, environmentId = 'env
   nowMs,
 })
 
-function world(recordsPerSecond = 0) {
+function world(recordsPerSecond = 0, deniedPerMinute = 0) {
   const changes = Changes.make(2)
   changes.open(0)
   changes.open(1)
   const directory = { keyEpoch: 0 }
-  const answers = new ResponseCache(changes, directory, recordsPerSecond)
+  const answers = new ResponseCache(changes, directory, recordsPerSecond, deniedPerMinute)
   const find = (name: string, text: string, atMs = 1_000, env = 'env_1') => {
     const bytes = answers.find(request(name, text, atMs, env))
     return bytes && Buffer.from(bytes)
@@ -269,3 +269,22 @@ function passSecond(answers: ResponseCache): number {
   while (answers.sweepSome()) parts++
   return parts
 }
+
+t.test(
+  'EX-5 answers that deny are recorded beyond the rate, within a bound of each company and minute',
+  async t => {
+    const { answers, find, keep } = world(0, 2)
+    const denied = told('a').replace('"value":true', '"value":false')
+    keep('a', '{}', denied)
+    keep('b', '{}')
+    for (let i = 0; i < 5; i++) {
+      find('a', '{}', 1_100 + i)
+      find('b', '{}', 1_100 + i)
+    }
+    const rows = answers.takeCounts(0, true)!.rows.map(row => JSON.parse(row) as { subtype: string })
+    t.same(
+      rows.map(row => row.subtype),
+      ['a', 'a'],
+    )
+  },
+)

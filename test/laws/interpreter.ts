@@ -155,6 +155,7 @@ function holds(world: World, condition: ConditionDef): boolean {
         policy =>
           policy.creditId === creditId &&
           (policy.companyId === company?.id || (world.user !== null && policy.userId === world.user.id)) &&
+          policy.maxPerDraw !== null &&
           nanos(policy.maxPerDraw) < need,
       )
       if (named && capped) return exceeded // decision 27

@@ -14,6 +14,7 @@ import type { EndedTrial, PlanChangeRecord } from '../../src/core/model/plan-mes
 import { changesAt } from '../../src/core/plans/plan.js'
 import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/values/amount.js'
 import { derivedId } from '../../src/core/values/id.js'
+import { historyOf, tookEffect } from './billing-history.js'
 
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>
@@ -139,6 +140,8 @@ export class Fold {
   readonly endedTrials = new RowSet()
   /** Changes of what companies hold, in order: they outlive their company (RA-6). */
   readonly billingHistory: Row[] = []
+  /** Changes of keys and traits, in order (EX-6). */
+  entityHistory: Row[] = []
   /** Companies whose billing is to be looked at, and since when; they outlive their company. */
   readonly billingDue = new Map<string, Row>()
   /** Domain events for the outbox; ids come from the record's place in the journal. */
@@ -197,6 +200,7 @@ export class Fold {
         change.created = { name: effect.name, at: time(effect.atMs) }
         change.name = null
         change.updatedAt = time(Math.max(effect.atMs, fact.at))
+        this.#keep(fact, entity, 'created', null)
         return
       }
       case 'named':
@@ -216,10 +220,12 @@ export class Fold {
       case 'key':
         this.#touch(fact, entity, at)
         this.#key(fact, entity, effect.name, effect.value, at)
+        this.#keep(fact, entity, `key:${effect.name}`, effect.value)
         return
       case 'key_removed':
         this.#touch(fact, entity, at)
         this.keys.remove(derivedId('eky_', fact.id, effect.name))
+        this.#keep(fact, entity, `key:${effect.name}`, null)
         return
       case 'trait_introduced':
         this.traitDefinitions.putAbsent(derivedId('trt_', fact.env, entity, effect.trait.name), {
@@ -237,6 +243,7 @@ export class Fold {
         this.#touch(fact, entity, at)
         this.relistedByTrait.push([fact.id, derivedId('trt_', fact.env, entity, effect.name)])
         this.#trait(fact, entity, effect.name, effect.value, at, effect.atMs)
+        this.#keep(fact, entity, `trait:${effect.name}`, effect.value)
         return
       case 'traits_held':
       case 'client_trait':
@@ -250,6 +257,10 @@ export class Fold {
         return
       case 'deleted':
         this.#deleted(fact, entity)
+        this.#keep(fact, entity, 'gone', null)
+        return
+      case 'overdraft_limit':
+        this.#keep(fact, entity, 'overdraft', effect.limit)
         return
       case 'override': {
         const { override } = effect
@@ -354,7 +365,6 @@ export class Fold {
       // Shown by ClickHouse, or written in one go with the last_seen_at of many (seen.ts).
       case 'seen':
       case 'used':
-      case 'overdraft_limit':
       case 'cycle_counted':
       case 'credit_draw':
       case 'credit_transfer':
@@ -364,6 +374,12 @@ export class Fold {
       case 'credit_external':
         return
     }
+  }
+
+  /** `value` null: none from then on. */
+  #keep(fact: Fact, kind: EntityType, slot: string, value: string | null): void {
+    const { id, env, at } = fact
+    this.entityHistory.push({ environment_id: env, kind, entity_id: id, slot, at_ms: at, value })
   }
 
   #change(fact: Fact, entity: EntityType): EntityChange {
@@ -563,6 +579,7 @@ export class Fold {
   #deleted(fact: Fact, entity: EntityType): void {
     this.keys.forget('entity_id', fact.id)
     this.traits.forget('entity_id', fact.id)
+    this.entityHistory = this.entityHistory.filter(row => row.entity_id !== fact.id)
     if (entity === 'user') {
       this.users.delete(fact.id)
       this.goneUsers.add(fact.id)
@@ -598,67 +615,6 @@ const boughtReasons: ReadonlySet<string> = new Set([
   'billing_credit_auto_topup',
   'postpaid_settlement',
 ])
-
-/** A row of billing_history; null for an effect that changes nothing of it. */
-function historyOf(effect: Effect): Row | null {
-  switch (effect.t) {
-    case 'plan':
-      return { kind: 'plan', state: effect.plan }
-    case 'add_ons':
-      return { kind: 'add_ons', state: effect.addOns }
-    case 'subscription':
-      return { kind: 'subscription', subscription_id: effect.subscription.id, state: effect.subscription }
-    case 'subscription_removed':
-      return { kind: 'subscription', subscription_id: effect.subscriptionId, state: null }
-    case 'deleted':
-      return { kind: 'gone', state: null }
-    case 'trait':
-    case 'created':
-    case 'key':
-    case 'key_removed':
-    case 'named':
-    case 'trait_introduced':
-    case 'client_trait':
-    case 'traits_held':
-    case 'touched':
-    case 'once':
-    case 'seen':
-    case 'seen_set':
-    case 'used':
-    case 'joined':
-    case 'left':
-    case 'override':
-    case 'override_removed':
-    case 'override_over':
-    case 'overdraft_limit':
-    case 'plan_changed':
-    case 'trial_ended':
-    case 'schedule':
-    case 'cycle_counted':
-    case 'credit_grant':
-    case 'credit_draw':
-    case 'credit_refund':
-    case 'credit_hold':
-    case 'credit_commit':
-    case 'credit_release':
-    case 'credit_zero_out':
-    case 'credit_transfer':
-    case 'credit_enrol':
-    case 'credit_renew':
-    case 'credit_topup':
-    case 'credit_external':
-      return null
-  }
-}
-
-/** When an effect took effect: a change by time is written down later, with its own instant after it. */
-function tookEffect({ fx, at }: Fact, index: number): number {
-  for (const effect of fx.slice(index)) {
-    if (effect.t === 'plan_changed') return effect.change.atMs
-    if (effect.t === 'trial_ended') return effect.trial.atMs
-  }
-  return at
-}
 
 /** The first instant of a scheduled change; null while no date is known. */
 function scheduledAt(schedule: PlanSchedule | null): number | null {

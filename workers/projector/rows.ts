@@ -97,6 +97,7 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
   if (fold.holds.size > 0) all.push(...putHolds(tx, [...fold.holds.values()]))
   if (fold.plans.size > 0) all.push(...putPlans(tx, fold))
   if (fold.billingDue.size > 0) all.push(...putBilling(tx, fold))
+  if (fold.entityHistory.length > 0) all.push(putHistory(tx, fold.entityHistory))
   all.push(...putEntities(tx, 'companies', fold.companies), ...putEntities(tx, 'users', fold.users))
   if (fold.calledOff.size > 0)
     all.push(tx`
@@ -291,6 +292,15 @@ function putBilling(tx: TransactionSql, { billingHistory, billingDue }: Fold): P
   return [history, due]
 }
 
+/** Added in order, each entry once, as above. */
+function putHistory(tx: TransactionSql, entries: readonly Row[]): Promise<unknown> {
+  return tx`
+    insert into entity_history (environment_id, kind, entity_id, slot, at_ms, value)
+    select environment_id, kind, entity_id, slot, at_ms, value
+    from jsonb_to_recordset(${jsonText(entries)}::text::jsonb)
+      as row(environment_id text, kind text, entity_id text, slot text, at_ms bigint, value text)`
+}
+
 /** Holds that were opened, and changes of others; as with grants, an addition is made once. */
 function putHolds(tx: TransactionSql, changes: readonly HoldChange[]): Promise<unknown>[] {
   const rowOf = (change: HoldChange) => ({
@@ -404,6 +414,7 @@ function forget(tx: TransactionSql, fold: Fold, gone: readonly string[]): Promis
     tx`delete from listed where id = any(${gone as string[]}::text[])`,
     tx`delete from entity_keys where entity_id = any(${gone as string[]}::text[])`,
     tx`delete from entity_traits where entity_id = any(${gone as string[]}::text[])`,
+    tx`delete from entity_history where entity_id = any(${gone as string[]}::text[])`,
     tx`delete from memberships where company_id = any(${companies}::text[])`,
     tx`delete from memberships where user_id = any(${users}::text[])`,
     tx`delete from company_overrides where company_id = any(${companies}::text[])`,

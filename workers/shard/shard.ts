@@ -26,7 +26,7 @@ import {
 import type { DomainEvent } from '../../src/core/model/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../../src/core/model/requests.js'
 import { settleByTime } from '../../src/core/plans/settle.js'
-import { itemsOf, type UsesRequest } from '../../src/core/usage/batch.js'
+import type { UsesRequest } from '../../src/core/usage/batch.js'
 import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { nodeDisk } from '../../src/journal/disk.js'
@@ -147,7 +147,8 @@ class Shard {
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
     this.outlines = new Outlines(run)
-    this.checks = storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond)
+    this.checks =
+      storage.checks ?? new FlagChecks(run, options.checkRowsPerSecond, options.deniedRowsPerMinute)
     this.reads = new Replies(task.ring)
     this.wholes = new WholeAnswers(this.checks, this.reads, this.changes)
     this.next = journal.committed + 1

@@ -330,6 +330,10 @@ export interface paths {
     parameters: {};
     post: operations["eraseCompany"];
   };
+  "/companies/{company_id}/explain": {
+    parameters: {};
+    get: operations["explainCompany"];
+  };
   "/companies/{company_id}/export": {
     parameters: {};
     get: operations["exportCompany"];
@@ -399,6 +403,10 @@ export interface paths {
   "/console-links": {
     parameters: {};
     post: operations["createConsoleLink"];
+  };
+  "/costs": {
+    parameters: {};
+    get: operations["listCosts"];
   };
   "/custom-plan-billings": {
     parameters: {};
@@ -1738,7 +1746,7 @@ export interface components {
       compatible_plans?: components["schemas"]["MayRefMaxItems100"];
       credit: components["schemas"]["Ref"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       name: string;
@@ -1776,7 +1784,7 @@ export interface components {
       credit_cost?: components["schemas"]["MaynumberMinimum0"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
+      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
       metric_value?: components["schemas"]["MayCatalogQuantity"];
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       resources?: components["schemas"]["MayRefMaxItems1000"];
@@ -1788,7 +1796,7 @@ export interface components {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       default_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       default_expiry_unit_count?: components["schemas"]["MayCount"];
-      default_rollover_policy?: components["schemas"]["Maynonerolloverexpire"];
+      default_rollover_policy?: components["schemas"]["Mayrolloverexpirenone"];
       description?: components["schemas"]["MayText"];
       icon?: components["schemas"]["MaystringMaxLength64"];
       name: string;
@@ -1807,8 +1815,8 @@ export interface components {
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature: components["schemas"]["Ref"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
-      overage_billing_cadence?: components["schemas"]["Maymonthlyend_of_billing_periodquarterly"];
+      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
+      overage_billing_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       overage_product?: components["schemas"]["CatalogProduct"];
       price_behavior?: components["schemas"]["Maycredit_burndownoveragepay_as_you_gopay_in_advancetier"];
       prices?: components["schemas"]["MayCatalogPriceMaxItems150"];
@@ -1828,12 +1836,12 @@ export interface components {
     };
     CatalogFeature: {
       description?: components["schemas"]["MayText"];
-      event_source?: components["schemas"]["Mayinferencetrack"];
+      event_source?: components["schemas"]["Maytrackinference"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature_type: "boolean" | "event" | "license" | "trait";
       icon?: components["schemas"]["MaystringMaxLength255"];
-      lifecycle_phase?: components["schemas"]["Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy"];
+      lifecycle_phase?: components["schemas"]["Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy"];
       name: string;
       plural_name?: components["schemas"]["MaystringMaxLength255"];
       provider?: components["schemas"]["Mayext_aext_bnativepsp"];
@@ -1869,10 +1877,10 @@ export interface components {
     };
     CatalogPlanGrant: {
       arrears_anchor?: components["schemas"]["Maybilling_period_startmonth_end"];
-      arrears_cadence?: components["schemas"]["Maymonthlyend_of_billing_periodquarterly"];
+      arrears_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       auto_topup_amount?: components["schemas"]["MayCount"];
       auto_topup_availability?: components["schemas"]["Mayoffautomaticuser_controlled"];
-      auto_topup_expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
+      auto_topup_expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
       auto_topup_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       auto_topup_expiry_unit_count?: components["schemas"]["MayCount"];
       auto_topup_threshold_credits?: components["schemas"]["MayCredits"];
@@ -1882,7 +1890,7 @@ export interface components {
       company_credit_amount?: components["schemas"]["MayCredits"];
       credit: components["schemas"]["Ref"];
       credit_amount: components["schemas"]["Credits.o1"];
-      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       license?: components["schemas"]["MayRef"];
@@ -1892,9 +1900,9 @@ export interface components {
       postpaid_rate_per_unit_decimal?: components["schemas"]["MayDecimalText"];
       price_tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
       renewal_enabled?: components["schemas"]["Mayboolean"];
-      renewal_period?: components["schemas"]["Mayfirst_of_monthbilling_period"];
-      reset_cadence?: components["schemas"]["Maydailymonthlyweeklyquarterlyevery_6_monthsyearly"];
-      reset_start?: components["schemas"]["Mayfirst_of_monthbilling_period"];
+      renewal_period?: components["schemas"]["Maybilling_periodfirst_of_month"];
+      reset_cadence?: components["schemas"]["Maymonthlyquarterlydailyevery_6_monthsweeklyyearly"];
+      reset_start?: components["schemas"]["Maybilling_periodfirst_of_month"];
       reset_type?: components["schemas"]["Mayno_resetplan_period"];
       rollover_percentage?: components["schemas"]["MaynumberTypeint32Minimum0Maximum100"];
       scaling?: components["schemas"]["Mayfixedper_license"];
@@ -1944,7 +1952,7 @@ export interface components {
     };
     CatalogPlanVersion: {
       billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
-      charge_type?: components["schemas"]["Mayfreeone_timenonerecurring"];
+      charge_type?: components["schemas"]["Mayfreenoneone_timerecurring"];
       credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       description?: components["schemas"]["MayText"];
@@ -1957,7 +1965,7 @@ export interface components {
       trial_days?: components["schemas"]["MayDays"];
     };
     CatalogPrice: {
-      cadence?: components["schemas"]["Mayone_timemonthlyquarterlyyearly"];
+      cadence?: components["schemas"]["Maymonthlyquarterlyyearlyone_time"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       external_id?: components["schemas"]["MaystringMaxLength255"];
       price?: components["schemas"]["MayCatalogQuantity"];
@@ -2662,6 +2670,26 @@ export interface components {
       former_until: null | string;
       secret: null | string;
     };
+    CostAndMargin: {
+      company_id: null | string;
+      company_name: null | string;
+      cost: string;
+      credits: {
+        credit_id: string;
+        quantity: string;
+      }[];
+      currency: string;
+      day: null | string;
+      inference_count: number;
+      margin: null | string;
+      model: null | string;
+      other_costs: {
+        cost: string;
+        currency: string;
+      }[];
+      revenue: null | string;
+      user_id: null | string;
+    };
     Count: {
       count: number;
     };
@@ -2898,10 +2926,17 @@ export interface components {
       billing_credit_id: string;
       company_id: null | string;
       created_at: string;
+      currency?: string;
+      group_trait?: string;
+      group_value?: string;
       id: string;
       label: null | string;
       max_per_draw: null | number;
-      scope_type: "company" | "user";
+      max_spend?: number;
+      mode?: "hard" | "soft";
+      period?: "day" | "hour" | "month" | "week";
+      scope_type: "company" | "group" | "user";
+      unit?: "cost" | "credits";
       updated_at: string;
       user_id: null | string;
     };
@@ -3028,6 +3063,7 @@ export interface components {
       company_id: null | string;
       company_name: null | string;
       flag_key: null | string;
+      left_out: number;
       minute: null | string;
       reason: null | string;
     };
@@ -3287,6 +3323,7 @@ export interface components {
       user_count: number;
     };
     ExplainBody: {
+      at?: null | string;
       company?: components["schemas"]["Keys.o2"] | null;
       company_id?: null | string;
       preflight?: components["schemas"]["PreflightRequestBody"] | null;
@@ -3855,10 +3892,9 @@ export interface components {
       success: boolean;
     };
     Mayactiveinactive: "active" | "inactive" | null;
-    Mayadd_onalphabetadeprecatedgainactivein_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
-    Maybilling_cyclefirst_of_month: "billing_cycle" | "first_of_month" | null;
     Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
+    Maybilling_periodfirst_of_month: "billing_period" | "first_of_month" | null;
     Maybilling_periodsdays: "billing_periods" | "days" | null;
     Mayboolean: boolean | null;
     MayCatalogBundleMaxItems10000: components["schemas"]["CatalogBundle"][] | null;
@@ -3883,11 +3919,11 @@ export interface components {
     Maycreate_prorationsinvoice_immediately: "create_prorations" | "invoice_immediately" | null;
     Maycredit_burndownoveragepay_as_you_gopay_in_advancetier: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
     MayCredits: components["schemas"]["Credits.o1"] | null;
-    Maydailymonthlyweeklyquarterlyevery_6_monthsyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
     MayDays: components["schemas"]["Days"] | null;
     MayDecimalText: components["schemas"]["DecimalText"] | null;
     Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
-    Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Mayend_of_billing_periodmonthlyquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
     Mayend_of_billing_periodnone: "end_of_billing_period" | "none" | null;
     Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
     Mayext_aext_bnativepsp: "ext_a" | "ext_b" | "native" | "psp" | null;
@@ -3895,23 +3931,22 @@ export interface components {
       feature: components["schemas"]["Ref"];
       visible?: components["schemas"]["Mayboolean"];
     }[] | null;
-    Mayfirst_of_monthbilling_period: "billing_period" | "first_of_month" | null;
+    Mayfirst_of_monthbilling_cycle: "billing_cycle" | "first_of_month" | null;
     Mayfixedper_license: "fixed" | "per_license" | null;
-    Mayfreeone_timenonerecurring: "free" | "none" | "one_time" | "recurring" | null;
+    Mayfreenoneone_timerecurring: "free" | "none" | "one_time" | "recurring" | null;
     Maygraduatedvolume: "graduated" | "volume" | null;
     Maygrantedbilled: "billed" | "granted" | null;
-    Mayinferencetrack: "inference" | "track" | null;
+    Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     MayLabel: components["schemas"]["Label"] | null;
     Maylicensedmetered: "licensed" | "metered" | null;
     MayModelPriceViewMaxItems10000: components["schemas"]["ModelPriceView"][] | null;
-    Maymonthlyend_of_billing_periodquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
+    Maymonthlyquarterlydailyevery_6_monthsweeklyyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+    Maymonthlyquarterlyyearlyone_time: "monthly" | "one_time" | "quarterly" | "yearly" | null;
     Mayno_resetplan_period: "no_reset" | "plan_period" | null;
-    Maynonerolloverexpire: "expire" | "none" | "rollover" | null;
     MaynumberMinimum0: null | number;
     MaynumberTypeint32Minimum0Maximum100: number | null;
     MaynumberTypeint32Minimum1Maximum100: number | null;
     Mayoffautomaticuser_controlled: "automatic" | "off" | "user_controlled" | null;
-    Mayone_timemonthlyquarterlyyearly: "monthly" | "one_time" | "quarterly" | "yearly" | null;
     MayplanRefcompatible_plansRefMaxItems1000MaxItems100: {
       compatible_plans: components["schemas"]["Ref"][];
       plan: components["schemas"]["Ref"];
@@ -3921,6 +3956,7 @@ export interface components {
     MayRef: components["schemas"]["Ref"] | null;
     MayRefMaxItems100: components["schemas"]["Ref"][] | null;
     MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
+    Mayrolloverexpirenone: "expire" | "none" | "rollover" | null;
     Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
     Maystringbooldateintversion: "bool" | "date" | "int" | "string" | "version" | null;
     MaystringMaxLength64: null | string;
@@ -3929,6 +3965,7 @@ export interface components {
     MaystringMinLength1MaxLength255: null | string;
     MaystringMinLength1MaxLength256: null | string;
     MayText: components["schemas"]["Text"] | null;
+    Maytrackinference: "inference" | "track" | null;
     MayTraitRef: components["schemas"]["TraitRef"] | null;
     MembershipCreate: {
       company_id: string;
@@ -5068,7 +5105,7 @@ export interface components {
       events: components["schemas"]["RawEvent"][];
     };
     Ref: string;
-    RequestTypes: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
+    RequestTypes: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "spend_policy.reached" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
     Rows: "application/vnd.apache.parquet" | "application/x-ndjson" | "text/csv";
     Rule: {
       account_id: string;
@@ -5217,16 +5254,26 @@ export interface components {
       rule_id: string;
       text: string;
     };
+    SpendBound: number;
     SpendPolicyCreate: {
       billing_credit_id: string;
       company_id?: null | string;
+      currency?: null | string;
+      group_trait?: null | string;
+      group_value?: null | string;
       label?: null | string;
-      max_per_draw: number;
+      max_per_draw?: components["schemas"]["SpendBound"] | null;
+      max_spend?: components["schemas"]["SpendBound"] | null;
+      mode?: "hard" | "soft" | null;
+      period?: "day" | "hour" | "month" | "week" | null;
+      unit?: "cost" | "credits" | null;
       user_id?: null | string;
     };
     SpendPolicyUpdate: {
       label?: null | string;
-      max_per_draw?: null | number;
+      max_per_draw?: components["schemas"]["SpendBound"] | null;
+      max_spend?: components["schemas"]["SpendBound"] | null;
+      mode?: "hard" | "soft" | null;
     };
     SubscriptionCancel: {
       cancel_immediately?: boolean | null;
@@ -5449,7 +5496,7 @@ export interface components {
       entitlement_trigger_configs: components["schemas"]["EntitlementTriggerConfig"][] | null;
       id: string;
       name: string;
-      request_types: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
+      request_types: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "spend_policy.reached" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
       secret: string;
       status: "active" | "inactive";
       updated_at: string;
@@ -5467,7 +5514,7 @@ export interface components {
       created_at: string;
       id: string;
       payload: null | string;
-      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
+      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "spend_policy.reached" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
       response_code: null | number;
       sent_at: null | string;
       status: "failure" | "pending" | "success";
@@ -5479,7 +5526,7 @@ export interface components {
       overlap_seconds?: number | null;
     };
     WebhookTest: {
-      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
+      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "billing.overage_window.closed" | "billing.period.closed" | "billing.threshold.reached" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "spend_policy.reached" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
     };
     WebhookUpdate: {
       credit_trigger_configs?: components["schemas"]["CreditTriggers"] | null;
@@ -9699,6 +9746,49 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  explainCompany: {
+    parameters: {
+      query?: {
+        at?: string;
+        cursor?: string;
+        flag_key?: string;
+        limit?: number;
+        offset?: number;
+        user_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagExplanation"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   exportCompany: {
     parameters: {
       header?: {
@@ -10554,6 +10644,50 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["SignInLink"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCosts: {
+    parameters: {
+      query?: {
+        by?: ("company" | "day" | "model" | "user")[];
+        company_id?: string;
+        currency?: string;
+        cursor?: string;
+        end_time?: string;
+        limit?: number;
+        model?: string;
+        offset?: number;
+        start_time?: string;
+        user_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CostAndMargin"][];
             params: {
               [key: string]: unknown;
             };
@@ -11840,14 +11974,17 @@ export interface operations {
         event_subtype?: string;
         event_types?: ("flag_check" | "identify" | "inference" | "track")[];
         flag_id?: string;
+        flag_key?: string;
         idempotency_key?: string;
         limit?: number;
         max_value?: number;
         min_value?: number;
         offset?: number;
+        reason?: string;
         start_time?: string;
         status?: "enriched" | "failed" | "pending" | "processed" | "unknown";
         user_id?: string;
+        value?: boolean;
       };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
@@ -11962,14 +12099,17 @@ export interface operations {
         event_subtype?: string;
         event_types?: ("flag_check" | "identify" | "inference" | "track")[];
         flag_id?: string;
+        flag_key?: string;
         idempotency_key?: string;
         limit?: number;
         max_value?: number;
         min_value?: number;
         offset?: number;
+        reason?: string;
         start_time?: string;
         status?: "enriched" | "failed" | "pending" | "processed" | "unknown";
         user_id?: string;
+        value?: boolean;
       };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];

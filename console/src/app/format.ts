@@ -54,6 +54,17 @@ export const dayOf = (time: string | null | undefined): string => {
 export const timeOf = (time: string | null | undefined): string =>
   time ? instant.format(new Date(time)) : 'never'
 
+const second = new Intl.DateTimeFormat('en', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+export const secondOf = (time: string | null | undefined): string =>
+  time ? second.format(new Date(time)) : 'never'
+
 /** "2 min ago"; a time ahead is written as its day. */
 export function ago(time: string | null | undefined): string {
   if (!time) return 'never'

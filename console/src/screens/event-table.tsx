@@ -1,7 +1,7 @@
 // A table of events, newest first; as a tail it is read again every few seconds.
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
-import { api } from '../app/api.js'
+import { api, type Schemas } from '../app/api.js'
 import { figure, timeOf } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { Badge, Button, Cell, Empty, Loaded, Row, Table } from '../ui/basics.js'
@@ -50,9 +50,22 @@ export function EventTable({
                     </Cell>
                     <Cell className="tabular-nums">{figure(row.quantity)}</Cell>
                     <Cell>
-                      <Badge tone={row.status === 'failed' ? 'danger' : 'ok'}>
-                        {row.status === 'failed' ? 'failed' : 'counted'}
+                      <Badge tone={row.status === 'failed' || row.body.value === false ? 'danger' : 'ok'}>
+                        {statusOf(row)}
                       </Badge>
+                      {row.type === 'flag_check' && row.company_id && (
+                        <Go
+                          to="/why"
+                          className="ml-2 text-accent hover:underline"
+                          search={{
+                            company: row.company_id,
+                            flag: row.subtype ?? undefined,
+                            at: row.captured_at,
+                          }}
+                        >
+                          Why?
+                        </Go>
+                      )}
                       {row.error_message && <div className="text-xs text-danger">{row.error_message}</div>}
                     </Cell>
                     <Cell>
@@ -88,6 +101,11 @@ export function EventTable({
       }
     </Loaded>
   )
+}
+
+function statusOf({ status, type, body }: Schemas['EventDetail']): string {
+  if (status === 'failed') return 'failed'
+  return type !== 'flag_check' ? 'counted' : body.value === false ? 'denied' : 'allowed'
 }
 
 const replacer = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)

@@ -20,7 +20,8 @@ export default function Events() {
     Object.entries({
       event_subtype: filters.name,
       status: filters.status,
-      event_types: filters.type ? [filters.type] : undefined,
+      event_types: filters.type ? [filters.type === 'denied' ? 'flag_check' : filters.type] : undefined,
+      value: filters.type === 'denied' ? false : undefined,
       start_time: isoOf(filters.from),
       end_time: isoOf(filters.to),
       min_value: filters.min,
@@ -89,6 +90,7 @@ export default function Events() {
                   ['identify', 'Identify'],
                   ['inference', 'Inference'],
                   ['flag_check', 'Flag checks'],
+                  ['denied', 'Denied checks'],
                 ]}
                 onChange={set('type')}
               />

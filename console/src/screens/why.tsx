@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Check, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure, timeOf, words } from '../app/format.js'
+import { figure, secondOf, timeOf, words } from '../app/format.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { useFeatures } from './company.js'
@@ -13,16 +13,19 @@ import { shortReason } from './overview.js'
 export default function Why() {
   const { environment } = useHere()
   const [filters, setFilters] = useFilters()
-  const { company = '', flag = '' } = filters
+  const { company = '', flag = '', at = '' } = filters
   const flags = useQuery({
     queryKey: [environment.id, 'flags', 'summary'],
     queryFn: () =>
       api.get('/flags', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['FlagSummary'][]>,
   })
   return (
-    <Page title="Why?" below={<span>Why may a company use something now, or not?</span>}>
+    <Page
+      title="Why?"
+      below={<span>Why may a company use something, or why not? Now, or at an instant that is past.</span>}
+    >
       <Card className="mb-4">
-        <div className="grid gap-3 sm:grid-cols-2">
+        <div className="grid gap-3 sm:grid-cols-3">
           <CompanyPicker value={company} onChange={id => setFilters({ company: id })} />
           <div>
             <label htmlFor="why-flag" className="mb-1 block text-xs font-medium text-muted">
@@ -38,16 +41,40 @@ export default function Why() {
               onChange={event => setFilters({ flag: event.currentTarget.value })}
             />
           </div>
+          <div>
+            <label htmlFor="why-at" className="mb-1 block text-xs font-medium text-muted">
+              Instant (empty: now)
+            </label>
+            <Input
+              id="why-at"
+              type="datetime-local"
+              step="0.001"
+              value={localOf(at)}
+              onChange={event => setFilters({ at: instantOf(event.currentTarget.value) })}
+            />
+          </div>
         </div>
       </Card>
       {flag !== '' && company !== '' ? (
-        <Answer company={company} flag={flag} flags={flags.data ?? []} />
+        <Answer company={company} flag={flag} at={at} flags={flags.data ?? []} />
+      ) : company !== '' || flag !== '' ? (
+        <Denials company={company} flag={flag} at={at} />
       ) : (
-        <Denials company={company} flag={flag} />
+        <DeniedByFlag />
       )}
     </Page>
   )
 }
+
+/** The field's value is in the time of the browser, the address has UTC. */
+function localOf(at: string): string {
+  const ms = Date.parse(at)
+  if (Number.isNaN(ms)) return ''
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 23)
+}
+
+const instantOf = (local: string): string | undefined =>
+  Number.isNaN(Date.parse(local)) ? undefined : new Date(local).toISOString()
 
 /** Find a company as one types. */
 export function CompanyPicker({
@@ -124,19 +151,26 @@ export function CompanyPicker({
 function Answer({
   company,
   flag,
+  at,
   flags,
 }: {
   readonly company: string
   readonly flag: string
+  readonly at: string
   readonly flags: readonly Schemas['FlagSummary'][]
 }) {
   const { environment, may } = useHere()
+  const [, setFilters] = useFilters()
   const [overriding, setOverriding] = useState(false)
   const features = useFeatures()
   const overrides = useOverrides(company)
   const told = useQuery({
-    queryKey: [environment.id, 'company', company, 'why', flag],
-    queryFn: () => api.post('/flags/{key}/explain', { path: { key: flag }, body: { company_id: company } }),
+    queryKey: [environment.id, 'company', company, 'why', flag, at],
+    queryFn: () =>
+      api.post('/flags/{key}/explain', {
+        path: { key: flag },
+        body: { company_id: company, ...(at && { at }) },
+      }),
   })
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
@@ -161,21 +195,26 @@ function Answer({
                 <div className="min-w-0 flex-1 basis-48">
                   <p className="font-medium">{shortReason(why.reason)}</p>
                   <p className="text-sm text-muted">
-                    {why.company_name ?? company} · {flag} · {timeOf(why.at)}
+                    {why.company_name ?? company} · {flag} · {secondOf(why.at)}
                   </p>
                 </div>
-                <Button onClick={() => void told.refetch()}>Check again</Button>
+                {at === '' ? (
+                  <Button onClick={() => void told.refetch()}>Check again</Button>
+                ) : (
+                  <Button onClick={() => setFilters({ at: undefined })}>Same check now</Button>
+                )}
                 <Button onClick={() => void navigator.clipboard?.writeText(location.href)}>Copy link</Button>
               </div>
               {why.smallest_change && (
                 <div className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-raised px-3 py-2">
                   <span className="min-w-0 flex-1 basis-48">
-                    Would be <b>{why.value ? 'NO' : 'YES'}</b> with {subjectWords(why.smallest_change.text)}
+                    {at === '' ? 'Would be' : 'Would have been'} <b>{why.value ? 'NO' : 'YES'}</b> with{' '}
+                    {subjectWords(why.smallest_change.text)}
                     {why.smallest_change.at &&
                       `, or when the use starts again on ${timeOf(why.smallest_change.at)}`}
                     .
                   </span>
-                  {may.support && feature && !why.value && (
+                  {at === '' && may.support && feature && !why.value && (
                     <Button look="primary" onClick={() => setOverriding(true)}>
                       Override
                     </Button>
@@ -196,7 +235,7 @@ function Answer({
               </ol>
             </Card>
             <div className="mt-4">
-              <Denials company={company} flag={flag} />
+              <Denials company={company} flag={flag} at={at} />
             </div>
             {overriding && feature && (
               <OverrideDialog
@@ -314,20 +353,85 @@ function ConditionLine({
   )
 }
 
-function Denials({ company, flag }: { readonly company: string; readonly flag: string }) {
+const hourMs = 3_600_000
+
+/** Denials of a company or flag one by one: around the instant that is asked about, else the latest. */
+function Denials({
+  company,
+  flag,
+  at,
+}: {
+  readonly company: string
+  readonly flag: string
+  readonly at: string
+}) {
   const { environment } = useHere()
-  const byMinute = company !== '' || flag !== ''
+  const around = (ms: number) => new Date(Date.parse(at) + ms).toISOString()
   const denied = useQuery({
-    queryKey: [environment.id, 'denied', company, flag],
+    queryKey: [environment.id, 'denials', company, flag, at],
     queryFn: () =>
-      api.get('/denied-checks', {
+      api.get('/events', {
         query: {
-          by: byMinute ? ['minute', 'flag', 'company', 'reason'] : ['flag', 'company', 'reason'],
+          value: false,
           ...(company && { company_id: company }),
           ...(flag && { flag_key: flag }),
+          ...(at && { start_time: around(-hourMs), end_time: around(hourMs) }),
           limit: 50,
         } as never,
       }),
+  })
+  return (
+    <Card title={at === '' ? 'Denied lately' : 'Denied within an hour of it'}>
+      <Loaded of={denied}>
+        {rows =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was denied">Checks are listed here within some ten seconds.</Empty>
+          ) : (
+            <Table label="Denied checks" head={['When', 'Company', 'Flag', 'Reason', '']}>
+              {rows.map(row => (
+                <Row key={row.id}>
+                  <Cell className="whitespace-nowrap text-muted">{secondOf(row.captured_at)}</Cell>
+                  <Cell>
+                    {row.company ? (
+                      <Go to={`/companies/${row.company.id}`}>{row.company.name || row.company.id}</Go>
+                    ) : (
+                      '–'
+                    )}
+                    {row.user && <div className="text-xs text-muted">{row.user.name || row.user.id}</div>}
+                  </Cell>
+                  <Cell>{row.subtype}</Cell>
+                  <Cell className="text-muted">{shortReason(String(row.body.reason ?? ''))}</Cell>
+                  <Cell>
+                    {row.company_id && (
+                      <Go
+                        to="/why"
+                        search={{
+                          company: row.company_id,
+                          flag: row.subtype ?? undefined,
+                          at: row.captured_at,
+                        }}
+                      >
+                        Why?
+                      </Go>
+                    )}
+                  </Cell>
+                </Row>
+              ))}
+            </Table>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+/** Denials of a day, summed: each row leads to its denials one by one. */
+function DeniedByFlag() {
+  const { environment } = useHere()
+  const denied = useQuery({
+    queryKey: [environment.id, 'denied', 'by flag and company'],
+    queryFn: () =>
+      api.get('/denied-checks', { query: { by: ['flag', 'company', 'reason'], limit: 50 } as never }),
   })
   return (
     <Card title="Denied in the last 24 hours">
@@ -336,13 +440,9 @@ function Denials({ company, flag }: { readonly company: string; readonly flag: s
           rows.length === 0 ? (
             <Empty title="Nothing was denied">Checks are counted here within some ten seconds.</Empty>
           ) : (
-            <Table
-              label="Denied checks"
-              head={[...(byMinute ? ['Minute'] : []), 'Company', 'Flag', 'Reason', 'Checks', '']}
-            >
+            <Table label="Denied checks" head={['Company', 'Flag', 'Reason', 'Checks', '']}>
               {rows.map(row => (
-                <Row key={`${row.minute} ${row.company_id} ${row.flag_key} ${row.reason}`}>
-                  {byMinute && <Cell className="whitespace-nowrap text-muted">{timeOf(row.minute)}</Cell>}
+                <Row key={`${row.company_id} ${row.flag_key} ${row.reason}`}>
                   <Cell>
                     {row.company_id ? (
                       <Go to={`/companies/${row.company_id}`}>{row.company_name ?? row.company_id}</Go>

@@ -1,5 +1,5 @@
 -- The number of events, for GET /events/count, at most {most_counted: UInt64}, so that a wide question stays cheap.
--- Takes the filters of events_list.sql. Gives (n UInt64). Reads no body.
+-- Takes the filters of events_list.sql. Gives (n UInt64). Reads a body only for value or reason.
 SELECT count() AS n FROM (
   SELECT 1 FROM events
   WHERE environment_id = {environment_id:String}
@@ -12,5 +12,8 @@ SELECT count() AS n FROM (
     AND ({user_id:String} = '' OR user_id = {user_id:String})
     AND ({subtype:String} = '' OR subtype = {subtype:String})
     AND ({flag_id:String} = '' OR flag_id = {flag_id:String})
+    AND ({flag_key:String} = '' OR (type = 'flag_check' AND subtype = {flag_key:String}))
+    AND ({value:String} = '' OR (type = 'flag_check' AND JSONExtractBool(body, 'value') = ({value:String} = 'true')))
+    AND ({reason:String} = '' OR (type = 'flag_check' AND JSONExtractString(body, 'reason') = {reason:String}))
     AND ({idempotency_key:String} = '' OR idempotency_key IN ({idempotency_key:String}, concat('\0', {idempotency_key:String})))
   LIMIT {most_counted:UInt64})

@@ -1,8 +1,9 @@
 -- Events newest first, for GET /events (EV-72).
 -- Takes {environment_id: String} {since_ms: Int64} and, empty for any: {company_id} {user_id} {subtype} {flag_id}
 -- {idempotency_key} {status: String}, keys of secret and of publishable keys; {until_ms: Int64, exclusive};
--- {least} {most: Int64, of the quantity}; {types: Array(String)} {limit} {offset: UInt64}.
--- Gives whole rows. Finds them by their sorting key first, reading no body: along (environment_id, company_id,
+-- {least} {most: Int64, of the quantity}; {types: Array(String)} {limit} {offset: UInt64}; of checks, empty for any:
+-- {flag_key} {reason: String} {value: String, true or false}.
+-- Gives whole rows. Finds them by their sorting key first, reading a body only for value or reason: along (environment_id, company_id,
 -- captured_at) with a company, else captured_at of the months since since_ms.
 SELECT
   environment_id, id, type, subtype, company_id, user_id, toString(events.quantity) AS quantity, status, error_message, mode,
@@ -29,6 +30,9 @@ WHERE environment_id = {environment_id:String}
       AND ({user_id:String} = '' OR user_id = {user_id:String})
       AND ({subtype:String} = '' OR subtype = {subtype:String})
       AND ({flag_id:String} = '' OR flag_id = {flag_id:String})
+      AND ({flag_key:String} = '' OR (type = 'flag_check' AND subtype = {flag_key:String}))
+      AND ({value:String} = '' OR (type = 'flag_check' AND JSONExtractBool(body, 'value') = ({value:String} = 'true')))
+      AND ({reason:String} = '' OR (type = 'flag_check' AND JSONExtractString(body, 'reason') = {reason:String}))
       AND ({idempotency_key:String} = '' OR idempotency_key IN ({idempotency_key:String}, concat('\0', {idempotency_key:String})))
     ORDER BY captured_at DESC, id DESC
     LIMIT {limit:UInt64} OFFSET {offset:UInt64})

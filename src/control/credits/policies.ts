@@ -1,7 +1,7 @@
-// Spend policies: the largest single draw allowed to a company or a user.
+// Spend policies: the largest single draw, and the most that is spent in a window, of a company, a user or a group.
 import type { CreditSpendPolicy, SpendPolicyCreate, SpendPolicyUpdate } from '../../../schemas/credits.js'
 import { newId } from '../../account/ids.js'
-import type { SpendPolicyRow } from '../../catalog/credits.js'
+import { creditsFor, type SpendPolicyRow } from '../../catalog/credits.js'
 import { amountFromNumber, amountToDecimal } from '../../core/values/amount.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
@@ -27,11 +27,19 @@ function policyView(row: SpendPolicyRow): CreditSpendPolicy {
   return {
     id: row.id,
     billing_credit_id: row.credit_id,
-    scope_type: row.company_id === null ? 'user' : 'company',
+    scope_type: row.group_trait !== null ? 'group' : row.company_id === null ? 'user' : 'company',
     company_id: row.company_id,
     user_id: row.user_id,
     label: row.label,
-    max_per_draw: Number(row.max_per_draw),
+    max_per_draw: row.max_per_draw === null ? null : Number(row.max_per_draw),
+    ...(row.group_trait !== null && { group_trait: row.group_trait, group_value: row.group_value! }),
+    ...(row.period !== null && {
+      period: row.period,
+      max_spend: Number(row.max_spend),
+      unit: row.unit!,
+      ...(row.currency !== null && { currency: row.currency }),
+      mode: row.mode!,
+    }),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
   }
@@ -68,30 +76,34 @@ function decimal(credits: number): string {
 /**
  * POST /billing/credits/spend-policies.
  *
- * errors  400 unless exactly one of company and user is named, and for a second policy of the same credit and target.
+ * errors  400 unless exactly one of company, user and group is named, and one bound; for money without a price of the
+ *         credit; for a second policy of the same credit, target, period and mode.
+ * source  decision 27, BU-1.
  */
 export const createPolicy: Handler<SpendPolicyCreate> = async call => {
   const { body, services, environment } = call
-  const { companyId, userId } = target(call, body)
+  const named = target(call, body)
+  const bound = boundOf(body)
   const now = new Date(services.clock.wall())
   const data = await services.catalogs.change(scopeOf(call), async tx => {
-    await requireCredit(tx, environment.id, body.billing_credit_id, 'billing_credit_id')
+    const credit = await requireCredit(tx, environment.id, body.billing_credit_id, 'billing_credit_id')
+    if (bound.currency !== null && creditsFor('1', credit.prices, bound.currency) === '0')
+      throw new ServiceError('value_invalid', 'currency: the credit has no price in it')
     const [row] = await tx<SpendPolicyRow[]>`
       insert into credit_spend_policies ${tx({
         id: newId('cspl_'),
         environment_id: environment.id,
         credit_id: body.billing_credit_id,
-        company_id: companyId,
-        user_id: userId,
+        ...named,
         label: body.label ?? null,
-        max_per_draw: decimal(body.max_per_draw),
+        ...bound,
         created_at: now,
         updated_at: now,
       })} on conflict do nothing returning *`
     if (!row)
       throw new ServiceError(
         'state_conflict',
-        'The credit already has a spend policy for this company or user',
+        'The credit already has such a spend policy for this company, user or group',
       )
     return policyView(row)
   })
@@ -101,13 +113,40 @@ export const createPolicy: Handler<SpendPolicyCreate> = async call => {
 function target(call: Call<SpendPolicyCreate, unknown>, body: SpendPolicyCreate) {
   const companyId = body.company_id || null
   const userId = body.user_id || null
-  if ((companyId === null) === (userId === null))
-    throw new ServiceError('value_invalid', 'company_id, user_id: exactly one of them is needed')
+  const group_trait = body.group_trait ?? null
+  const group_value = body.group_value ?? null
+  if ((group_trait === null) !== (group_value === null))
+    throw new ServiceError('value_invalid', 'group_trait, group_value: a group needs both')
+  if ([companyId, userId, group_trait].filter(one => one !== null).length !== 1)
+    throw new ServiceError('value_invalid', 'company_id, user_id, group_trait: exactly one of them is needed')
   if (companyId !== null && !isKnown(call, 'company', companyId))
     throw new ServiceError('not_found', 'company_id: no such company')
   if (userId !== null && !isKnown(call, 'user', userId))
     throw new ServiceError('not_found', 'user_id: no such user')
-  return { companyId, userId }
+  return { company_id: companyId, user_id: userId, group_trait, group_value }
+}
+
+/** The columns of a bound: on a single draw, or on a window. */
+function boundOf(body: SpendPolicyCreate) {
+  const { max_per_draw: draw = null, max_spend: most = null, period = null, mode = null } = body
+  const currency = body.currency?.toLowerCase() ?? null
+  if ((draw === null) === (most === null))
+    throw new ServiceError('value_invalid', 'max_per_draw, max_spend: exactly one of them is needed')
+  if ((most === null) !== (period === null))
+    throw new ServiceError('value_invalid', 'period, max_spend: a bound on a window needs both')
+  const unit = most === null ? null : (body.unit ?? 'credits')
+  if ((unit === 'cost') !== (currency !== null))
+    throw new ServiceError('value_invalid', 'currency: goes with a max_spend in cost')
+  if (draw !== null && (mode === 'soft' || body.unit != null))
+    throw new ServiceError('value_invalid', 'mode, unit: a bound on single draws is hard, and in credits')
+  return {
+    max_per_draw: draw === null ? null : decimal(draw),
+    period,
+    max_spend: most === null ? null : decimal(most),
+    unit,
+    currency,
+    mode: most === null ? null : (mode ?? 'hard'),
+  }
 }
 
 /**
@@ -121,12 +160,17 @@ export const changePolicy: Handler<SpendPolicyUpdate> = async call => {
       select * from credit_spend_policies
       where id = ${call.params.spend_policy_id!} and environment_id = ${environment.id} for update`
     if (!former) throw unknownPolicy()
-    const { label, max_per_draw: most } = former
-    const said = whole(body, { label, max_per_draw: Number(most) })
+    const { label, max_per_draw: draw, max_spend: most, mode } = former
+    const other = draw === null ? 'max_per_draw' : body.max_spend != null ? 'max_spend' : 'mode'
+    if (body[other] != null) throw new ServiceError('value_invalid', `${other}: not of this policy`)
+    const numberOf = (text: string | null) => (text === null ? null : Number(text))
+    const said = whole(body, { label, max_per_draw: numberOf(draw), max_spend: numberOf(most), mode })
     const [row] = await tx<SpendPolicyRow[]>`
       update credit_spend_policies set ${tx({
         label: said.label,
-        max_per_draw: said.max_per_draw === null ? most : decimal(said.max_per_draw),
+        max_per_draw: draw === null ? null : said.max_per_draw === null ? draw : decimal(said.max_per_draw),
+        max_spend: draw !== null ? null : said.max_spend === null ? most : decimal(said.max_spend),
+        mode: draw !== null ? null : (said.mode ?? mode),
         updated_at: new Date(services.clock.wall()),
       })} where id = ${former.id} returning *`
     return policyView(row!)

@@ -283,7 +283,7 @@ function policiesWhere(sql: Sql, environmentId: string, filter: PolicyFilter) {
     ${company_id ? sql`and company_id = ${company_id}` : sql``}
     ${scope === 'company' ? sql`and company_id is not null` : sql``}
     ${scope === 'user' ? sql`and user_id is not null` : sql``}
-    ${scope === 'group' ? sql`and false` : sql``}
+    ${scope === 'group' ? sql`and group_trait is not null` : sql``}
     ${user_id ? sql`and user_id = ${user_id}` : sql``}
     ${user_ids ? sql`and user_id in ${among(sql, user_ids)}` : sql``}`
 }

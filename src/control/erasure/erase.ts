@@ -26,6 +26,8 @@ const cleared = [
   'companies',
   'company_override_notes',
   'company_overrides',
+  'definition_history',
+  'entity_history',
   'entity_keys',
   'entity_traits',
   'erasures',

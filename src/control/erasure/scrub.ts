@@ -81,6 +81,12 @@ async function scrubBilling(tx: Sql, { id, environmentId }: Entity): Promise<Rem
     custom_plan_billings: tx`customer_email = null, request = null, invoice_url = null`,
     plans: tx`name = 'Erased', description = ''`,
   }
+  // former names of its own plans; the next version of the definitions keeps the blanked ones
+  removed.definition_history = (
+    await tx`
+      delete from definition_history where environment_id = ${environmentId} and kind = 'plan'
+        and id in (select id from plans where ${own})`
+  ).count
   for (const [table, columns] of Object.entries(blanked))
     removed[table] = (await tx`update ${tx(table)} set ${columns} where ${own}`).count
   removed.plan_versions = (

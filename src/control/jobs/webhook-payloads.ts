@@ -8,7 +8,7 @@ import { quantityOrNull } from '../../core/values/quantity.js'
 import type { EntityPlace } from '../../kit/entities.js'
 import { storedLong } from '../../kit/long.js'
 import type { Services } from '../../kit/services.js'
-import { isoTimeOrNull } from '../../kit/time.js'
+import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import { type CompanyOutline, outlineOf } from '../../wire/company-outline.js'
 import { companyDetails, companyDetailsOf } from '../companies/read.js'
 import { companyBriefs } from '../entities/read.js'
@@ -56,6 +56,11 @@ async function bodyOf(place: EntityPlace, happened: DatedDomainEvent): Promise<u
     case 'credit': {
       const { creditId, balance, limit } = happened.credit
       return { ...(await ofCredit(place, id, creditId)), balance, limit }
+    }
+    case 'budget': {
+      const { creditId, policyId, spent, max, resetAtMs } = happened.budget
+      const of = await ofCredit(place, id, creditId)
+      return { ...of, spend_policy_id: policyId, spent, max_spend: max, resets_at: isoTime(resetAtMs) }
     }
     case 'granted':
       return boughtBody(place, happened)

@@ -10,6 +10,7 @@ import { parseExactly } from '../../json.js'
 import type { Answer, Call } from '../../kit/call.js'
 import { long as asLong } from '../../kit/long.js'
 import {
+  boolean,
   datetime,
   list,
   listOf,
@@ -31,12 +32,15 @@ const listShape = {
   end_time: datetime,
   event_types: listOf(allTypes),
   flag_id: string,
+  flag_key: text(512),
   idempotency_key: text(255),
   max_value: long,
   min_value: long,
+  reason: text(4_096),
   start_time: datetime,
   status: oneOf(eventStatuses),
   user_id: string,
+  value: boolean,
   ...page,
 } as const
 export const eventListQuery = query(listShape)
@@ -46,6 +50,9 @@ const filterOf = (query: QueryOf<typeof listShape>) => ({
   userId: query.user_id,
   subtype: query.event_subtype,
   flagId: query.flag_id,
+  flagKey: query.flag_key,
+  value: query.value,
+  reason: query.reason,
   idempotencyKey: query.idempotency_key,
   status: query.status,
   sinceMs: query.start_time,
@@ -62,7 +69,7 @@ export async function countEvents(call: Call<undefined, QueryOf<typeof listShape
   return { data: { count: await eventsCount(services.clickhouse, environment.id, filterOf(query)) } }
 }
 
-/** GET /events, newest first. Flag checks are listed only by type (EV-72). 400 as `requireNear`. */
+/** GET /events, newest first. Flag checks are listed only by type (EV-72), or by what they answered (EX-4). 400 as `requireNear`. */
 export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
   const { services, query, environment } = call
   requireNear(query)

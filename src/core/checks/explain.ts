@@ -3,7 +3,7 @@
 import type { RuleType } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import { type CompiledEntitlement, type Gate, generatedRules } from '../entitlements/entitlement.js'
-import { type CompiledFlag, checkWith, inContext } from '../flags/flag.js'
+import { type CompiledFlag, checkWith, inContext, namingBudget } from '../flags/flag.js'
 import { LiveCompany } from '../live/live-company.js'
 import type { Company } from '../model/company-state.js'
 import type { ConditionDef, RuleDef } from '../model/definitions.js'
@@ -71,7 +71,7 @@ export function explainFlag(
   if (flag === undefined) return null
   const live = company && new LiveCompany(company, catalog, atMs)
   const user = userFacts(context)
-  const checked = inContext(checkWith(flag, live, user, preflight), context)
+  const checked = namingBudget(inContext(checkWith(flag, live, user, preflight), context), live?.overBudget)
   const asked =
     preflight === null || preflightError(preflight) !== null ? nothingAsked : hypothesis(preflight)
   const check: Check = { company: live, user, asked }

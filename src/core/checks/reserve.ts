@@ -68,7 +68,7 @@ export function checkAndReserve(
   if (size.credits === 0n) return only(checked)
   const costing = (credits: number) => check(withCost(preflight, creditId, credits))
   const isReplay = message.key !== null && isKnownKey(company, message.key)
-  if (!checked.value && !isReplay) return only(denied(checked, insufficient))
+  if (!checked.value && !isReplay) return only(denied(checked, live.overBudget ?? insufficient))
 
   const decided = decideCredit(
     creditContext(company, catalog, context.userId, nowMs),
@@ -86,7 +86,8 @@ export function checkAndReserve(
   )
   if ('refused' in decided) {
     const short = decided.refused === 'insufficient_credits' || decided.refused === 'spend_cap'
-    return short ? only(denied(costing(amountToNumber(size.credits)), insufficient)) : decided
+    const why = decided.refused === 'spend_cap' ? decided.detail : undefined
+    return short ? only(denied(costing(amountToNumber(size.credits)), why ?? insufficient)) : decided
   }
   const { hold } = decided.reply as Extract<CreditReply, { readonly type: 'hold' }>
   return {

@@ -42,6 +42,7 @@ export const decidedByActors: readonly WebhookRequestType[] = [
   'entitlement.soft_limit.warning',
   'entitlement.tier_limit.reached',
   'entitlement.tier_limit.warning',
+  'spend_policy.reached',
   'user.created',
   'user.deleted',
   'user.updated',
@@ -216,6 +217,33 @@ export function companyNotices(
     if (effect.t === 'credit_grant') notices.push(...boughtNotices(company.id, effect))
     if (effect.t === 'credit_topup') notices.push(...failureNotices(company, effect))
   }
+  notices.push(...budgetNotices(company, fx))
+  return notices
+}
+
+/** Windows of spend policies that these effects bring to their bound or past it. source: BU-6 */
+function budgetNotices({ credits }: Pick<Company, 'credits'>, fx: readonly Effect[]): DomainEvent[] {
+  const notices: DomainEvent[] = []
+  const moved = new Map<string, bigint>()
+  for (const effect of fx) {
+    if (!('b' in effect) || effect.b === undefined) continue
+    for (const [policyId, startMs, part, most, endMs] of effect.b) {
+      const had = credits.get(effect.c)?.spending.find(one => one.policyId === policyId)
+      const before = (moved.get(policyId) ?? 0n) + (had?.startMs === startMs ? had.spent : 0n)
+      const after = before + decodeAmount(part)
+      moved.set(policyId, (moved.get(policyId) ?? 0n) + decodeAmount(part))
+      const max = decodeAmount(most)
+      if (before >= max || after < max) continue
+      const budget = {
+        policyId,
+        creditId: effect.c,
+        spent: amountToNumber(after),
+        max: amountToNumber(max),
+        resetAtMs: endMs,
+      }
+      notices.push({ subject: 'budget', type: 'spend_policy.reached', budget })
+    }
+  }
   return notices
 }
 
@@ -280,5 +308,6 @@ export function featureOf(happened: DatedDomainEvent): string | null {
 /** The credit a notice is about, or null. */
 export function creditOf(happened: DatedDomainEvent): string | null {
   if (happened.subject === 'credit') return happened.credit.creditId
+  if (happened.subject === 'budget') return happened.budget.creditId
   return happened.subject === 'granted' || happened.subject === 'topup_failed' ? happened.creditId : null
 }

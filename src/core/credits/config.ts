@@ -83,7 +83,7 @@ export function spendCap(
   let smallest: Amount | null = null
   for (const policy of policies) {
     const ours = policy.companyId === companyId || (userId !== null && policy.userId === userId)
-    if (policy.creditId !== creditId || !ours) continue
+    if (policy.creditId !== creditId || !ours || policy.maxPerDraw === null) continue
     const cap = amountFromDecimal(policy.maxPerDraw)
     if (cap !== null && (smallest === null || cap < smallest)) smallest = cap
   }

@@ -12,6 +12,7 @@ import type {
 } from '../model/account-state.js'
 import { type Amount, encodeAmount, lesser, wholeCredits } from '../values/amount.js'
 import { addMonthsClamped } from '../values/period.js'
+import { budgetParts, overBudget } from './budget.js'
 import { usable } from './burn-order.js'
 import { expiryOf, pay } from './grant.js'
 import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
@@ -62,6 +63,29 @@ export function drawForEvent(
   return use.cost === 0n ? decision : toppedUp(account, config, decision, nowMs)
 }
 
+/**
+ * The reason for which a hard spend policy refuses a use, as a sentence; null: none does. Use that a hold pays was counted
+ * when it was held.
+ *
+ * source  BU-3.
+ */
+export function budgetRefusal(
+  account: Readonly<CreditAccount>,
+  { windows }: CreditConfig,
+  { cost, leaseId, reservationId }: Pick<Use, 'cost' | 'leaseId' | 'reservationId'>,
+): string | null {
+  if (windows === undefined || cost <= 0n) return null
+  const hold =
+    leaseId !== null
+      ? openHoldOf(account, 'lease', leaseId)
+      : reservationId === null
+        ? undefined
+        : openHoldOf(account, 'reservation', reservationId)
+  if (hold === undefined) return overBudget(account, windows, cost)
+  const over = hold.kind === 'lease' ? 0n : cost - unspentOf(hold)
+  return overBudget(account, windows, over)
+}
+
 function takeCost(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
@@ -101,7 +125,8 @@ function drawDirectly(
 ): UseDecision {
   const payment = pay(account, config, cost, nowMs, seq)
   const uncovered = cost - payment.paid
-  const effect: CreditEffect = {
+  const b = budgetParts(config.windows, payment.paid)
+  const draw: CreditEffect = {
     t: 'credit_draw',
     c: account.creditId,
     seq: payment.seq,
@@ -113,6 +138,7 @@ function drawDirectly(
     s: payment.slices,
     un: uncovered === 0n ? undefined : encodeAmount(uncovered),
   }
+  const effect = b === undefined ? draw : { ...draw, b }
   return {
     effects: payment.opens.length === 0 ? [effect] : [...payment.opens, effect],
     applied: 'grants',

@@ -15,10 +15,11 @@ import type {
 } from '../model/account-state.js'
 import type { ClosedHold, HoldKind } from '../model/closed-holds.js'
 import type { Preflight, Refusal } from '../model/requests.js'
-import { type Amount, costOf, encodeAmount, lesser } from '../values/amount.js'
+import { type Amount, costOf, decodeAmount, encodeAmount, lesser } from '../values/amount.js'
 import { holdId } from '../values/hold-id.js'
 import { hourMs, minuteMs } from '../values/period.js'
 import type { Quantity } from '../values/quantity.js'
+import { budgetBack, budgetParts, overBudget } from './budget.js'
 import { capacityOf, pay } from './grant.js'
 import { entryCount } from './ledger.js'
 
@@ -41,9 +42,11 @@ export function acquireLease(
   const refused = refusalOf(config, request.amount, expiresAtMs)
   if (refused !== null) return { refused }
   if (account.lease !== null) return { hold: viewHold(account, account.lease), effects: [], reused: true }
+  const over = overBudget(account, config.windows, request.amount)
+  if (over !== null) return { refused: 'spend_cap', detail: over }
   const payment = pay(account, config, request.amount, nowMs)
   if (payment.paid === 0n) return { refused: 'insufficient_credits' }
-  return open(account, 'lease', payment, request, expiresAtMs!, nowMs)
+  return open(account, config, 'lease', payment, request, expiresAtMs!, nowMs)
 }
 
 /**
@@ -69,10 +72,12 @@ export function reserve(
       : { refused: 'idempotency_reused' }
   }
   if (request.used) return { refused: 'idempotency_over' }
+  const over = overBudget(account, config.windows, request.amount)
+  if (over !== null) return { refused: 'spend_cap', detail: over }
   const capacity = capacityOf(account, config, nowMs)
   if (capacity !== null && capacity < request.amount) return { refused: 'insufficient_credits' }
   const payment = pay(account, config, request.amount, nowMs)
-  return open(account, 'reservation', payment, request, expiresAtMs!, nowMs)
+  return open(account, config, 'reservation', payment, request, expiresAtMs!, nowMs)
 }
 
 function reservationOf(account: Readonly<CreditAccount>, key: string): HoldView | undefined {
@@ -101,6 +106,7 @@ function endOfHold(kind: HoldKind, wantedMs: number | null, nowMs: number): numb
 
 function open(
   account: Readonly<CreditAccount>,
+  config: CreditConfig,
   kind: HoldKind,
   payment: Payment,
   request: HoldRequest,
@@ -121,6 +127,7 @@ function open(
     key: request.key ?? undefined,
     f: request.featureId ?? undefined,
     u: request.userId ?? undefined,
+    ...countedIn(config, payment.paid),
   }
   const hold: HoldView = {
     id,
@@ -135,6 +142,13 @@ function open(
   }
   return { hold, effects: [...payment.opens, effect], reused: false }
 }
+
+/** The member of an effect that says in which windows it counts; nothing where there are none. */
+function countedIn({ windows }: CreditConfig, amount: Amount): Pick<HoldEffect, 'b'> {
+  const b = budgetParts(windows, amount)
+  return b === undefined ? {} : { b }
+}
+type HoldEffect = Extract<CreditEffect, { readonly t: 'credit_hold' }>
 
 /**
  * Debit more for a lease and move its end. Less, even nothing, is added when less may be drawn.
@@ -161,6 +175,8 @@ export function extendLease(
     request.expiresAtMs === null ? lease.expiresAtMs : endOfHold('lease', request.expiresAtMs, nowMs)
   if (expiresAtMs === null) return { refused: 'expiry_invalid' }
   if (config.maxPerDraw !== null && request.amount > config.maxPerDraw) return { refused: 'spend_cap' }
+  const over = overBudget(account, config.windows, request.amount)
+  if (over !== null) return { refused: 'spend_cap', detail: over }
   const payment = pay(account, config, request.amount, nowMs)
   const effect: CreditEffect = {
     t: 'credit_hold',
@@ -173,6 +189,7 @@ export function extendLease(
     s: payment.slices,
     exp: expiresAtMs,
     key: request.key ?? undefined,
+    ...countedIn(config, payment.paid),
   }
   const hold = {
     ...viewHold(account, lease),
@@ -259,6 +276,10 @@ export function endHold(
     left.set(slice.seq, before + back)
     slices.push([slice.seq, encodeAmount(back), encodeAmount(before + back)])
   }
+  const b = budgetBack(
+    hold,
+    slices.reduce((sum, [, moved]) => sum + decodeAmount(moved), 0n),
+  )
   const release: CreditEffect = {
     t: 'credit_release',
     c: account.creditId,
@@ -268,6 +289,7 @@ export function endHold(
     k: hold.kind,
     why,
     s: slices,
+    ...(b !== undefined && { b }),
   }
   const effects: CreditEffect[] = [release]
   let next = seq + entryCount(release)

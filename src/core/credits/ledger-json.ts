@@ -1,7 +1,13 @@
 // A credit account as snapshots keep it, in JSON.
 
 import type { AccountJson, Jsonified } from '../model/account-json.js'
-import { type CreditAccount, emptyAccount, type GrantState, type HoldState } from '../model/account-state.js'
+import {
+  type BudgetPart,
+  type CreditAccount,
+  emptyAccount,
+  type GrantState,
+  type HoldState,
+} from '../model/account-state.js'
 import { type ClosedHold, ClosedHolds } from '../model/closed-holds.js'
 import { decodeAmount, encodeAmount } from '../values/amount.js'
 import { interned } from '../values/shared-names.js'
@@ -31,6 +37,7 @@ export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
     topup: jsonified(account.topup),
     refundSeq: account.refundSeq,
     external: jsonified(account.external),
+    ...(account.spending.length > 0 && { spending: jsonified([...account.spending]) }),
   }
 }
 
@@ -82,6 +89,8 @@ export function decodeAccount(json: AccountJson, companyId: string = json.compan
   const { settings, pending, failures } = json.topup
   if (settings !== null || pending || failures > 0) account.topup = json.topup
   account.refundSeq = json.refundSeq
+  if (json.spending !== undefined)
+    account.spending = json.spending.map(one => ({ ...one, spent: decodeAmount(one.spent) }))
   if (json.external !== null)
     account.external = {
       atMs: json.external.atMs,
@@ -115,11 +124,12 @@ function decodeClosedHold(json: Jsonified<ClosedHold>): ClosedHold {
   return { ...json, granted: decodeAmount(json.granted), tracked: decodeAmount(json.tracked) }
 }
 
-function decodeHold(json: Jsonified<HoldState>): HoldState {
+function decodeHold({ budget, ...json }: Jsonified<HoldState>): HoldState {
   return {
     ...json,
     slices: json.slices.map(slice => ({ seq: slice.seq, left: decodeAmount(slice.left) })),
     granted: decodeAmount(json.granted),
     tracked: decodeAmount(json.tracked),
+    ...(budget != null && { budget: budget as unknown as readonly BudgetPart[] }),
   }
 }

@@ -18,6 +18,7 @@ import type {
 } from '../model/account-state.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from '../values/amount.js'
 import { interned } from '../values/shared-names.js'
+import { countSpending } from './budget.js'
 import { burningOf } from './burn-order.js'
 import { grantId } from './grant.js'
 
@@ -77,6 +78,7 @@ export function applyCredit(account: CreditAccount, effect: CreditEffect): void 
       }
       break
   }
+  if ('b' in effect && effect.b !== undefined) countSpending(account, effect.b)
   account.sequence += entryCount(effect)
   if (account.overdraft !== null) noteDebt(account, timeOf(effect))
 }
@@ -246,6 +248,7 @@ function held(account: CreditAccount, effect: Effect<'credit_hold'>): void {
   const hold = effect.open ? openHold(account, effect) : holdOf(account, effect.h)
   hold.expiresAtMs = effect.exp
   hold.updatedAtMs = effect.at
+  if (effect.b !== undefined) hold.budget = [...(hold.budget ?? []), ...effect.b]
   if (effect.key !== undefined) hold.keys = [...hold.keys, effect.key].slice(-keysMax)
   for (const [seq, moved, leftOver] of effect.s) {
     const amount = decodeAmount(moved)

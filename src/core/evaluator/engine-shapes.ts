@@ -258,7 +258,7 @@ export function engineRest(live: LiveCompany): EngineRest {
     plan_ids: holdings.map(({ planId }) => planId),
     plan_version_ids: holdings.map(({ versionId }) => versionId),
     rules: overrideRules(live),
-    ...(policies.length > 0 && { spend_policies: policies.map(enginePolicy) }),
+    ...(policies.length > 0 && { spend_policies: policies.flatMap(enginePolicy) }),
     subscription:
       billing === null || cycle === null
         ? null
@@ -328,7 +328,7 @@ export function engineUser(user: User, catalog: Catalog): EngineUser {
     keys: Object.fromEntries([...user.keys].map(([name, { value }]) => [name, value])),
     traits: engineTraits(user.traits, 'user', catalog),
     rules: [],
-    ...(policies.length > 0 && { spend_policies: policies.map(enginePolicy) }),
+    ...(policies.length > 0 && { spend_policies: policies.flatMap(enginePolicy) }),
   }
 }
 
@@ -358,8 +358,9 @@ function overdraftConfig(limit: Amount | null): EngineCreditPostpaidConfig {
   return isExact(limit) ? config : { ...config, overdraft_limit_text: amountToDecimal(limit) }
 }
 
-function enginePolicy({ creditId, maxPerDraw }: SpendPolicyDef): EngineSpendPolicy {
-  return { credit_id: creditId, max_per_draw: maxPerDraw }
+/** A snapshot does not say what was spent in a window: clients do not judge such a policy. */
+function enginePolicy({ creditId, maxPerDraw }: SpendPolicyDef): EngineSpendPolicy[] {
+  return maxPerDraw === null ? [] : [{ credit_id: creditId, max_per_draw: maxPerDraw }]
 }
 
 /** The resolved entitlements of a company as the wire spells them, by flag key; also for its detail view (EN-50). */

@@ -335,6 +335,12 @@ export function whoJson({ companyId, userId }: CheckResult): string {
   return `,"company_id":${quoted(companyId)},"user_id":${quoted(userId)}`
 }
 
+/** The same result; where a spend policy denied it, with the policy as its reason (BU-5). */
+export function namingBudget(checked: CheckResult, overBudget: string | null | undefined): CheckResult {
+  if (overBudget == null || checked.value || checked.error !== null) return checked
+  return denied(checked, overBudget)
+}
+
 /** A result that turned out false after all, for another reason (CR-85). */
 export function denied(checked: CheckResult, reason: string): CheckResult {
   const { flag, flagId, ruleId, ruleType } = checked

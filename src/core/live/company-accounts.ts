@@ -4,7 +4,7 @@ import type { BillingCreditBurnStrategy } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import { due, nextDueMs } from '../credits/balance.js'
 import { spendCap } from '../credits/config.js'
-import { drawForEvent } from '../credits/draw.js'
+import { budgetRefusal, drawForEvent } from '../credits/draw.js'
 import { grantId } from '../credits/grant.js'
 import { applyCredit, copyAccount } from '../credits/ledger.js'
 import { followPlan, type HeldPlanGrant } from '../credits/plan-grant.js'
@@ -19,7 +19,7 @@ import {
 import type { Company } from '../model/company-state.js'
 import type { PlanCreditGrantDef } from '../model/definitions.js'
 import { inferenceCredits, type Tokens } from '../model/model-price.js'
-import type { AcceptedEvent } from '../model/requests.js'
+import type { AcceptedEvent, UseTraits } from '../model/requests.js'
 import { plansChangeAt } from '../plans/plan.js'
 import { effectsOf } from '../usage/counter.js'
 import { amountToNumber, costOf } from '../values/amount.js'
@@ -49,11 +49,30 @@ function licencesOf({ company, catalog }: LiveCompany, { licenseId }: PlanCredit
 }
 
 /** Configuration of one credit of a company, with the spend policies of one of its users; null: unknown credit. */
-export function configFor(live: LiveCompany, creditId: string, userId: string | null): CreditConfig | null {
+export function configFor(
+  live: LiveCompany,
+  creditId: string,
+  userId: string | null,
+  traits: UseTraits | null = null,
+): CreditConfig | null {
   const config = live.creditConfig(creditId)
-  if (config === null || userId === null) return config
   const { spendPolicies } = live.catalog.data
-  return { ...config, maxPerDraw: spendCap(spendPolicies, creditId, live.id, userId) }
+  if (config === null || spendPolicies.length === 0) return config
+  const windows = live.budgetWindows(creditId, userId, traits)
+  if (userId === null && windows.length === 0) return config
+  return { ...config, maxPerDraw: spendCap(spendPolicies, creditId, live.id, userId), windows }
+}
+
+/** Traits of an event that groups of spend policies go by; null: no policy has a group, or the event has no traits. */
+export function groupTraits(catalog: Catalog, body: string): UseTraits | null {
+  if (!catalog.data.spendPolicies.some(({ group }) => group != null) || !body.includes('"traits"'))
+    return null
+  try {
+    const { traits } = JSON.parse(body) as { traits?: Record<string, unknown> | null }
+    return traits == null ? null : Object.fromEntries(Object.entries(traits).map(([k, v]) => [k, String(v)]))
+  } catch {
+    return null // a body that was cut off
+  }
 }
 
 /** The accounts of a company and their configuration, for credit decisions. */
@@ -163,8 +182,10 @@ export type Metered = Pick<
  *
  * cost     credits (nano) the event costs at the rates of a draw.
  * returns  effects in order; the event is never refused for lack of credits (CR-49). null: it costs more than a spend
- *          policy lets one draw take, from whatever grants, so the event fails as a whole.
- * source   EN-44, EN-45, CR-48, EV-16, EV-50, EV-64, decision 27.
+ *          policy lets one draw take, from whatever grants, so the event fails as a whole; text: why a policy of a window
+ *          lets it fail.
+ * traits   of the event, where groups go by them.
+ * source   BU-3, EN-44, EN-45, CR-48, EV-16, EV-50, EV-64, decision 27.
  */
 export function drawsOf(
   company: Company,
@@ -172,7 +193,8 @@ export function drawsOf(
   event: Metered,
   cost: (draw: CreditDraw) => bigint,
   nowMs: number,
-): readonly CreditEffect[] | null {
+  traits: UseTraits | null = null,
+): readonly CreditEffect[] | string | null {
   if (event.subtype === null || !effectsOf(event.mode).draws) return none
   if (!catalog.featuresBySubtype.has(event.subtype)) return none // nothing is metered by it: the common case
   const only = soleVersion(company, catalog)
@@ -191,7 +213,7 @@ export function drawsOf(
     let config: CreditConfig | null = shared?.configs.get(draw.creditId) ?? null
     if (config === null) {
       live ??= new LiveCompany(company, catalog, nowMs)
-      config = configFor(live, draw.creditId, event.userId)
+      config = configFor(live, draw.creditId, event.userId, traits)
     }
     if (config === null) continue
     const amount = cost(draw)
@@ -210,6 +232,8 @@ export function drawsOf(
       leaseId: refund ? null : event.leaseId,
       reservationId: refund ? null : event.reservationId,
     }
+    const over = budgetRefusal(account, config, use)
+    if (over !== null) return over
     const made = drawForEvent(account, config, use, nowMs).effects
     effects = effects.length === 0 ? made : [...effects, ...made]
   }

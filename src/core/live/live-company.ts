@@ -2,6 +2,7 @@
 import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
 import { type Catalog, overrideEntitlement } from '../catalog.js'
 import { figures } from '../credits/balance.js'
+import { budgetRoom, budgetWindows, overBudget } from '../credits/budget.js'
 import { creditConfig, spendCap } from '../credits/config.js'
 import {
   type CompiledEntitlement,
@@ -10,9 +11,10 @@ import {
   compileEntitlement,
   type EntitledFacts,
 } from '../entitlements/entitlement.js'
-import type { CreditConfig, CreditFigures } from '../model/account-state.js'
+import { type CreditConfig, type CreditFigures, emptyAccount } from '../model/account-state.js'
 import type { Company, OverrideState, PlansInForce } from '../model/company-state.js'
 import type { CreditDef } from '../model/definitions.js'
+import type { UseTraits } from '../model/requests.js'
 import {
   billingAnchor,
   billingSubscription,
@@ -24,6 +26,7 @@ import {
 import type { CounterTest, ReadSet } from '../rules/read-set.js'
 import type { Overdraft, UserFacts } from '../rules/rule.js'
 import { readCounter } from '../usage/counter.js'
+import { lesser } from '../values/amount.js'
 import { type Cycle, metricReset } from '../values/period.js'
 import type { Quantity } from '../values/quantity.js'
 import type { TraitRef } from '../values/trait.js'
@@ -52,6 +55,8 @@ export class LiveCompany implements EntitledFacts {
   private readPeriod: MetricPeriod = 'all_time'
   private readReset: MonthReset = 'first_of_month'
   private readValue: Quantity = 0
+  /** The spend policy that a hypothetical use would exceed, as a sentence. */
+  overBudget: string | null = null
 
   constructor(
     readonly company: Company,
@@ -151,7 +156,28 @@ export class LiveCompany implements EntitledFacts {
   spendCap(creditId: string, user: UserFacts | null): bigint | null {
     const { spendPolicies } = this.catalog.data
     if (spendPolicies.length === 0) return null
-    return spendCap(spendPolicies, creditId, this.id, user === null ? null : user.id)
+    const userId = user === null ? null : user.id
+    const cap = spendCap(spendPolicies, creditId, this.id, userId)
+    const windows = this.budgetWindows(creditId, userId)
+    if (windows.length === 0) return cap
+    if (this.reads !== null) this.reads.figures = true
+    const room = budgetRoom(this.company.credits.get(creditId), windows)
+    return cap === null || room === null ? (cap ?? room) : lesser(cap, room)
+  }
+
+  /** Notes which spend policy a hypothetical use would exceed: the denial names it (BU-5). */
+  overCap(creditId: string, user: UserFacts | null, need: bigint): void {
+    const windows = this.budgetWindows(creditId, user === null ? null : user.id)
+    if (windows.length === 0) return
+    const account = this.company.credits.get(creditId) ?? emptyAccount(this.id, creditId)
+    this.overBudget = overBudget(account, windows, need)
+  }
+
+  /** Windows of spend policies that a use counts in. `traits`: of the event. */
+  budgetWindows(creditId: string, userId: string | null, traits: UseTraits | null = null) {
+    const { spendPolicies } = this.catalog.data
+    const trait = (name: string) => traits?.[name] ?? this.company.traits.text(name) ?? null
+    return budgetWindows(spendPolicies, creditId, { companyId: this.id, userId, trait }, this.nowMs)
   }
 
   /** Configuration of one credit from definitions and subscription; null for a credit the environment does not have. */

@@ -58,7 +58,31 @@ export interface CreditAccount {
   refundSeq: number | null
   /** Balance reported from outside, for accounts kept elsewhere (CR-6). */
   external: { readonly remaining: Amount; readonly total: Amount; readonly atMs: number } | null
+  /** Credits spent in windows of spend policies (BU-1); nearly always empty. */
+  spending: readonly SpentWindow[]
 }
+
+/** Credits spent and held in the window of a spend policy that began at an instant. */
+export interface SpentWindow {
+  readonly policyId: string
+  readonly startMs: number
+  readonly spent: Amount
+}
+
+/** A window of a spend policy that a use counts in (BU-1). */
+export interface BudgetWindow {
+  readonly policyId: string
+  readonly label: string | null
+  readonly period: string
+  readonly startMs: number
+  /** Exclusive: when it resets. */
+  readonly endMs: number
+  readonly max: Amount
+  readonly hard: boolean
+}
+
+/** A window as an effect carries it: credits that are spent in it (negative: given back), its bound and its end. */
+export type BudgetPart = readonly [policyId: string, startMs: number, moved: Nanos, max: Nanos, endMs: number]
 
 export interface TopupState {
   /** The company's own settings (CR-55, user_controlled); null before it chose. */
@@ -94,6 +118,8 @@ export interface CreditConfig {
   readonly trialEndMs: number | null
   /** Smallest cap that applies to this company (and user); null: none. */
   readonly maxPerDraw: Amount | null
+  /** Windows of spend policies that a use counts in; absent: none. */
+  readonly windows?: readonly BudgetWindow[]
 }
 
 /** Reason of a top-up's final failure: the credit has no price, or the payment provider refused for good. */
@@ -140,6 +166,8 @@ export type CreditEffect =
   | {
       readonly t: 'credit_draw'
       readonly c: string
+      /** Windows that it counts in (BU-2); absent: none. */
+      readonly b?: readonly BudgetPart[]
       readonly seq: number
       readonly at: number
       readonly now?: number
@@ -168,6 +196,8 @@ export type CreditEffect =
   | {
       readonly t: 'credit_hold'
       readonly c: string
+      /** Windows that it counts in (BU-2); absent: none. */
+      readonly b?: readonly BudgetPart[]
       readonly seq: number
       readonly at: number
       readonly h: string
@@ -199,6 +229,8 @@ export type CreditEffect =
   | {
       readonly t: 'credit_release'
       readonly c: string
+      /** Windows that it counts in (BU-2); absent: none. */
+      readonly b?: readonly BudgetPart[]
       readonly seq: number
       readonly at: number
       readonly h: string
@@ -352,6 +384,7 @@ export function emptyAccount(companyId: string, creditId: string): CreditAccount
     topup: noTopup,
     refundSeq: null,
     external: null,
+    spending: none,
   }
 }
 
@@ -521,6 +554,8 @@ export interface HoldState {
   expiresAtMs: number
   /** Idempotency keys of the reservation, or of the lease's latest extensions. */
   keys: readonly string[]
+  /** Windows that it was counted in; absent: none. */
+  budget?: readonly BudgetPart[]
 }
 
 /** A hold as callers see it. */
@@ -540,7 +575,7 @@ export interface HoldView {
 /** Result of a request about a hold: the hold afterwards and its effects, or the refusal. */
 export type HoldDecision =
   | { readonly hold: HoldView; readonly effects: readonly CreditEffect[]; readonly reused: boolean }
-  | { readonly refused: Refusal }
+  | { readonly refused: Refusal; readonly detail?: string }
 
 export interface HoldRequest {
   readonly amount: Amount

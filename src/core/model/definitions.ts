@@ -254,8 +254,25 @@ export interface SpendPolicyDef {
   readonly creditId: string
   readonly companyId: string | null
   readonly userId: string | null
-  /** Decimal text of credits. */
-  readonly maxPerDraw: string
+  /** Decimal text of credits; null: it bounds a window. */
+  readonly maxPerDraw: string | null
+  /** In place of company and user: uses whose trait has this value. Absent or null: none. */
+  readonly group?: { readonly trait: string; readonly value: string } | null
+  /** Absent or null: it bounds single draws. */
+  readonly window?: BudgetTerms | null
+}
+
+export const budgetPeriods = ['hour', 'day', 'week', 'month'] as const
+export type BudgetPeriod = (typeof budgetPeriods)[number]
+
+/** The bound of a window. */
+export interface BudgetTerms {
+  readonly period: BudgetPeriod
+  /** Decimal text of credits; a bound in money is converted at the credit's price. */
+  readonly max: string
+  /** Denies; else it is only told. */
+  readonly hard: boolean
+  readonly label: string | null
 }
 
 /** An override's entitlement, which has no price, as facts, snapshots and Postgres keep it: JSON knows no bigint. */

@@ -18,6 +18,7 @@ export type Subject =
   | { readonly subject: 'plans'; readonly change: PlanChangeRecord }
   | { readonly subject: 'limit'; readonly limit: LimitCrossing }
   | { readonly subject: 'credit'; readonly credit: CreditCrossing }
+  | { readonly subject: 'budget'; readonly budget: BudgetCrossing }
   /** Credits bought, in a bundle or by auto top-up; quantity as the wire shows it. */
   | {
       readonly subject: 'granted'
@@ -86,6 +87,16 @@ export interface CreditReading {
   readonly used: bigint
   readonly total: bigint
   readonly remaining: bigint
+}
+
+/** The bound of a spend policy that use of a credit came to or passed in a window; credits as the wire shows them. */
+export interface BudgetCrossing {
+  readonly policyId: string
+  readonly creditId: string
+  readonly spent: number
+  readonly max: number
+  /** Epoch ms. */
+  readonly resetAtMs: number
 }
 
 /** A point that use of a credit came to or passed; credits as the wire shows them. */

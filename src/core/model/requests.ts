@@ -35,6 +35,9 @@ export interface AcceptedEvent {
   readonly inference: { readonly tokens: Tokens; readonly cost: InferenceCost | null } | null
 }
 
+/** Traits of a use by name, as text: those that groups of spend policies go by (BU-2). */
+export type UseTraits = Readonly<Record<string, string>>
+
 /** Decimal text in a currency, and the price it was worked out from; null for a cost that came with the event. */
 export interface InferenceCost {
   readonly amount: string

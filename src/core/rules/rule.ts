@@ -56,6 +56,8 @@ export interface CompanyFacts {
   overdraft(creditId: string): Overdraft | null
   /** The most that one draw may take, in billionths, for the company or for it and this user; null: no policy says. */
   spendCap(creditId: string, user: UserFacts | null): bigint | null
+  /** A hypothetical use needs more than that. */
+  overCap?(creditId: string, user: UserFacts | null, need: bigint): void
 }
 
 /** Facts of a user that conditions may read. */
@@ -286,7 +288,10 @@ function creditCondition(def: ConditionDef): Condition {
       else if (asked.usage > 0) need = costOf(asked.usage, rate)
       else named = false
       const cap = named ? company.spendCap(creditId, user) : null
-      if (cap !== null && need > cap) return exceeded
+      if (cap !== null && need > cap) {
+        company.overCap?.(creditId, user, need)
+        return exceeded
+      }
     }
     const overdraft = company.overdraft(creditId)
     if (overdraft !== null && overdraft.limit === null) return !exceeded

@@ -85,15 +85,20 @@ export class KeptChecks implements Wrapper {
    * be known: then only a removal of that key can change who is meant.
    */
   private stampOf(
-    { body, environment, nowMs }: CheckCall,
+    { body, environment, nowMs, services }: CheckCall,
     { companyId, context }: Subject,
-    { flagKey }: CheckOfFlag,
+    { flagKey, preflight }: CheckOfFlag,
   ): KeyedStamp | null {
+    // room in a budget also changes with time (BU-5)
+    if (preflight !== null && hasBudgets(services, environment.id)) return null
     const { companyGiven, userGiven, userId } = context
     if (companyGiven && (companyId === null || !isOne(body.company))) return null
     if (userGiven && (userId === null || !isOne(body.user))) return null
     return this.answers.stamp(environment.id, companyId, flagKey, nowMs)
   }
 }
+
+const hasBudgets = ({ catalogs }: Services, environmentId: string): boolean =>
+  catalogs.get(environmentId).spendPolicies.some(({ window }) => window != null)
 
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1

@@ -48,7 +48,7 @@ export const fullDrawColumns = [
  *
  * at       time of the fact
  * returns  '' when there are none, or when rows and fact together would miss one: it is only recorded for a ledger
- *          kept elsewhere, or was journaled at another time than the fact's
+ *          kept elsewhere, counts in a budget, or was journaled at another time than the fact's
  * source   CR-86…91
  */
 export function drawRows(env: string, companyId: string, at: number, fx: readonly Effect[]): string {
@@ -56,7 +56,7 @@ export function drawRows(env: string, companyId: string, at: number, fx: readonl
   for (let i = 0; i < fx.length; i++) {
     const effect = fx[i]!
     if (effect.t !== 'credit_draw') continue
-    if (effect.ext !== undefined || (effect.now ?? effect.at) !== at) return ''
+    if (effect.ext !== undefined || effect.b !== undefined || (effect.now ?? effect.at) !== at) return ''
     rows += rowsOf(env, companyId, effect)
   }
   return rows

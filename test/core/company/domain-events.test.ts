@@ -247,3 +247,28 @@ t.test('events from effects alone', async t => {
   t.same(types([], hard(1)), ['auto.topup.hard.failure'])
   t.same(types([], hard(5)), ['auto.topup.hard.failure', 'auto.topup.retry.exceeded'])
 })
+
+t.test('BU-6 a window of a spend policy that comes to its bound is told, once in the window', async t => {
+  const nanos = 1_000_000_000n
+  const drawn = (credits: bigint, startMs = now): Effect => ({
+    t: 'credit_draw',
+    c: 'c1',
+    seq: 2,
+    at: now,
+    s: [],
+    b: [['p1', startMs, encodeAmount(credits * nanos), encodeAmount(10n * nanos), startMs + day]],
+  })
+  const spent = (credits: bigint) => {
+    const spending = [{ policyId: 'p1', startMs: now, spent: credits * nanos }]
+    return company({ credits: new Map([['c1', { ...emptyAccount('comp_1', 'c1'), spending }]]) })
+  }
+  t.same(companyNotices(spent(4n), [drawn(5n)]), [])
+  t.match(companyNotices(spent(4n), [drawn(4n), drawn(2n)]), [
+    {
+      type: 'spend_policy.reached',
+      budget: { policyId: 'p1', creditId: 'c1', spent: 10, max: 10, resetAtMs: now + day },
+    },
+  ])
+  t.same(companyNotices(spent(10n), [drawn(1n)]), [], 'it was told before')
+  t.equal(companyNotices(spent(10n), [drawn(12n, now + day)]).length, 1, 'the next window')
+})

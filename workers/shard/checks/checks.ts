@@ -3,7 +3,13 @@
 import type { Catalog } from '../../../src/core/catalog.js'
 import { tellAll } from '../../../src/core/checks/all-flags.js'
 import { userFacts } from '../../../src/core/checks/reserve.js'
-import { type CheckResult, checkWith, inContext, writeCheck } from '../../../src/core/flags/flag.js'
+import {
+  type CheckResult,
+  checkWith,
+  inContext,
+  namingBudget,
+  writeCheck,
+} from '../../../src/core/flags/flag.js'
 import { LiveCompany } from '../../../src/core/live/live-company.js'
 import type { Company } from '../../../src/core/model/company-state.js'
 import type { CheckCounts, Question, SeenUsers } from '../../../src/core/model/message.js'
@@ -13,6 +19,7 @@ import type { Outcome } from '../../../src/core/rules/rule.js'
 import { derivedId } from '../../../src/core/values/id.js'
 import { type Checked, checkRecordRow } from '../../../src/wire/check-rows.js'
 import { ReportedCounts } from '../../../src/wire/check-tally.js'
+import { KeptDenials } from '../../../src/wire/kept-denials.js'
 
 /** Interval of reports, ms. */
 export const reportMs = 1_000
@@ -32,6 +39,7 @@ export class FlagChecks {
   private usersLeft = new Map<string, Map<string, number>>()
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
+  private readonly denials: KeptDenials
   private made = 0
   /** Read set of the last check of one flag whose answer may be kept. */
   readonly reads = new ReadSet()
@@ -42,8 +50,10 @@ export class FlagChecks {
     /** Names this run of a shard or thread: record ids are derived from it. */
     private readonly run: string,
     private readonly rowsPerSecond: number,
+    deniedRowsPerMinute = 0,
   ) {
     this.rowsLeft = rowsPerSecond
+    this.denials = new KeptDenials(deniedRowsPerMinute)
   }
 
   /** One flag, as CheckFlag text; null for an unknown key, which leaves nothing behind (FE-77). */
@@ -58,7 +68,8 @@ export class FlagChecks {
     const { context, preflight, timed } = question
     this.reads.clear()
     const facts = company && new LiveCompany(company, catalog, atMs, timed ? this.reads : null)
-    const checked = inContext(checkWith(flag, facts, userFacts(context), preflight), context)
+    const judged = inContext(checkWith(flag, facts, userFacts(context), preflight), context)
+    const checked = preflight === null ? judged : namingBudget(judged, facts?.overBudget)
     this.note(catalog, company, context, checked, preflight, atMs)
     return writeCheck(checked)
   }
@@ -92,8 +103,10 @@ export class FlagChecks {
     const listed = this.counts.tally.addAll(catalog.data.environmentId, companyId ?? '', outcomes, atMs)
     this.sawAll(catalog, atMs)
     const about = { companyId, userId: context.userId, error: null }
-    for (let i = 0; i < outcomes.length && this.rowsLeft > 0; i++)
+    for (let i = 0; i < outcomes.length && this.rowsLeft > 0; i++) {
+      this.rowsLeft--
       this.record(catalog, context, { ...outcomes[i]!, ...about }, null, atMs)
+    }
     return listed
   }
 
@@ -194,7 +207,11 @@ export class FlagChecks {
     this.see(catalog, company, checked.userId, atMs)
     this.counts.tally.add(catalog.data.environmentId, company?.id ?? '', checked, atMs)
     this.latestOf(catalog).set(checked.flag, atMs)
-    if (this.rowsLeft > 0) this.record(catalog, context, checked, preflight, atMs)
+    if (this.rowsLeft > 0) {
+      this.rowsLeft--
+      this.record(catalog, context, checked, preflight, atMs)
+    } else if (!checked.value && this.denials.take(company?.id ?? catalog.data.environmentId, atMs))
+      this.record(catalog, context, checked, preflight, atMs)
   }
 
   private see({ data }: Catalog, company: Company | null, userId: string | null, atMs: number): void {
@@ -214,7 +231,6 @@ export class FlagChecks {
     preflight: Preflight | null,
     atMs: number,
   ): void {
-    this.rowsLeft--
     const { environmentId } = catalog.data
     const id = derivedId('evt_', this.run, ++this.made)
     const asked = JSON.parse(context.asked) as { readonly company?: object; readonly user?: object }

@@ -72,6 +72,8 @@ export class PlainUses {
   private at = 0
   private month = 0
   private catalog: Catalog | null = null
+  /** A spend policy has a group, which traits of events decide: they are read with the whole event. */
+  private goesByTraits = false
 
   /** Records that wait for `take`. */
   get count(): number {
@@ -107,6 +109,7 @@ export class PlainUses {
     this.at = at
     this.month = monthOf(at)
     this.catalog = catalog
+    this.goesByTraits = catalog.data.spendPolicies.some(({ group }) => group != null)
     this.last = null
     if (this.known.size > 0) this.known = new Map()
   }
@@ -121,7 +124,7 @@ export class PlainUses {
   add(actor: CompanyActor, request: UsesRequest, i: number): boolean {
     const { state } = actor
     const { uses, at } = request
-    if (!state.exists || this.catalog!.data.watches) return false
+    if (!state.exists || this.catalog!.data.watches || this.goesByTraits) return false
     const named = this.named(request, i)
     // a company's first use of a name may be one too many: that is judged with all there is to say
     if (!state.counters.has(named.name) && !this.admits(state, named.name)) return false
@@ -209,7 +212,8 @@ export class PlainUses {
   private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string) {
     this.metered.set(request, i, name)
     const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), request.at)
-    return effects?.every(isPlainDraw) ? (effects as readonly Draw[]) : null
+    if (effects === null || typeof effects === 'string') return null
+    return effects.every(isPlainDraw) ? (effects as readonly Draw[]) : null
   }
 
   private named({ uses, from }: UsesRequest, i: number): Named {
@@ -248,7 +252,7 @@ const ofDraws = RecordFlag.ledger | RecordFlag.draws
 
 /** A draw on grants; not one that is only recorded for a ledger kept elsewhere. */
 function isPlainDraw(effect: CreditEffect): boolean {
-  return effect.t === 'credit_draw' && effect.ext === undefined
+  return effect.t === 'credit_draw' && effect.ext === undefined && effect.b === undefined
 }
 
 /** An event as draws ask for it, set again for each. Its record has its id, and is the one its draws lie in. */

@@ -1,0 +1,29 @@
+// Former definitions, keys and traits leave with the events: a year after something else took their place (EX-7).
+import type { Sql } from 'postgres'
+import { keptSinceMs } from '../../analytics/history.js'
+
+/** Rows of one statement. */
+const rowsAtOnce = 20_000
+
+/** Remove rows that no instant can be explained from any more, some at a time. errors: those of Postgres. */
+export async function pruneHistory(sql: Sql, nowMs: number): Promise<void> {
+  const untilMs = keptSinceMs(nowMs)
+  for (let removed = rowsAtOnce; removed === rowsAtOnce; )
+    removed = (
+      await sql`
+        delete from entity_history where place in (
+          select place from (
+            select place, lead(place) over (partition by entity_id, slot order by place) as next
+            from entity_history where at_ms < ${untilMs}) as old
+          where next is not null limit ${rowsAtOnce})`
+    ).count
+  for (let removed = rowsAtOnce; removed === rowsAtOnce; )
+    removed = (
+      await sql`
+        delete from definition_history where place in (
+          select place from (
+            select place, lead(place) over (partition by environment_id, kind, id order by version, place) as next
+            from definition_history where since_ms < ${untilMs}) as old
+          where next is not null limit ${rowsAtOnce})`
+    ).count
+}
