@@ -17,7 +17,8 @@ const asPattern = (line: string): RegExp =>
   )
 
 /** Answers begin so, and what programs print does not look like a sentence about the next command. */
-const isPromise = /^# (\{|\[|\d+$|remaining |plan\.created |refused: |tollgate_build_info)/
+const isPromise =
+  /^# (\{|\[|\d+$|remaining |plan\.created |refused: |companies: |Nothing differs|tollgate_build_info)/
 
 /**
  * Run the `sh` blocks of a page in one shell. Lines that begin with `# ` and look like an answer say what comes back. A block
