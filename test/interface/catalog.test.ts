@@ -115,6 +115,11 @@ t.test('CA-5 nothing is deleted without prune', async t => {
   const refused = await tollgate('apply', file, '--prune')
   t.equal(refused.code, 1, 'a plan with companies is not archived')
   t.match(refused.said, 'plans[Pro]: Companies are on the plan')
+  t.match(
+    refused.said,
+    'Applied before it: archived flags: beta. The same document, applied again, goes on from there.',
+    'CA-6',
+  )
   await writeFile(file, rest.replace('plans: []\n', ''))
   t.equal((await tollgate('apply', file, '--prune')).code, 0)
   t.same(

@@ -49,19 +49,41 @@ export async function applyChanges(
   options: CompareOptions,
 ): Promise<void> {
   const applying = new Applying(strictly(request), world, changes, options)
-  await applying.traits()
-  await applying.each('features', applyFeature)
-  await applying.each('flags', applyFlag)
-  await applying.each('credits', applyCredit)
-  await applying.plans(wanted)
-  await applying.each('bundles', applyBundle)
-  await applying.each('flags', applyRules)
-  await applying.each('plan_group', applyGroup)
-  await applying.account(wanted)
-  if (options.prune) await applying.prune()
+  try {
+    await applying.traits()
+    await applying.each('features', applyFeature)
+    await applying.each('flags', applyFlag)
+    await applying.each('credits', applyCredit)
+    await applying.plans(wanted)
+    await applying.each('bundles', applyBundle)
+    await applying.each('flags', applyRules, 'rules of flags')
+    await applying.each('plan_group', applyGroup)
+    await applying.account(wanted)
+    if (options.prune) await applying.prune()
+  } catch (error) {
+    throw withDone(error, applying.done)
+  }
+}
+
+/** Names in a message about what was applied. */
+const namesMax = 200
+
+/** A failure says what was applied before it (CA-6). */
+function withDone(error: unknown, done: ReadonlyMap<string, readonly string[]>): unknown {
+  if (!(error instanceof ServiceError)) return error
+  const parts = [...done].map(([what, names]) => {
+    const more = names.length > namesMax ? `, and ${names.length - namesMax} more` : ''
+    return `${what}: ${names.slice(0, namesMax).join(', ')}${more}`
+  })
+  const before = parts.length === 0 ? 'Nothing was applied' : `Applied before it: ${parts.join('; ')}`
+  const message = `${error.message}. ${before}. The same document, applied again, goes on from there.`
+  return new ServiceError(error.code, message, { cause: error })
 }
 
 class Applying {
+  /** Names of objects whose transaction is committed, by kind. */
+  readonly done = new Map<string, string[]>()
+
   constructor(
     private readonly call: Call<unknown, unknown>,
     private world: Definitions,
@@ -75,12 +97,22 @@ class Applying {
     )
   }
 
+  private note(what: string, ...names: readonly string[]): void {
+    const before = this.done.get(what)
+    if (before) before.push(...names)
+    else this.done.set(what, [...names])
+  }
+
   private async again(): Promise<void> {
     this.world = await readDefinitions(this.call.services.sql, listPlaceOf(this.call))
   }
 
   /** All objects of a section in one transaction. */
-  async each(section: Section, apply: (step: Step, change: ObjectChange) => Promise<unknown>): Promise<void> {
+  async each(
+    section: Section,
+    apply: (step: Step, change: ObjectChange) => Promise<unknown>,
+    what: string = section,
+  ): Promise<void> {
     const changes = this.of(section)
     if (changes.length === 0) return
     const { call, world } = this
@@ -89,6 +121,7 @@ class Applying {
       for (const change of changes)
         await naming(change, () => apply({ tx, call: inside(call, tx, {}), world, names }, change))
     })
+    this.note(what, ...changes.map(({ ref }) => ref))
     await this.again()
   }
 
@@ -105,12 +138,17 @@ class Applying {
   async plans(wanted: file.Catalog): Promise<void> {
     const started: string[] = []
     const asked = objectsOf(wanted, 'plans')
-    for (const change of this.of('plans')) {
-      const own = asked.get(change.ref) as file.CatalogPlan
-      started.push(...(await naming(change, () => this.plan(change, own.draft ?? null))))
+    try {
+      for (const change of this.of('plans')) {
+        const own = asked.get(change.ref) as file.CatalogPlan
+        started.push(...(await naming(change, () => this.plan(change, own.draft ?? null))))
+        this.note('plans', change.ref)
+      }
+      if (this.of('plans').length > 0) await this.again()
+    } finally {
+      // those of plans that are published, also when a later one fails
+      await soon(this.call, ...started)
     }
-    if (this.of('plans').length > 0) await this.again()
-    await soon(this.call, ...started)
   }
 
   /** `ownDraft`: the draft that the document itself has. Returns migrations to start. */
@@ -178,6 +216,7 @@ class Applying {
         .map(row => ({ ...row, effective_at: row.effective_at.toISOString() }))
         .filter(row => !options.prune && !listed.has(keyOf(row)))
       await putModelPrices(derived(call, { body: [...listed.values(), ...kept] }))
+      this.note('model_prices', 'all')
     }
     for (const change of this.of('publishable_limits')) {
       const params = { environment_id: call.environment.id }
@@ -197,7 +236,9 @@ class Applying {
       for (const change of this.changes) {
         if (change.section !== section || change.action !== 'archive') continue
         const id = idOf(change.ref)
-        if (id !== undefined) await naming(change, async () => remove(id))
+        if (id === undefined) continue
+        await naming(change, async () => remove(id))
+        this.note(`archived ${section}`, change.ref)
       }
     }
     await archive(
