@@ -20,6 +20,7 @@ import { derivedId } from '../../../src/core/values/id.js'
 import { type Checked, checkRecordRow } from '../../../src/wire/check-rows.js'
 import { ReportedCounts } from '../../../src/wire/check-tally.js'
 import { KeptDenials } from '../../../src/wire/kept-denials.js'
+import type { ShardOptions } from '../../../src/wire/shard-options.js'
 
 /** Interval of reports, ms. */
 export const reportMs = 1_000
@@ -54,6 +55,14 @@ export class FlagChecks {
   ) {
     this.rowsLeft = rowsPerSecond
     this.denials = new KeptDenials(deniedRowsPerMinute)
+  }
+
+  /** The checks of one shard. */
+  static of(
+    run: string,
+    options: Pick<ShardOptions, 'checkRowsPerSecond' | 'deniedRowsPerMinute'>,
+  ): FlagChecks {
+    return new FlagChecks(run, options.checkRowsPerSecond, options.deniedRowsPerMinute)
   }
 
   /** One flag, as CheckFlag text; null for an unknown key, which leaves nothing behind (FE-77). */
