@@ -158,7 +158,8 @@ t.test(
       const found = await until(
         'it is active',
         () => stands(id),
-        ({ billings }) => billings[0] === 'active',
+        // its subscription's rows follow
+        ({ billings, total }) => billings[0] === 'active' && total !== null,
       )
       t.match(found, { plan: planId, total: 9000, cancelAt: Number })
       const [owed] = await running.client.ok('GET', `/custom-plan-billings?company_id=${id}`)
