@@ -7,8 +7,8 @@ const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(Str
 export const idLetters = 11
 const cube = base ** 3
 const characters = Uint8Array.from(alphabet, one => one.charCodeAt(0))
-/** Where an id is put together. */
-const written = Buffer.alloc(64)
+/** Where an id is put together. Made with the first id: browsers have no Buffer, and write none. */
+let written: Buffer | null = null
 
 /**
  * The 64 bits of an id, as two unsigned 32-bit halves, written as 11 characters. Made in one piece: a text put
@@ -16,10 +16,11 @@ const written = Buffer.alloc(64)
  */
 export function encodeId(prefix: string, high: number, low: number): string {
   const length = prefix.length + idLetters
-  if (length > written.length) throw new Error('the prefix of an id is too long')
-  for (let i = 0; i < prefix.length; i++) written[i] = prefix.charCodeAt(i)
-  writeId(written, prefix.length, high, low)
-  return written.toString('latin1', 0, length)
+  const bytes = (written ??= Buffer.alloc(64))
+  if (length > bytes.length) throw new Error('the prefix of an id is too long')
+  for (let i = 0; i < prefix.length; i++) bytes[i] = prefix.charCodeAt(i)
+  writeId(bytes, prefix.length, high, low)
+  return bytes.toString('latin1', 0, length)
 }
 
 /** The same 11 characters as bytes. */
