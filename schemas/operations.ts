@@ -1,6 +1,5 @@
 // The body and response of every operation, by method and path. The OpenAPI document is generated from this file.
 // A test checks that each row of src/serve/routes.ts has its line here.
-
 import typia, { type tags } from 'typia'
 import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from './audit-log.js'
 import type {

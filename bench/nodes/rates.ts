@@ -43,7 +43,7 @@ const works = [
 ] as const
 type Work = (typeof works)[number]
 
-/** What runs. */
+/** The processes of a setup. */
 interface Running {
   readonly nodes: readonly Started[]
   readonly redis: readonly Redis[]

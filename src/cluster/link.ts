@@ -204,7 +204,7 @@ class Wire {
 const lengthOf = ([, text, , received = '', uses = '']: Packet): number =>
   text.length + received.length + uses.length
 
-/** What is wrong with a version that another node told; null: nothing. */
+/** The fault of a version that another node told; null: none. */
 function faultOfVersion(told: unknown): string | null {
   if (told === linkVersion) return null
   const version = typeof told === 'number' ? `version ${told}` : 'an earlier version'

@@ -1,5 +1,5 @@
-// Mechanisms for a machine with few cores, each behind a setting. Those are off that no figure on the population pays for. The first
-// thread chooses; threads that start later read its choice.
+// Mechanisms for a machine with few cores, each behind a setting; a setting is off if no figure on the
+// population pays for it. The first thread chooses; threads that start later read its choice.
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
 /** The mechanisms that threads of their own have. */

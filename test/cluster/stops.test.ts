@@ -1,5 +1,5 @@
 // Promise 11: the shards of a node that stops are handed over first, whatever is in flight; its last requests are answered afterwards.
-// What it waits for is held by locks in Postgres: the snapshots of its shards, and an answer.
+// The test holds locks in Postgres, so that the snapshots of its shards and an answer wait.
 import t from 'tap'
 import { openPostgres } from '../../src/storage/postgres.js'
 import { ownAll, skipped, TestCluster, until } from './nodes.js'

@@ -144,7 +144,7 @@ t.test('the console in a browser', { skip: noBrowser }, async t => {
       await page.getByLabel('Company').fill('Acme')
       await page.getByRole('button', { name: 'Acme', exact: true }).click()
       await page.getByText('Denied lately').waitFor()
-    await page.getByRole('table').getByRole('link', { name: 'Why?', exact: true }).first().click()
+      await page.getByRole('table').getByRole('link', { name: 'Why?', exact: true }).first().click()
       await page.getByText('NO', { exact: true }).first().waitFor()
       t.match(await page.getByLabel('Instant').inputValue(), /^\d{4}-\d\d-\d\dT\d\d:\d\d/)
       t.same(await violations(page), [])

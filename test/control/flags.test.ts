@@ -241,13 +241,13 @@ t.test('flags, rules and traits', async t => {
   await t.test('rules are shown whole, with what they name', async t => {
     const flag = await create({ key: 'ruled' })
     const seats = services.traits.find(development.id, 'company', 'plan.seats')!
-    services.directory.load(development.id, 'comp_acme')
-    await sql`insert into companies ${sql({ id: 'comp_acme', environment_id: development.id, name: 'Acme', created_at: new Date(), updated_at: new Date() })}`
+    services.directory.load(development.id, 'comp_acmeacmeacm')
+    await sql`insert into companies ${sql({ id: 'comp_acmeacmeacm', environment_id: development.id, name: 'Acme', created_at: new Date(), updated_at: new Date() })}`
     const { rules, flag: shown } = await put(flag.id, [
       rule({
         name: 'big',
         priority: -1,
-        conditions: [{ condition_type: 'company', operator: 'ne', resource_ids: ['comp_acme'] }],
+        conditions: [{ condition_type: 'company', operator: 'ne', resource_ids: ['comp_acmeacmeacm'] }],
         condition_groups: [
           {
             conditions: [
@@ -296,8 +296,8 @@ t.test('flags, rules and traits', async t => {
           condition_group_id: null,
           condition_type: 'company',
           operator: 'ne',
-          resource_ids: ['comp_acme'],
-          resources: [{ id: 'comp_acme', name: 'Acme', description: null, image_url: null }],
+          resource_ids: ['comp_acmeacmeacm'],
+          resources: [{ id: 'comp_acmeacmeacm', name: 'Acme', description: null, image_url: null }],
           trait_id: null,
           trait_entity_type: null,
           trait_value: '',

@@ -16,7 +16,8 @@ let written: Buffer | null = null
  */
 export function encodeId(prefix: string, high: number, low: number): string {
   const length = prefix.length + idLetters
-  const bytes = (written ??= Buffer.alloc(64))
+  written ??= Buffer.alloc(64)
+  const bytes = written
   if (length > bytes.length) throw new Error('the prefix of an id is too long')
   for (let i = 0; i < prefix.length; i++) bytes[i] = prefix.charCodeAt(i)
   writeId(bytes, prefix.length, high, low)

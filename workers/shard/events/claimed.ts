@@ -54,7 +54,7 @@ export type ClaimedRequests = readonly (readonly [
  */
 export class KeptUses {
   readonly n: number
-  /** What each row claims; null where it has no key. */
+  /** The claim of each row; null where it has no key. */
   readonly claims: readonly (ClaimedEvent | null)[]
 
   /** request: its rows are open now. */
