@@ -27,6 +27,8 @@ const { types, words } = JSON.parse(
 /** Members of the same name that the document types as text, and what holds them to their words if anything does. */
 const plainText: Readonly<Record<string, string>> = {
   'POST /billing/coupons currency': 'a coupon is shown as its provider tells it',
+  'POST /billing/credits/spend-policies currency':
+    'either case; the handler takes the currencies of the credit’s prices',
   'POST /billing/invoices currency': 'Invoice.currency is a string',
   'POST /billing/invoices collection_method': 'Invoice.collection_method is a string',
   'POST /billing/credits icon': 'the icon of a credit is a string; IconColor is that of plans',
