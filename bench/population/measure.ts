@@ -159,7 +159,6 @@ function middle(samples: readonly Sample[]): Sample {
 }
 
 async function replyBytes(requests: readonly Prepared[], port: number, header?: string): Promise<number> {
-  const more = header === undefined ? [] : [header.split(': ') as [string, string]]
   const step = Math.max(1, Math.floor(requests.length / sampled))
   let bytes = 0
   let count = 0
@@ -170,7 +169,7 @@ async function replyBytes(requests: readonly Prepared[], port: number, header?: 
       headers: {
         'Content-Type': 'application/json',
         'X-Service-Api-Key': secret,
-        ...Object.fromEntries(more),
+        ...(header !== undefined && Object.fromEntries([header.split(': ')])),
       },
       ...(body === '' ? {} : { body: tagged(body, tagOf(passes++)) }),
     })

@@ -38,7 +38,7 @@ export class Confined {
   private readonly threads = new Set<string>()
   private readonly timer: NodeJS.Timeout
 
-  /** errors  those of the file system where a group cannot be made. */
+  /** errors  Error of the file system where a group cannot be made. */
   constructor(
     private readonly way: Way,
     private readonly pid: number,

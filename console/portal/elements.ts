@@ -88,7 +88,7 @@ progress { grid-column: 1 / -1; width: 100%; height: .5em; accent-color: var(--t
 .note { grid-column: 1 / -1; font-size: .875em }
 `
 
-/** What every part has in common: a shadow root with the style, and a title. */
+/** Base of the parts: a shadow root with the style, and a title. */
 abstract class PortalPart extends HTMLElement {
   private readonly root = this.attachShadow({ mode: 'open' })
   protected abstract readonly heading: string

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { count, decimal, figure, money, spanOf, timeOf, words } from '../app/format.js'
-import { Go, useHere } from '../app/place.js'
+import { useHere } from '../app/place.js'
 import { Badge, Button, Cell, Code, Row, Table } from '../ui/basics.js'
 import { useFeatures } from './company.js'
 
@@ -25,20 +25,21 @@ function useNames(): ReadonlyMap<string, string> {
   return new Map(all.map(one => [one.id, one.name]))
 }
 
-const kinds: Readonly<Record<Line['kind'], string>> = {
+/** Words for each kind of line, in the order in which they are offered. */
+export const kinds: Readonly<Record<Line['kind'], string>> = {
+  recurring: 'Fee',
+  usage: 'Use',
+  overage: 'Overage',
+  seat: 'Seats',
   bundle: 'Bundle of credits',
-  correction: 'Correction',
   credit_overdraft: 'Credits owed',
   discount: 'Discount',
-  overage: 'Overage',
-  recurring: 'Fee',
-  seat: 'Seats',
   trial: 'Trial',
-  usage: 'Use',
+  correction: 'Correction',
 }
 
 /** "Correction of use", "Use". */
-export const kindWords = ({ kind, charge_kind: about }: Pick<Line, 'kind' | 'charge_kind'>): string =>
+const kindWords = ({ kind, charge_kind: about }: Pick<Line, 'kind' | 'charge_kind'>): string =>
   kind === about ? kinds[kind] : `${kinds[kind]} of ${kinds[about].toLowerCase()}`
 
 const right = (text: string): ReactNode => <span className="block text-right">{text}</span>
@@ -175,10 +176,3 @@ function Details({ line }: { readonly line: Line }) {
     </div>
   )
 }
-
-/** The company of a line, by its name where it is known. */
-export const CompanyCell = ({ id, name }: { readonly id: string; readonly name: string | undefined }) => (
-  <Go to={`/companies/${id}`} search={{ tab: 'charges' }}>
-    {name || id}
-  </Go>
-)

@@ -1,11 +1,11 @@
-// What all companies owe, for finance: lines of closed periods or of the running one, a page at a time, and as a file.
+// Charges of all companies, for finance: lines of closed periods or of the running one, a page at a time, and as a file.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { figure, spanOf } from '../app/format.js'
-import { useFilters, useHere } from '../app/place.js'
+import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Choice, Empty, Failure, Field, Input, Loaded, Page } from '../ui/basics.js'
-import { ChargeLines, CompanyCell, kindWords, type Line } from './charge-lines.js'
+import { ChargeLines, kinds } from './charge-lines.js'
 
 const pageSize = 40
 const dayMs = 86_400_000
@@ -14,30 +14,20 @@ const periods = [
   ['previous', 'Each company’s last period'],
   ['current', 'Each company’s running period'],
 ] as const
-const kinds: readonly Line['kind'][] = [
-  'recurring',
-  'usage',
-  'overage',
-  'seat',
-  'bundle',
-  'credit_overdraft',
-  'discount',
-  'trial',
-  'correction',
-]
 
 const closedIn = (from: string, to: string) => ({
   start_time: `${from}T00:00:00Z`,
   ...(to && { end_time: `${to}T00:00:00Z` }),
 })
 
-const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
+/** The day in UTC, as `2026-11-27`. */
+const isoDay = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
 export default function Charges() {
   const { environment, may } = useHere()
   const [filters, setFilters] = useFilters()
   const [now] = useState(Date.now)
-  const { period = 'closed', kind = '', currency = '', from = dayOf(now - 62 * dayMs), to = '' } = filters
+  const { period = 'closed', kind = '', currency = '', from = isoDay(now - 62 * dayMs), to = '' } = filters
   const query = {
     ...(period === 'closed' ? closedIn(from, to) : { period }),
     ...(kind && { kinds: [kind] }),
@@ -75,10 +65,7 @@ export default function Charges() {
               <Choice
                 id={id}
                 value={kind}
-                options={[
-                  ['', 'Every kind'],
-                  ...kinds.map(one => [one, kindWords({ kind: one, charge_kind: one })] as const),
-                ]}
+                options={[['', 'Every kind'], ...Object.entries(kinds)]}
                 onChange={set('kind')}
               />
             )}
@@ -124,7 +111,9 @@ export default function Charges() {
                       head: 'Company and period',
                       cell: one => (
                         <>
-                          <CompanyCell id={one.company_id} name={names.get(one.company_id)} />
+                          <Go to={`/companies/${one.company_id}`} search={{ tab: 'charges' }}>
+                            {names.get(one.company_id) || one.company_id}
+                          </Go>
                           <div className="text-xs whitespace-nowrap text-muted">
                             {spanOf(one.period_start, one.period_end)}{' '}
                             {one.period_status !== 'closed' && <Badge>{one.period_status}</Badge>}

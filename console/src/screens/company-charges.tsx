@@ -1,4 +1,4 @@
-// What one company owes: a billing period at a time, its lines and totals, what still accrues, and its invoices.
+// Charges of one company: a billing period at a time, its lines and totals, overage that still accrues, and its invoices.
 import { useQuery } from '@tanstack/react-query'
 import { api, Refused, type Schemas } from '../app/api.js'
 import { dayOf, money, spanOf, timeOf, words } from '../app/format.js'

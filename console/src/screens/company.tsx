@@ -13,7 +13,7 @@ import { Tabs } from '../ui/tabs.js'
 import { CompanyCharges } from './company-charges.js'
 import { EventTable } from './event-table.js'
 import { OverrideDialog, useOverrides } from './override-dialog.js'
-import { actorOf, changeWords } from './overview.js'
+import { actorOf, changeWords, shortReason } from './overview.js'
 
 const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
 
@@ -441,7 +441,7 @@ function Flags({ company }: { readonly company: Company }) {
                   <Cell>
                     <Badge tone={row.value ? 'ok' : 'danger'}>{row.value ? 'on' : 'off'}</Badge>
                   </Cell>
-                  <Cell className="text-muted">{row.reason.replace(/ \(rule_[^)]*\)/, '')}</Cell>
+                  <Cell className="text-muted">{shortReason(row.reason)}</Cell>
                   <Cell>
                     <Go
                       to="/why"

@@ -41,31 +41,14 @@ export function EventTable({
                       <div className="text-xs text-muted">{row.type}</div>
                     </Cell>
                     <Cell>
-                      {row.company ? (
-                        <Go to={`/companies/${row.company.id}`}>{row.company.name || row.company.id}</Go>
-                      ) : (
-                        '–'
-                      )}
-                      {row.user && <div className="text-xs text-muted">{row.user.name || row.user.id}</div>}
+                      <WhoseEvent event={row} />
                     </Cell>
                     <Cell className="tabular-nums">{figure(row.quantity)}</Cell>
                     <Cell>
                       <Badge tone={row.status === 'failed' || row.body.value === false ? 'danger' : 'ok'}>
                         {statusOf(row)}
                       </Badge>
-                      {row.type === 'flag_check' && row.company_id && (
-                        <Go
-                          to="/why"
-                          className="ml-2 text-accent hover:underline"
-                          search={{
-                            company: row.company_id,
-                            flag: row.subtype ?? undefined,
-                            at: row.captured_at,
-                          }}
-                        >
-                          Why?
-                        </Go>
-                      )}
+                      {row.type === 'flag_check' && <WhyOfCheck check={row} className="ml-2" />}
                       {row.error_message && <div className="text-xs text-danger">{row.error_message}</div>}
                     </Cell>
                     <Cell>
@@ -103,7 +86,35 @@ export function EventTable({
   )
 }
 
-function statusOf({ status, type, body }: Schemas['EventDetail']): string {
+type Event = Schemas['EventDetail']
+
+/** The company of an event, and its user below. */
+export const WhoseEvent = ({ event: { company, user } }: { readonly event: Event }) => (
+  <>
+    {company ? <Go to={`/companies/${company.id}`}>{company.name || company.id}</Go> : '–'}
+    {user && <div className="text-xs text-muted">{user.name || user.id}</div>}
+  </>
+)
+
+/** A link to the explanation of a check at its instant; nothing for a check without a company. */
+export const WhyOfCheck = ({
+  check: { company_id: company, subtype, captured_at: at },
+  className = '',
+}: {
+  readonly check: Event
+  readonly className?: string
+}) =>
+  company && (
+    <Go
+      to="/why"
+      className={`${className} text-accent hover:underline`}
+      search={{ company, flag: subtype ?? undefined, at }}
+    >
+      Why?
+    </Go>
+  )
+
+function statusOf({ status, type, body }: Event): string {
   if (status === 'failed') return 'failed'
   return type !== 'flag_check' ? 'counted' : body.value === false ? 'denied' : 'allowed'
 }

@@ -7,6 +7,7 @@ import { figure, secondOf, timeOf, words } from '../app/format.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { useFeatures } from './company.js'
+import { WhoseEvent, WhyOfCheck } from './event-table.js'
 import { OverrideDialog, useOverrides } from './override-dialog.js'
 import { shortReason } from './overview.js'
 
@@ -392,28 +393,12 @@ function Denials({
                 <Row key={row.id}>
                   <Cell className="whitespace-nowrap text-muted">{secondOf(row.captured_at)}</Cell>
                   <Cell>
-                    {row.company ? (
-                      <Go to={`/companies/${row.company.id}`}>{row.company.name || row.company.id}</Go>
-                    ) : (
-                      '–'
-                    )}
-                    {row.user && <div className="text-xs text-muted">{row.user.name || row.user.id}</div>}
+                    <WhoseEvent event={row} />
                   </Cell>
                   <Cell>{row.subtype}</Cell>
                   <Cell className="text-muted">{shortReason(String(row.body.reason ?? ''))}</Cell>
                   <Cell>
-                    {row.company_id && (
-                      <Go
-                        to="/why"
-                        search={{
-                          company: row.company_id,
-                          flag: row.subtype ?? undefined,
-                          at: row.captured_at,
-                        }}
-                      >
-                        Why?
-                      </Go>
-                    )}
+                    <WhyOfCheck check={row} />
                   </Cell>
                 </Row>
               ))}
