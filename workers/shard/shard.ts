@@ -44,7 +44,7 @@ import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } fr
 import { FlagChecks, reportMs } from './checks/checks.js'
 import { Outlines, type Shown } from './checks/describe.js'
 import { WholeAnswers } from './checks/whole-answers.js'
-import { type EventClaims, HeldKeys, sorted } from './events/claimed.js'
+import { type EventClaims, HeldKeys, type Keyed, sorted } from './events/claimed.js'
 import { lookAfter, lookBefore } from './events/event-detector.js'
 import { EventNames } from './events/event-names.js'
 import { FailedEvents } from './events/failed-events.js'
@@ -205,7 +205,7 @@ class Shard {
     if (keyed.length > 0) void this.claim(keyed, shared)
   }
 
-  private async claim(keyed: ReturnType<typeof sorted>['keyed'], shared: EventClaims): Promise<void> {
+  private async claim(keyed: readonly Keyed[], shared: EventClaims): Promise<void> {
     for await (const claimed of this.keys.claim(keyed, shared)) {
       if (claimed instanceof Error) return this.fate.fail(claimed)
       this.turn(take => {

@@ -196,6 +196,9 @@ let doubles = new Float64Array(0)
 let rows = Buffer.alloc(0)
 let rowsView = dataViewOf(rows)
 
+/** The events that lie there. */
+let open: UsageBatch | null = null
+
 const keptBytesMax = 1 << 21
 /** Readable bytes behind a text, at least: copies read eight at once. */
 const textRest = 8
@@ -229,6 +232,12 @@ export class UsageBatch {
     this.rows = rows
     this.rowsView = rowsView
     this.words = words
+    open = this
+  }
+
+  /** Whether no other was opened since. */
+  get isOpen(): boolean {
+    return open === this
   }
 
   bodyAt(i: number): number {

@@ -40,17 +40,29 @@ const busyMs = 10
 const busyTries = 100
 
 /** A request whose keys are to be claimed. */
-type Keyed = ShardRequest | KeptUses
+export type Keyed = ShardRequest | KeptUses
 
-/** Requests, each with its part to decide (rows are opened when their turn comes), or its refusal. */
-export type ClaimedRequests = readonly (readonly [
-  request: Keyed,
-  left: ShardRequest | (() => ShardRequest) | Error,
-])[]
+/** Requests, each with its part to decide, or its refusal. */
+export type ClaimedRequests = readonly (readonly [request: Keyed, left: ClaimedRequest['request'] | Error])[]
+
+/** The rows of one packet as texts, for all its requests. They are opened again where another packet was opened since. */
+class KeptPacket {
+  private uses: UsageBatch | null = null
+
+  constructor(
+    private readonly text: string,
+    private readonly rows: string,
+  ) {}
+
+  open(): UsageBatch {
+    if (this.uses === null || !this.uses.isOpen) this.uses = new UsageBatch(this.text, this.rows)
+    return this.uses
+  }
+}
 
 /**
  * Events that cross as rows, until their keys are claimed. The rows of a packet are valid only until the next packet is
- * opened: they stay texts meanwhile, and are opened again.
+ * opened: they stay texts meanwhile.
  */
 export class KeptUses {
   readonly n: number
@@ -60,29 +72,29 @@ export class KeptUses {
   /** request: its rows are open now. */
   constructor(
     private readonly request: UsesRequest,
-    private readonly text: string,
-    private readonly rows: string,
+    private readonly packet: KeptPacket,
   ) {
     this.n = request.n
     this.claims = Array.from({ length: request.count }, (_, i) => claimOfRow(request, request.from + i))
   }
 
-  /** The request with its rows, until another packet is opened. `held`: see there. */
+  /** The request with its rows, until another packet is opened. `held`: as in `UsesRequest`. */
   opened(held?: UsesRequest['held']): UsesRequest {
-    const uses = new UsageBatch(this.text, this.rows)
+    const uses = this.packet.open()
     return held === undefined ? { ...this.request, uses } : { ...this.request, uses, held }
   }
 }
 
 /** Requests of one packet, in their order: those that need no claim, and those that do. */
-export function sorted(requests: readonly ShardRequest[], [, , , text, rows]: Packet) {
+export function sorted(requests: readonly ShardRequest[], [, , , text = '', rows = '']: Packet) {
+  const packet = new KeptPacket(text, rows)
   const free: ShardRequest[] = []
   const keyed: Keyed[] = []
   for (const request of requests)
     if ('uses' in request) {
-      if (hasKeys(request)) keyed.push(new KeptUses(request, text!, rows!))
+      if (hasKeys(request)) keyed.push(new KeptUses(request, packet))
       else free.push(request)
-    } else if (eventsOf(request).length > 0) keyed.push(request)
+    } else if (keyedEvents(request).length > 0) keyed.push(request)
     else free.push(request)
   return { free, keyed }
 }
@@ -92,24 +104,26 @@ function hasKeys({ uses, from, count }: UsesRequest): boolean {
   return false
 }
 
-/** Events of a request that claim a key. */
-function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
-  const events =
-    'events' in request
-      ? request.events.map(({ m }) => (m as { readonly event: AcceptedEvent }).event)
-      : 'm' in request && request.m.type === 'event'
-        ? [(request.m as { readonly event: AcceptedEvent }).event]
-        : []
-  return events.filter(({ idempotencyKey, failure }) => idempotencyKey !== null && failure === null)
+/** Events of a request that claim a key, each with its environment. */
+function keyedEvents(request: ShardRequest) {
+  const items =
+    'events' in request ? request.events : 'm' in request && request.m.type === 'event' ? [request] : []
+  return items.flatMap(({ env, m }) => {
+    const { event } = m as { readonly event: AcceptedEvent }
+    return hasKey(event) ? [{ env, event }] : []
+  })
 }
+
+const hasKey = ({ idempotencyKey, failure }: AcceptedEvent): boolean =>
+  idempotencyKey !== null && failure === null
 
 const claimsOf = (request: Keyed): readonly ClaimedEvent[] =>
   request instanceof KeptUses
     ? request.claims.filter(one => one !== null)
-    : eventsOf(request).map(event => claimOf(envOf(request, event), event))
+    : keyedEvents(request).map(({ env, event }) => claimOf(env, event))
 
-/** The fate of what a request claims. */
-type FateOf = (claim: ClaimedEvent) => Claimed
+/** The fate of a claim; null: its whole request has to wait, or is refused. */
+type FateOf = (claim: ClaimedEvent) => Exclude<Claimed, string> | null
 
 /**
  * Claim the keys of some requests together.
@@ -135,40 +149,32 @@ export async function claimAll(
   const answers = await claims.claim(wanted)
   const fates = new Map(wanted.map((one, i) => [one.eventId, answers[i]!]))
   return requests.map(request => {
+    const undecided = new Set<'busy' | 'unsure'>()
     const fateOf: FateOf = claim => {
       const leader = first.get(nameOf(claim))!
-      const fate = fates.get(leader.claim.eventId)!
-      if (leader.claim.eventId === claim.eventId || typeof fate === 'string' || 'first' in fate) return fate
-      return leader.request === request ? { first: firstOf(leader.claim) } : 'busy'
+      const isLeader = leader.claim.eventId === claim.eventId
+      let fate = fates.get(leader.claim.eventId)!
+      if (!isLeader && typeof fate !== 'string' && 'held' in fate)
+        fate = leader.request === request ? { first: firstOf(leader.claim) } : 'busy'
+      if (typeof fate !== 'string') return fate
+      undecided.add(fate)
+      return null
     }
     const left = request instanceof KeptUses ? rowsLeft(request, fateOf) : eventsLeft(request, fateOf)
-    const { held, busy, unsure } = left
-    if (!busy && !unsure) return left
-    claims.free(held.map(one => one.held))
-    return unsure ? new Error(unsureDetail) : null
+    if (undecided.size === 0) return left
+    claims.free(left.held.map(one => one.held))
+    return undecided.has('unsure') ? new Error(unsureDetail) : null
   })
 }
 
-/** The part left of a request, and whether all of it has to wait, or to be refused. */
-interface Left extends ClaimedRequest {
-  readonly busy: boolean
-  readonly unsure: boolean
-}
-
-function eventsLeft(request: ShardRequest, fateOf: FateOf): Left {
+function eventsLeft(request: ShardRequest, fateOf: FateOf): ClaimedRequest {
   const held: HeldEvent[] = []
   const repeats: FailedEvent[] = []
-  let busy = false
-  let unsure = false
-  const kept = (event: AcceptedEvent): AcceptedEvent | null => {
-    if (event.idempotencyKey === null || event.failure !== null) return event
-    const claim = claimOf(envOf(request, event), event)
+  const kept = (event: AcceptedEvent, env: string): AcceptedEvent | null => {
+    if (!hasKey(event)) return event
+    const claim = claimOf(env, event)
     const found = fateOf(claim)
-    if (typeof found === 'string') {
-      if (found === 'busy') busy = true
-      else unsure = true
-      return null
-    }
+    if (found === null) return null
     if ('held' in found) {
       held.push({ eventId: event.id, held: found.held })
       return event
@@ -179,63 +185,58 @@ function eventsLeft(request: ShardRequest, fateOf: FateOf): Left {
     const failure = `dropped: its idempotency key was used with other content by ${found.first.eventId}`
     return { ...event, failure }
   }
-  const left = reduced(request, kept)
-  return { request: left, held, repeats, busy, unsure }
+  return { request: reduced(request, kept), held, repeats }
 }
 
 /** The same of rows. A repeat that differs from its first event is recorded as failed: such rows become events. */
-function rowsLeft(kept: KeptUses, fateOf: FateOf): Left {
+function rowsLeft(kept: KeptUses, fateOf: FateOf): ClaimedRequest {
   const held: HeldEvent[] = []
   const repeats: FailedEvent[] = []
   const rows: (Held | null | undefined)[] = []
-  let busy = false
-  let unsure = false
   for (const claim of kept.claims) {
-    const found = claim === null ? null : fateOf(claim)
-    if (claim === null || found === null) rows.push(undefined)
-    else if (typeof found === 'string') {
-      if (found === 'busy') busy = true
-      else unsure = true
-    } else if ('held' in found) {
+    if (claim === null) {
+      rows.push(undefined)
+      continue
+    }
+    const found = fateOf(claim)
+    if (found === null) continue
+    if ('held' in found) {
       held.push({ eventId: claim.eventId, held: found.held })
       rows.push(found.held)
     } else if (differ(found.first.print, claim.print)) {
-      const { n, at, ...request } = kept.opened()
-      return eventsLeft({ n, at, events: itemsOf({ n, at, ...request }) }, fateOf)
+      const request = kept.opened()
+      return eventsLeft({ n: request.n, at: request.at, events: itemsOf(request) }, fateOf)
     } else {
       repeats.push([claim.eventId, '', { ...found.first, other: false }])
       rows.push(null)
     }
   }
-  return { request: () => kept.opened(rows), held, repeats, busy, unsure }
+  return { request: () => kept.opened(rows), held, repeats }
 }
 
 /** The request with those of its events that are kept. */
-function reduced(request: ShardRequest, kept: (event: AcceptedEvent) => AcceptedEvent | null): ShardRequest {
+function reduced(
+  request: ShardRequest,
+  kept: (event: AcceptedEvent, env: string) => AcceptedEvent | null,
+): ShardRequest {
   if ('events' in request) {
     const events: IngestItem[] = []
     for (const item of request.events) {
       const m = item.m as { readonly event: AcceptedEvent }
-      const event = kept(m.event)
+      const event = kept(m.event, item.env)
       if (event === m.event) events.push(item)
       else if (event !== null) events.push({ ...item, m: { ...item.m, event } as IngestItem['m'] })
     }
     return { n: request.n, at: request.at, events }
   }
-  const m = (request as { readonly m: { readonly event: AcceptedEvent } }).m
-  const event = kept(m.event)
+  const { n, at, k, id, env, m } = request as Extract<ShardRequest, { readonly m: unknown }>
+  const was = (m as { readonly event: AcceptedEvent }).event
+  const event = kept(was, env)
   // the event is not written a second time: only its record is kept, when its content differs
-  if (event === m.event) return request
-  const { n, at, k, id, env } = request as Extract<ShardRequest, { readonly m: unknown }>
+  if (event === was) return request
   if (event === null) return { n, at, events: [] }
   const item = { k, id, env, fresh: false, m: { type: 'event', event, write: null, joins: [] } } as IngestItem
   return { n, at, events: [item] }
-}
-
-const envOf = (request: ShardRequest, event: AcceptedEvent): string => {
-  if ('env' in request) return request.env
-  const items = (request as Extract<ShardRequest, { readonly events: unknown }>).events
-  return items.find(({ m }) => (m as { readonly event: AcceptedEvent }).event === event)!.env
 }
 
 const nameOf = ({ env, key }: ClaimedEvent): string => `${env}\0${key}`
@@ -357,7 +358,7 @@ export class HeldKeys {
   forgo(request: ShardRequest): void {
     this.repeated.delete(request.n)
     if (this.held.size === 0) return
-    for (const event of eventsOf(request)) this.free(event)
+    for (const { event } of keyedEvents(request)) this.free(event)
   }
 
   /** The reply to a request: its failed events, and its repeats. */
