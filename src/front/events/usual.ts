@@ -209,12 +209,12 @@ function fill(one: Scanned, text: string): string {
 function fillWithCopies(one: Scanned, text: string, marked: boolean): string {
   const { text: whole } = scan
   const { bodyAt, bodyEnd, nameAt, nameEnd, keyAt, keyEnd, stored } = one
-  const body = stored === null ? whole.slice(bodyAt, bodyEnd) : Buffer.from(stored).toString('latin1')
   const isInside = stored === null && nameAt >= bodyAt && nameEnd <= bodyEnd
-  fill(one, '')
-  use.bodyAt = text.length
-  use.bodyLength = body.length
-  let copied = text + body
+  let copied = fill(one, text)
+  if (stored === null) {
+    use.bodyAt = copied.length
+    copied += whole.slice(bodyAt, bodyEnd)
+  }
   use.nameAt = isInside ? use.bodyAt + nameAt - bodyAt : copied.length
   if (!isInside) copied += whole.slice(nameAt, nameEnd)
   if (keyEnd === keyAt) return copied
