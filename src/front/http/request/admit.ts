@@ -10,6 +10,7 @@ import { keylessBytesMax } from '../admission/keys-in-body.js'
 import { admitNamed, type Caller } from '../admission/named-keys.js'
 import type { AppRequest } from '../apps/app.js'
 import { bearerOf, forwardedAddress } from '../routing/headers.js'
+import type { Compiled } from './compiled-route.js'
 import type { Head } from './head.js'
 import { encodingOf } from './parse-body.js'
 import type { Incoming } from './read.js'
@@ -22,10 +23,13 @@ export interface Next {
   admitted(): void
 }
 
+/** The key in a head; '' without one. */
+export function keyIn({ route }: Compiled, head: Head): string {
+  return head.key || (route.ofrep ? bearerOf(head.authorization) : '')
+}
+
 /** The caller of one request. */
 export class AdmitStage implements Caller {
-  /** CORS header lines. */
-  cors = ''
   /** Null: not admitted yet. */
   admission: Admission | null = null
   /** No header has a key: the body is searched for one, and until then the caller is unauthenticated. */
@@ -39,7 +43,7 @@ export class AdmitStage implements Caller {
   ) {}
 
   secretOf(_req: AppRequest, head: Head): string {
-    return head.key || (this.incoming.compiled.route.ofrep ? bearerOf(head.authorization) : '')
+    return keyIn(this.incoming.compiled, head)
   }
 
   /**
@@ -82,7 +86,7 @@ export class AdmitStage implements Caller {
     if (compiled.route.noted && options.audit !== undefined)
       reply.audit = new RequestAudit(options.audit, incoming, key, this, reply)
     const { allowance, outcome } = this.judge(key)
-    reply.headers = allowanceHeaders(allowance, this.cors)
+    reply.headers = allowanceHeaders(allowance, reply.headers)
     services!.keys.used(key.id, startedMs)
     if (outcome instanceof ServiceError) {
       if (allowance?.refused) options.metrics.http.rejected[allowance.refused.bucket].count++

@@ -23,7 +23,7 @@ export class CallStage implements Next, Origin {
   private handler: Route['handle'] | null = null
 
   constructor(
-    protected readonly incoming: Incoming,
+    private readonly incoming: Incoming,
     private readonly admit: AdmitStage,
     protected readonly reply: ReplyStage,
   ) {}

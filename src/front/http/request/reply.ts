@@ -1,6 +1,5 @@
 // Stage 5 of a request, reply: its one answer, or failure, is written; then the request is counted, logged and audited. The
 // response must not be used after it has ended or was aborted.
-import type { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { ServiceError } from '../../../errors.js'
 import type { Answer, Listener, Stream } from '../../../kit/call.js'
@@ -189,7 +188,7 @@ export class ReplyStage implements Listener {
     const { res } = this
     const { shared } = this.incoming
     shared.writeHead(res, reply)
-    const bytes: Uint8Array | Buffer = reply.bytes ?? bytesForNow(reply.pieces ?? [reply.body])
+    const bytes = reply.bytes ?? bytesForNow(reply.pieces ?? [reply.body])
     this.leaving = !sendLarge(res, bytes, () => this.gone())
     if (!this.leaving) shared.left()
   }

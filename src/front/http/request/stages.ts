@@ -43,7 +43,6 @@ export function begin(
     head.read(req)
     incoming.secret = admit.secretOf(req, head)
     reply.headers = compiled.isOpen ? shared.cors.linesOf(head.origin) : exposedLine
-    admit.cors = reply.headers
     frame(incoming, head, reply)
     if (shared.services === null) throw new ServiceError('starting')
     if (!shared.mayAnswer()) throw new ServiceError('starting', 'Redis does not answer; try again')

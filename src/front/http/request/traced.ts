@@ -2,13 +2,13 @@
 // environment, and nothing sent by the caller.
 import type { Trace, Tracing } from '../../../tracing.js'
 import type { AppRequest, AppResponse } from '../apps/app.js'
-import { AdmitStage } from './admit.js'
+import { keyIn } from './admit.js'
 import { CallStage } from './call.js'
 import type { Incoming } from './read.js'
 import { ReplyStage } from './reply.js'
 import { askNobody } from './request.js'
 import type { Reply } from './respond.js'
-import type { Stages } from './stages.js'
+import { plainStages, type Stages } from './stages.js'
 
 /** The stages that a server uses when tracing is on. */
 export function tracedStages(tracing: Tracing): Stages {
@@ -34,7 +34,7 @@ export function tracedStages(tracing: Tracing): Stages {
     private isKnown(req: AppRequest): boolean {
       const { services, head } = this.incoming.shared
       head.read(req)
-      const secret = new AdmitStage(this.incoming, this).secretOf(req, head)
+      const secret = keyIn(this.incoming.compiled, head)
       const found = secret === '' ? null : (services?.keys.find(secret, askNobody) ?? null)
       return found !== null && !(found instanceof Promise)
     }
@@ -78,5 +78,5 @@ export function tracedStages(tracing: Tracing): Stages {
     }
   }
 
-  return { Admit: AdmitStage, Call: TracedCall, Reply: TracedReply }
+  return { ...plainStages, Call: TracedCall, Reply: TracedReply }
 }

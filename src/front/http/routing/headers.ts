@@ -27,7 +27,6 @@ export function cloudAttributes(req: AppRequest): Readonly<Record<string, string
 
 /** The path parameters as sent. */
 export function parametersOf(req: AppRequest, count: number): readonly string[] {
-  if (count === 1) return [req.getParameter(0)]
   return Array.from({ length: count }, (_, i) => req.getParameter(i))
 }
 
