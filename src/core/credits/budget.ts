@@ -25,6 +25,14 @@ export interface BudgetSubject {
   trait(name: string): string | null
 }
 
+/** Whether any policy has a budget. */
+export const haveBudgets = (policies: readonly SpendPolicyDef[]): boolean =>
+  policies.some(({ window }) => window != null)
+
+/** Whether any policy has a group, which traits decide. */
+export const haveGroups = (policies: readonly SpendPolicyDef[]): boolean =>
+  policies.some(({ group }) => group != null)
+
 const none: readonly never[] = []
 /** Windows that are over are forgotten with the next one of any policy, after this. */
 const keptMs = 62 * dayMs

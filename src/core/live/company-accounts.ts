@@ -3,6 +3,7 @@
 import type { BillingCreditBurnStrategy } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import { due, nextDueMs } from '../credits/balance.js'
+import { haveGroups } from '../credits/budget.js'
 import { spendCap } from '../credits/config.js'
 import { budgetRefusal, drawForEvent } from '../credits/draw.js'
 import { grantId } from '../credits/grant.js'
@@ -65,8 +66,7 @@ export function configFor(
 
 /** Traits of an event that groups of spend policies go by; null: no policy has a group, or the event has no traits. */
 export function groupTraits(catalog: Catalog, body: string): UseTraits | null {
-  if (!catalog.data.spendPolicies.some(({ group }) => group != null) || !body.includes('"traits"'))
-    return null
+  if (!haveGroups(catalog.data.spendPolicies) || !body.includes('"traits"')) return null
   try {
     const { traits } = JSON.parse(body) as { traits?: Record<string, unknown> | null }
     return traits == null ? null : Object.fromEntries(Object.entries(traits).map(([k, v]) => [k, String(v)]))

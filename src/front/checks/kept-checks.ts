@@ -1,6 +1,7 @@
 // The wrapper of POST /flags/{key}/check: the same question gets the same bytes while nothing that the answer rests on has
 // changed, without a message to the company's shard.
 import type { CheckFlagRequestBody } from '../../../schemas/checks.js'
+import { haveBudgets } from '../../core/credits/budget.js'
 import type { Keys } from '../../entities/directory/entities.js'
 import type { Answered, Waiting } from '../../entities/shards/shards.js'
 import {
@@ -90,15 +91,12 @@ export class KeptChecks implements Wrapper {
     { flagKey, preflight }: CheckOfFlag,
   ): KeyedStamp | null {
     // room in a budget also changes with time (BU-5)
-    if (preflight !== null && hasBudgets(services, environment.id)) return null
+    if (preflight !== null && haveBudgets(services.catalogs.get(environment.id).spendPolicies)) return null
     const { companyGiven, userGiven, userId } = context
     if (companyGiven && (companyId === null || !isOne(body.company))) return null
     if (userGiven && (userId === null || !isOne(body.user))) return null
     return this.answers.stamp(environment.id, companyId, flagKey, nowMs)
   }
 }
-
-const hasBudgets = ({ catalogs }: Services, environmentId: string): boolean =>
-  catalogs.get(environmentId).spendPolicies.some(({ window }) => window != null)
 
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1

@@ -5,6 +5,7 @@ import { type PastGrant, pastCredits, pastUsage } from '../../analytics/past.js'
 import { definitionsAt, definitionsSince, versionAt } from '../../catalog/history.js'
 import { type Catalog, compileCatalog } from '../../core/catalog.js'
 import { countPast, type PastGrantState, pastCompany } from '../../core/company/past.js'
+import { haveBudgets } from '../../core/credits/budget.js'
 import type {
   Company,
   OverrideState,
@@ -178,7 +179,7 @@ export class Past {
 
   /** Sums spent in windows of spend policies are not kept. */
   requireNoBudgets(): void {
-    if (this.catalog.data.spendPolicies.some(({ window }) => window != null))
+    if (haveBudgets(this.catalog.data.spendPolicies))
       throw new ServiceError(
         'value_invalid',
         'at: what was spent in the windows of spend policies is not kept; ask without preflight',

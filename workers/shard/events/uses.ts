@@ -3,6 +3,7 @@
 
 import type { Catalog } from '../../../src/core/catalog.js'
 import { apply, applyUse, hasRoomFor, hasTooManyNames } from '../../../src/core/company/company.js'
+import { haveGroups } from '../../../src/core/credits/budget.js'
 import { drawFromFirst } from '../../../src/core/credits/ledger.js'
 import type { CompiledVersion } from '../../../src/core/entitlements/entitlement.js'
 import {
@@ -109,7 +110,7 @@ export class PlainUses {
     this.at = at
     this.month = monthOf(at)
     this.catalog = catalog
-    this.goesByTraits = catalog.data.spendPolicies.some(({ group }) => group != null)
+    this.goesByTraits = haveGroups(catalog.data.spendPolicies)
     this.last = null
     if (this.known.size > 0) this.known = new Map()
   }
