@@ -88,7 +88,7 @@ export interface KeyEpochSource {
   readonly keyEpoch: number
 }
 
-export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, CheckStamp> {
+export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
   /** Hashes of requested bodies, by their last bits: only a repeated body is cached. */
   private readonly seen = new Int32Array(places)
   private readonly kept: (CacheEntry | null)[] = new Array(places).fill(null)
@@ -157,12 +157,12 @@ export class ResponseCache implements Kept<CheckRequest, Uint8Array | string, Ch
   }
 
   /** Store an answer, whole, while it is valid. */
-  keep({ hash, name, body }: CheckRequest, given: Uint8Array | string, stamp: CheckStamp): void {
-    if (given.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(stamp)) return
+  keep({ hash, name, body }: CheckRequest, text: string, stamp: CheckStamp): void {
+    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(stamp)) return
     const untilMs = Math.min(stamp.untilMs, stamp.sinceMs + keptMs)
-    const answer = Buffer.from(given as string)
+    const answer = Buffer.from(text)
     const place = hash & (places - 1)
-    const told = answer.includes('"value":false') ? toldIn(answer.toString()) : null
+    const told = text.includes('"value":false') ? toldIn(text) : null
     this.drop(place)
     this.kept[place] = {
       hash,
