@@ -65,7 +65,7 @@ class Host {
     const kept = postgresSnapshots(openPostgres(task.postgres, { max: 4 }))
     this.snapshots = { ...kept, close: async () => {} }
     this.redis = RedisClient.open(task.redis)
-    this.checks = new FlagChecks(randomUUID(), task.checkRowsPerSecond, task.deniedRowsPerMinute)
+    this.checks = FlagChecks.of(randomUUID(), task)
     const clickhouse = { max: oldClaimsAtOnce, requestTimeoutMs: oldClaimsMs }
     this.clickhouse = openClickHouse(task.clickhouse, clickhouse)
     this.oldKeys = new OldKeys(task.oldKeys)

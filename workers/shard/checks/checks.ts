@@ -57,7 +57,7 @@ export class FlagChecks {
     this.denials = new KeptDenials(deniedRowsPerMinute)
   }
 
-  /** The checks of one shard. */
+  /** The checks of a thread, at the rates in its options. */
   static of(
     run: string,
     options: Pick<ShardOptions, 'checkRowsPerSecond' | 'deniedRowsPerMinute'>,
