@@ -131,13 +131,12 @@ export class EntityTable {
     }
     const { high, low } = this.ids
     const { third } = this.table
-    const [only] = companyIds
-    if (companyIds.length > 1) this.several.set(userId, [...companyIds])
-    if (only === undefined || companyIds.length > 1) {
-      this.table.set(high | 0, low | 0, third, only === undefined ? 0 : many, 0, 0)
+    if (companyIds.length !== 1) {
+      if (companyIds.length > 1) this.several.set(userId, [...companyIds])
+      this.table.set(high | 0, low | 0, third, Math.min(companyIds.length, many), 0, 0)
       return
     }
-    if (!this.read(only)) throw new Error('a user joins a company without an id')
+    if (!this.read(companyIds[0]!)) throw new Error('a user joins a company without an id')
     this.table.set(high | 0, low | 0, third, 1, this.ids.high | 0, this.ids.low | 0)
   }
 

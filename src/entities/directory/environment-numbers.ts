@@ -5,7 +5,6 @@ const numbersMax = 2 ** 30 - 1
 
 export class EnvironmentNumbers {
   private readonly numbers = new Map<string, number>()
-  private readonly ids: string[] = ['']
   private lastId = ''
   private last = 0
 
@@ -19,9 +18,8 @@ export class EnvironmentNumbers {
   }
 
   private add(environmentId: string): number {
-    const number = this.ids.length
+    const number = this.numbers.size + 1
     if (number > numbersMax) throw new Error('too many environments')
-    this.ids.push(environmentId)
     this.numbers.set(environmentId, number)
     return number
   }

@@ -4,17 +4,16 @@
 /** Segments of the largest chunk. */
 const perChunkMax = 64
 
-/** The first chunks are small, so that a table with few entries is small too. */
-function chunkOf(segment: number): {
-  readonly chunk: number
-  readonly first: number
-  readonly count: number
-} {
+/** Segments of a chunk. The first chunks are small, so that a table with few entries is small too. */
+const segmentsOf = (chunk: number): number => Math.min(perChunkMax, 2 ** chunk)
+
+/** The chunk of a segment, and the first segment of that chunk. */
+function chunkOf(segment: number): { readonly chunk: number; readonly first: number } {
   let first = 0
   for (let chunk = 0; ; chunk++) {
-    const count = Math.min(perChunkMax, 2 ** chunk)
-    if (segment < first + count) return { chunk, first, count }
-    first += count
+    const next = first + segmentsOf(chunk)
+    if (segment < next) return { chunk, first }
+    first = next
   }
 }
 
@@ -76,8 +75,7 @@ export class Segments {
   private open(number: number): Int32Array {
     const { made } = this.chunks
     const { chunk } = chunkOf(number)
-    while (made.length <= chunk)
-      made.push(this.chunks.next(4 * this.words * Math.min(perChunkMax, 2 ** made.length)))
+    while (made.length <= chunk) made.push(this.chunks.next(4 * this.words * segmentsOf(made.length)))
     for (let next = this.views.length; next <= number; next++) {
       const { chunk: of, first } = chunkOf(next)
       this.views.push(new Int32Array(made[of]!, 4 * this.words * (next - first), this.words))
