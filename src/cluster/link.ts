@@ -17,12 +17,12 @@ import { PeerClock } from './peer-clock.js'
 import type { LinkSecurity, LinkTls } from './security.js'
 import { faultAsking, faultServing } from './tls-faults.js'
 
-/** Changes with what nodes say to each other. A node of another version is refused. */
+/** Changes whenever frames or packets between nodes do. A node of another version is refused. */
 export const linkVersion = 2
 
 /** Longest packet, and most bytes that wait to be sent to one node. */
 const packetBytesMax = 64 << 20
-/** Frames of one turn whose texts are longer leave before its end. */
+/** Frames of one turn leave before its end when their texts are longer together, characters. */
 const gatheredMax = 4 << 20
 const waitingBytesMax = 64 << 20
 /** Longest message before the other side has proved that it knows the secret, bytes. */

@@ -492,7 +492,7 @@ export class ClusterNode implements Others {
       await shards.rest(shard, this.stopping)
       const left = Promise.race([projections.disown(shard), sleep(disownMs)])
       const ended = shards.drop(shard)
-      // what a thread writes after the next owner has the shard is refused
+      // writes of a thread whose shard has its next owner are refused
       await Promise.all([this.stopping ? Promise.race([ended, sleep(disownMs)]) : ended, left])
       await this.members.give(shard, this.members.now.owners[shard]!.mark, to)
       this.tellMoved()

@@ -2,6 +2,7 @@
 // see no difference. A shard's thread receives the requests of all nodes unchanged. Its replies are separated
 // by node: the number of a request tells its node.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ShardNotice } from '../core/company/shard-request.js'
 import { type Fact, isQuestion } from '../core/model/message.js'
 import { PendingReplies } from '../entities/shards/pending-replies.js'
@@ -29,7 +30,7 @@ const triesMax = 2
  * lease is given up, and its callers have heard 503.
  */
 const passedOnMs = 10_000
-/** A node that stops waits so long for the snapshots of a shard that it hands over, and then for its last answers. */
+/** How long a node that stops waits for the snapshots of a shard that it hands over, and then for the shard's last answers. */
 const snapshotsMs = 2_000
 const settleMs = 250
 const tooLate = 'The request came too late to its node; try again'
@@ -152,7 +153,7 @@ export class ClusterShards extends Shards {
     void thread?.close()
     await thread?.ended.catch(() => {})
     if (this.owned.has(index)) return
-    // what waits for the next owner has its answer to come
+    // a request that waits for the next owner is answered by it
     if (!this.remote.has(index)) this.refuseAll(shard.waiting.takeAll())
     this.mended(shard)
   }
@@ -161,12 +162,12 @@ export class ClusterShards extends Shards {
    * Bring a shard to rest: snapshots are written while it serves, then every request is answered, and every fact is sent to
    * all nodes.
    *
-   * leaving  its node stops: what takes long is left out. The next owner then finds it in the journal, as after a kill, and
-   *          requests without an answer are refused as doubtful.
+   * leaving  its node stops: a step that takes long is not awaited. The next owner then finds the rest in the journal, as
+   *          after a kill, and requests without an answer are refused as doubtful.
    */
   async rest(index: number, leaving: boolean): Promise<void> {
     const shard = this.shards[index]!
-    const within = leaving ? noLonger : (_ms: number, work: Promise<unknown>) => work
+    const within = (ms: number, work: Promise<unknown>) => (leaving ? noLonger(ms, work) : work)
     await within(snapshotsMs, this.twoCheckpoints(shard))
     this.moving.add(index)
     new Changes(this.cluster.changes).close(index)
@@ -174,7 +175,7 @@ export class ClusterShards extends Shards {
     await Promise.allSettled(this.telling.get(index) ?? [])
   }
 
-  /** The second begins the journal's tail where the first ended: its facts have been sent to all nodes by then. */
+  /** The second begins the journal's tail where the first ended: facts before that place have been sent to all nodes. */
   private async twoCheckpoints(shard: Shard): Promise<void> {
     await this.control(shard, { type: 'checkpoint' })
     await Promise.allSettled(this.telling.get(shard.index) ?? [])
@@ -380,7 +381,7 @@ export class ClusterShards extends Shards {
 
 /** Resolves when the work ends, well or not, or the time is over. */
 const noLonger = (ms: number, work: Promise<unknown>): Promise<unknown> =>
-  Promise.race([work.catch(() => {}), new Promise(resolve => setTimeout(resolve, ms))])
+  Promise.race([work.catch(() => {}), sleep(ms)])
 
 /** The refusals of requests whose deadline has passed. */
 function lateReplies(cells: Packet): Packet {
