@@ -1,8 +1,8 @@
-// Mechanisms for a machine with few cores, each behind a setting; a setting is off if no figure on the
+// Mechanisms for a machine with few cores, each behind a setting; a mechanism is off where no measured figure of the
 // population pays for it. The first thread chooses; threads that start later read its choice.
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
-/** The mechanisms that threads of their own have. */
+/** The mechanisms that each thread begins for itself. */
 export interface Mechanisms {
   /** The projector yields to request threads. */
   readonly threadPriorities: boolean

@@ -376,7 +376,7 @@ export class Fold {
     }
   }
 
-  /** `value` null: none from then on. */
+  /** Note the value of a key, a trait or a setting from this fact on; null: none. */
   #keep(fact: Fact, kind: EntityType, slot: string, value: string | null): void {
     const { id, env, at } = fact
     this.entityHistory.push({ environment_id: env, kind, entity_id: id, slot, at_ms: at, value })

@@ -292,7 +292,7 @@ function putBilling(tx: TransactionSql, { billingHistory, billingDue }: Fold): P
   return [history, due]
 }
 
-/** Added in order, each entry once, as above. */
+/** History of keys and traits is added in its order, each entry once, as that of billing is. */
 function putHistory(tx: TransactionSql, entries: readonly Row[]): Promise<unknown> {
   return tx`
     insert into entity_history (environment_id, kind, entity_id, slot, at_ms, value)

@@ -1,7 +1,7 @@
 // Maps key pairs of companies and users to ids, per environment. On one node the directory is the authority for who
 // owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and decides every claim before a
 // message is sent. The actors hold the keys of each entity; the directory only finds them. Pairs and entities lie in
-// shared memory (pair-index.ts, entity-table.ts); what only writes under way need is here.
+// shared memory (pair-index.ts, entity-table.ts); state that only writes under way need is here.
 
 import { newId } from '../../account/ids.js'
 import type { KeyPair } from '../../core/model/entity-state.js'

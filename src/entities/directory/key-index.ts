@@ -1,4 +1,4 @@
-// A map from key pairs to what writes under way know of them. Environment, kind and name are stored once for all their
+// A map from key pairs to the state that writes under way keep of them. Environment, kind and name are stored once for all their
 // pairs, and a lookup builds no text.
 import type { EntityType } from '../../../schemas/enums.js'
 

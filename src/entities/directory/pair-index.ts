@@ -19,7 +19,7 @@ export const servicePrefix = { company: 'comp_', user: 'user_' } as const
 export const directoryShape = { slots: 4_096, indexBits: 16, thirdMask: -1 } as const
 const shape: TableShape = { ...directoryShape, keyWords: 4 }
 
-/** One name of a kind: pairs with it, and the hash of all that is in front of a value. */
+/** One name of a kind: the number of its pairs, and the state of their hash before the value. */
 interface Name {
   readonly state: HashState
   count: number

@@ -21,7 +21,7 @@ const waitMs = 1
 
 /**
  * Processors of this kind keep the order of a thread's loads among each other, and of its stores, and the engine moves none
- * of them over a call of `Atomics`. Others need it for each access.
+ * of them over a call of `Atomics`. Other processors need a call of `Atomics` for each access.
  */
 const keepsOrder = process.arch === 'x64'
 

@@ -1,5 +1,5 @@
-// Stage 2 of a request, admit: its caller is found by the key, and let in by conditions, rate limits and scopes; or it is told
-// what is missing.
+// Stage 2 of a request, admit: its caller is found by the key, and let in by conditions, rate limits and scopes; or the answer
+// says which of them is missing.
 import { ServiceError } from '../../../errors.js'
 import type { KeyRecord, NamedKey } from '../../../kit/call.js'
 import type { Admission, Judgement } from '../admission/admit.js'

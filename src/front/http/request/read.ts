@@ -1,4 +1,4 @@
-// Stage 1 of a request, read: what it says of itself is copied, because the server's request object is invalid after its
+// Stage 1 of a request, read: its parameters and headers are copied, because the server's request object is invalid after its
 // callback returns.
 import { performance } from 'node:perf_hooks'
 import type { ServiceError } from '../../../errors.js'
