@@ -86,11 +86,6 @@ export class Directory {
     return this.entities.size
   }
 
-  /** Bytes of shared memory. */
-  get bytes(): number {
-    return this.entities.bytes + this.pairs.bytes
-  }
-
   /** Number of companies or users of an environment, including those being created or deleted. */
   countOf(kind: DirectoryKind, environmentId: string): number {
     const { entities, users } = this.entities.countOf(environmentId)

@@ -4,8 +4,6 @@
 //   a slot   id (2 words) │ environment and kind │ users of a company; memberships of a user: 0, 1, or 2 for more
 //            │ id of the company (2 words)
 import { encodeId, IdReader } from '../../core/values/id.js'
-import type { Cells } from '../../wire/shared/cells.js'
-import type { Chunks } from '../../wire/shared/segments.js'
 import { Table, type TableShape } from '../../wire/shared/table.js'
 import type { EnvironmentNumbers } from './environment-numbers.js'
 import { directoryShape, servicePrefix } from './pair-index.js'
@@ -23,7 +21,7 @@ const noCompanies: readonly string[] = []
 const many = 2
 
 export class EntityTable {
-  private readonly table: Table
+  private readonly table = Table.make(shape)
   private readonly counts = new Map<string, Count>()
   /** Companies of users with several, oldest first. */
   private readonly several = new Map<string, string[]>()
@@ -33,20 +31,10 @@ export class EntityTable {
   private readonly ids = new IdReader()
   private kind = 0
 
-  constructor(
-    private readonly numbers: EnvironmentNumbers,
-    chunks?: Chunks,
-    cells?: Cells,
-  ) {
-    this.table = Table.make(shape, chunks, cells)
-  }
+  constructor(private readonly numbers: EnvironmentNumbers) {}
 
   get size(): number {
     return this.table.size
-  }
-
-  get bytes(): number {
-    return this.table.bytes
   }
 
   /** Companies and users of an environment. */

@@ -7,9 +7,7 @@
 // in ten million million such sets, and no caller can bring it about.
 import type { EntityType } from '../../../schemas/enums.js'
 import { decodeId, encodeId } from '../../core/values/id.js'
-import type { Cells } from '../../wire/shared/cells.js'
 import { HashState, KeyedHash, newHashKey } from '../../wire/shared/keyed-hash.js'
-import type { Chunks } from '../../wire/shared/segments.js'
 import { Table, type TableShape } from '../../wire/shared/table.js'
 import type { EnvironmentNumbers } from './environment-numbers.js'
 
@@ -36,27 +34,17 @@ function namesOf(environment: Names, kind: EntityType): Map<string, Name> {
 }
 
 export class PairIndex {
-  private readonly table: Table
+  private readonly table = Table.make(shape)
   private readonly environments = new Map<string, Names>()
   private readonly hash = new KeyedHash()
   private readonly root = HashState.of(newHashKey())
   /** Rises with every pair that is set. */
   changes = 0
 
-  constructor(
-    private readonly numbers: EnvironmentNumbers,
-    chunks?: Chunks,
-    cells?: Cells,
-  ) {
-    this.table = Table.make(shape, chunks, cells)
-  }
+  constructor(private readonly numbers: EnvironmentNumbers) {}
 
   get size(): number {
     return this.table.size
-  }
-
-  get bytes(): number {
-    return this.table.bytes
   }
 
   /** The id that a pair leads to. */

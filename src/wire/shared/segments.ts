@@ -67,11 +67,6 @@ export class Segments {
     return this.views[number] ?? this.open(number)
   }
 
-  /** Bytes of all chunks that are known here. */
-  get bytes(): number {
-    return this.chunks.made.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-  }
-
   private open(number: number): Int32Array {
     const { made } = this.chunks
     const { chunk } = chunkOf(number)

@@ -94,11 +94,6 @@ export class Table {
     return this.cells.load(this.own, sizeAt)
   }
 
-  /** Bytes of shared memory. */
-  get bytes(): number {
-    return this.own.byteLength + this.segments.bytes
-  }
-
   /**
    * Find an entry; its values are in `third` to `sixth` afterwards.
    *
