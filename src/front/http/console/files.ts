@@ -43,7 +43,9 @@ interface Served {
 export function registerConsole(pages: Pages): void {
   const kept = new Map<string, Promise<Served>>()
   const names = builtFiles()
-  const read = (name: string): Promise<Served> => {
+  /** Null: there is no such file. Only names that the build made are looked up: no path leads out of the folder. */
+  const read = (name: string): Promise<Served> | null => {
+    if (!names.has(name)) return null
     let file = kept.get(name)
     if (file === undefined) {
       file = served(name)
@@ -55,18 +57,12 @@ export function registerConsole(pages: Pages): void {
   pages.on('get', '/console', res => {
     res.writeStatus('302 Found').writeHeader('Location', 'console/').end()
   })
-  pages.on('get', '/console/', (res, req) =>
-    send(res, req, names.has('index.html') ? read('index.html') : null, 'no-cache'),
-  )
+  pages.on('get', '/console/', (res, req) => send(res, req, read('index.html'), 'no-cache'))
   // elements for the pages of companies, which are on other hosts
-  pages.on('get', '/portal.js', (res, req) =>
-    send(res, req, names.has('portal.js') ? read('portal.js') : null, 'public, max-age=300', true),
+  pages.on('get', '/portal.js', (res, req) => send(res, req, read('portal.js'), 'public, max-age=300', true))
+  pages.on('get', '/console/assets/:name', (res, req) =>
+    send(res, req, read(`assets/${req.getParameter(0)}`), 'public, max-age=31536000, immutable'),
   )
-  pages.on('get', '/console/assets/:name', (res, req) => {
-    const name = `assets/${req.getParameter(0)}`
-    // only names that the build made are looked up: no path leads out of the folder
-    send(res, req, names.has(name) ? read(name) : null, 'public, max-age=31536000, immutable')
-  })
 }
 
 /** Names of the built files; empty where the console was not built. */
