@@ -85,7 +85,7 @@ export interface Hears {
   up(): void
   /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
-  /** That node is not spoken to: TLS failed, or it speaks another version. */
+  /** The connection with that node was refused: TLS failed, or it speaks another version. */
   refused(reason: string): void
 }
 

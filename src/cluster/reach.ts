@@ -12,7 +12,7 @@ const againMs = 250
 /** How long a node may take to be reached. */
 const reachedMs = 2_000
 
-/** Writes to the log why another node is not spoken to. */
+/** Writes to the log why the connection with another node was refused. */
 export const faultsOf = (log: Logger): FaultLog =>
   new FaultLog((node, reason) => log.warn({ node, reason }, 'the connection with another node failed'))
 

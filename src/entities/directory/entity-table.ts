@@ -65,7 +65,7 @@ export class EntityTable {
     this.keep(id, joined)
   }
 
-  /** Remove an entity and all that is known of it. */
+  /** Remove an entity, with its memberships and its number of users. */
   remove(environmentId: string, id: string): void {
     this.several.delete(id)
     this.earlyCompanies.delete(id)
@@ -133,7 +133,7 @@ export class EntityTable {
     return this.find(companyId) ? this.table.fourth : (this.earlyUsers.get(companyId) ?? 0)
   }
 
-  /** A company has so many more users. */
+  /** Add to the number of a company's users. */
   countUsers(companyId: string, more: number): void {
     const users = Math.max(0, this.usersOf(companyId) + more)
     if (this.find(companyId))

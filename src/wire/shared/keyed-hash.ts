@@ -53,7 +53,7 @@ export class KeyedHash {
     this.third = this.a ^ this.c
   }
 
-  // In one piece, with the state in locals: this is what a look-up of a key costs.
+  // In one piece, with the state in locals: a look-up of a key costs hardly more than this loop.
   private absorb(state: HashState, text: string): void {
     let { a, b, c, d } = state
     const { length } = text

@@ -9,7 +9,7 @@
 // then looks whether both are still the same; if not, it begins anew. Both looks are needed: after a split the version
 // may be at rest again while the entry has moved to the new segment.
 //
-// A split writes the new segment first, then the index, then removes from the old one what has moved.
+// A split writes the new segment first, then the index, then removes the moved entries from the old one.
 import { atomicCells, type Cells } from './cells.js'
 import { type Chunks, ownChunks, Segments } from './segments.js'
 
@@ -183,7 +183,7 @@ export class Table {
     }
   }
 
-  /** Remove these entries. */
+  /** Remove every entry of a group. */
   deleteAll(group: number): void {
     this.lock()
     for (let number = this.cells.load(this.own, segmentsAt) - 1; number >= 0; number--) {
@@ -333,7 +333,7 @@ export class Table {
     return true
   }
 
-  /** Fill the new segment, publish it, and remove from the old one what has moved: in this order. */
+  /** Fill the new segment, publish it, and remove the moved entries from the old one: in this order. */
   protected grow(
     segment: Int32Array,
     fresh: Int32Array,

@@ -118,7 +118,7 @@ function outlineAgain(
   return packOutline({ ...head, entitlements, metrics, balances: balancesJson(live) }, mark)
 }
 
-/** The part of a write's reply that shows what was written. */
+/** The part of a write's reply that shows the written entity. */
 export type Shown = Pick<WriteReply, 'brief' | 'outline'>
 
 /** Outlines of a shard's companies. `run` names this life of the shard. */

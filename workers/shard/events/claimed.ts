@@ -20,7 +20,7 @@ export type EventClaims = Pick<OldClaims, 'claim' | 'write' | 'free'>
 
 /** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
 export interface ClaimedRequest {
-  /** Rows are opened when they are decided, with what each of them holds. */
+  /** Rows are opened when they are decided, each with its claim. */
   readonly request: ShardRequest | (() => UsesRequest)
   readonly held: readonly HeldEvent[]
   readonly repeats: readonly FailedEvent[]
@@ -188,7 +188,7 @@ function eventsLeft(request: ShardRequest, fateOf: FateOf): ClaimedRequest {
   return { request: reduced(request, kept), held, repeats }
 }
 
-/** The same of rows. A repeat that differs from its first event is recorded as failed: such rows become events. */
+/** As `eventsLeft`, for rows. A repeat that differs from its first event is recorded as failed: such rows become events. */
 function rowsLeft(kept: KeptUses, fateOf: FateOf): ClaimedRequest {
   const held: HeldEvent[] = []
   const repeats: FailedEvent[] = []
@@ -308,13 +308,13 @@ export class HeldKeys {
 
   /** Returns the part to decide. */
   private hold(n: number, { request, held, repeats }: ClaimedRequest): ClaimedRequest['request'] {
-    // rows carry what they hold
+    // rows carry their claims themselves
     if (typeof request !== 'function') for (const one of held) this.held.set(one.eventId, one.held)
     if (repeats.length > 0) this.repeated.set(n, repeats)
     return request
   }
 
-  /** A row becomes an event, which holds what the row did. */
+  /** A row becomes an event, which holds the row's claim. */
   holdAs(eventId: string, held: Held): void {
     this.held.set(eventId, held)
   }

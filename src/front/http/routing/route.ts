@@ -48,7 +48,7 @@ interface Common<Body, Query> {
   readonly tagged?: boolean
   /** The path of the tagged read whose ETag a write of another path honours. */
   readonly of?: string
-  /** It honours `Prefer: return=minimal`: the handler leaves out what is costly to read (`Call.minimal`). */
+  /** It honours `Prefer: return=minimal`: the handler leaves out parts of its answer that are costly to read (`Call.minimal`). */
   readonly prefers?: boolean
   /** A route of another protocol: accepts a bearer key, reads If-None-Match, has no envelope. */
   readonly protocol?: 'ofrep'
