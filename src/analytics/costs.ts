@@ -1,4 +1,4 @@
-// Reads from ClickHouse what use cost, and the credits it burned. Instants are epoch ms.
+// Reads the costs of use and the credits it burned from ClickHouse. Instants are epoch ms.
 import { ask, type HistoryStore } from './history.js'
 
 /** Members that rows of costs may be made of. */

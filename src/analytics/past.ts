@@ -1,4 +1,4 @@
-// Reads from ClickHouse of a company as it was at a past instant: its use, and what was left of its grants. Epoch ms.
+// Reads a company's use at a past instant, and the rests of its grants, from ClickHouse. Instants are epoch ms.
 import { type Quantity, quantityFromText } from '../core/values/quantity.js'
 import { ask, type HistoryStore } from './history.js'
 

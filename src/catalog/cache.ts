@@ -43,7 +43,7 @@ export interface DefinitionChanges {
 export interface KeptHistory {
   /** The environment's present, epoch ms. */
   present(environmentId: string): number
-  /** Resolves when a version that the shards got at an instant is kept, or could not be. Never rejects. */
+  /** Resolves when a version that the shards got at an instant is kept, or could not be kept. Never rejects. */
   keep(data: CatalogData, sinceMs: number): Promise<void>
   forgetEnvironment(environmentId: string): void
 }

@@ -53,7 +53,7 @@ function* partsOf(data: CatalogData): Generator<Part> {
   }
 }
 
-/** Keeps what changes. One call at a time for each environment. */
+/** Keeps the parts that change. One call at a time for each environment. */
 export class DefinitionHistory {
   /** MD5 of the part that was kept last, by kind and id of each environment. */
   private readonly kept = new Map<string, Map<string, string>>()
@@ -64,8 +64,8 @@ export class DefinitionHistory {
   ) {}
 
   /**
-   * Keep the parts of a version that differ from those kept last. Never rejects: while Postgres does not answer nothing is
-   * kept, and the next version is compared with what was.
+   * Keep the parts of a version that differ from the parts kept last. Never rejects: while Postgres does not answer nothing
+   * is kept, and the next version is compared with the parts that were.
    *
    * sinceMs  when the shards got it, in the environment's time.
    */

@@ -1,8 +1,8 @@
--- What use cost and what it burned, for GET /costs (BU-7).
+-- Costs of use and the credits it burned, for GET /costs (BU-7).
 -- Takes {environment_id: String} {from_ms} {to_ms: Int64, exclusive} and, empty for any: {company_id} {user_id} {model: String};
--- {by_company} {by_model} {by_user} {by_day: Bool}: what rows are made of; {limit: UInt64}.
+-- {by_company} {by_model} {by_user} {by_day: Bool}: members that rows are made of; {limit: UInt64}.
 -- Gives (company_id, model, user_id, day UInt32 s, currency, cost as text, credit_id, credits as text, events UInt64): one row
--- for each currency of costs and for each credit. Credits of an inference event are those of the event made from it, too.
+-- for each currency of costs and for each credit. An event made from an inference event counts its credits for the same model.
 -- Reads the inference events of the window, the events made from them, and the ledger of the window.
 WITH inferences AS (
   SELECT id, company_id, user_id, captured_at, JSONExtractString(body, 'response_model') AS model, cost, currency

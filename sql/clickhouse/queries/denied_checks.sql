@@ -1,8 +1,8 @@
 -- Checks that answered false, for GET /denied-checks: most first, by minute the newest first.
 -- Takes {environment_id: String} {from} {to: UInt32 s, exclusive} and, empty for any: {flag_key} {company_id} {reason: String};
 -- {by_flag} {by_reason} {by_company} {by_minute: Bool}: what rows are made of; {limit} {offset: UInt64}.
--- Gives (flag_key, reason, company_id, minute UInt32 s, checks UInt64, recorded UInt64): how many there were, and how many of
--- them are kept as single records. Reads flag_checks and the checks among events of the months.
+-- Gives (flag_key, reason, company_id, minute UInt32 s, checks UInt64, recorded UInt64): the number of checks, and the number
+-- kept as single records. Reads flag_checks and the checks among events of the months.
 SELECT
   if({by_flag:Bool}, all_checks.flag_key, '') AS flag_key,
   if({by_reason:Bool}, all_checks.reason, '') AS reason,

@@ -1,7 +1,7 @@
--- What was left of a company's grants at an instant, for explanations (EX-6).
+-- Remaining credits of a company's grants at an instant, for explanations (EX-6).
 -- Takes {environment_id} {company_id: String} {at_ms: Int64}, the instant.
--- Gives (credit_id, grant_id, remaining as text, external: draws that were only recorded). A use counts when its event had
--- been received by then, whatever time it is dated; everything else at its own time.
+-- Gives (credit_id, grant_id, remaining as text, external: draws that were only recorded). A use counts if its event had been
+-- received by the instant, whatever its date; every other entry counts by its own time.
 -- Reads the company's ledger, and the events that were dated on one side of the instant and received on the other.
 SELECT
   credit_id, grant_id, toString(argMax(grant_quantity_remaining, sequence)) AS remaining, countIf(grant_id = '') AS external

@@ -2,9 +2,9 @@
 -- Takes {environment_id} {company_id: String} {subtypes: Array(String)} {at_ms: Int64}, the instant;
 -- {cut: UInt32}, a whole hour in seconds at or before the begin of every window that counts then;
 -- {bounds_ms: Array(Int64)}, begin and end of the billing cycle, ascending; empty: there is none.
--- Gives (subtype, from_ms Int64, quantity as text). Rows lie at the hour or bound that begins them, and what was captured
--- before the cut at 0. Only events that were received by then count, dated ahead or not.
--- Reads hours before the cut, the events since, and those before that were received later.
+-- Gives (subtype, from_ms Int64, quantity as text). A row lies at the hour or bound that begins it, use from before the cut
+-- at 0. Only events received by the instant count, dated ahead or not.
+-- Reads hours before the cut, the events since the cut, and earlier events that were received after the instant.
 SELECT subtype, from_ms, toString(sum(part)) AS quantity
 FROM (
   SELECT subtype, toInt64(0) AS from_ms, usage_by_hour.quantity AS part

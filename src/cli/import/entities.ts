@@ -135,7 +135,7 @@ async function writeCompany(context: Context, row: Row): Promise<Outcome> {
   if (had === null || own.length > 0) {
     if (!context.dryRun) {
       taken(await context.client.attempt('POST', '/companies', entityBody(row, {})))
-      // asked again, as an answer without a store says only that the write was taken
+      // the company is read again: an answer without a store says only that the write was taken
       const written = plans.length > 0 ? await lookUp<CompanyDetail>(context, '/companies', row.keys) : null
       if (written) await putPlans(context, written, wanted, row)
     }

@@ -111,7 +111,7 @@ async function* csvRecords(source: FileSource, bytes: ReadStream): AsyncGenerato
     raw: true,
     max_record_size: recordLengthMax,
   })
-  // the way of an error from the text to the parser
+  // the pipeline passes an error of the text on to the parser
   pipeline(Readable.from(textOf(source, bytes)), new PassThrough(), parser, () => {})
   // the parser counts a line end of two characters inside quotes twice
   let twice = 0

@@ -124,7 +124,7 @@ export const grants: Kind = {
   },
   label: ({ company, credit, quantity }) => `${keysLabel(company)} ${String(quantity)} ${String(credit)}`,
   batches: () => 1,
-  // the how manieth of its like it is in the file: a company with as many already has it
+  // `nth` counts like grants in the file: a company that has as many like it already has this one
   prepare: (row, seen) => {
     const like = [keysText(row.company), row.credit, String(row.quantity), row.reason, row.expires_at]
     const hash = createHash('sha256').update(JSON.stringify(like)).digest('base64').slice(0, 14)

@@ -146,7 +146,7 @@ class Applying {
       }
       if (this.of('plans').length > 0) await this.again()
     } finally {
-      // those of plans that are published, also when a later one fails
+      // migrations of the plans published so far start even when a later plan fails
       await soon(this.call, ...started)
     }
   }

@@ -150,7 +150,7 @@ async function leftOf(
   const isFiltered = Object.entries(asked).some(([name, value]) =>
     name === 'planIds' ? (value as readonly unknown[]).length > 0 : value !== undefined,
   )
-  // without a filter nothing is asked: a walk over every company for these few costs a hundred times as much
+  // without a filter Postgres is not asked: a walk over every company for these few costs a hundred times as much
   if (!isFiltered) return companyIds.filter(id => isKnown(call, 'company', id))
   const catalog = services.catalogs.get(environment.id)
   const wanted = query.ids
@@ -183,7 +183,7 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
 
 /**
  * The answer to a write of a company. The audit log keeps what the write can change: entitlements, metrics and billing are
- * most of a company, and not of this change (source: decision). shown null: the caller wants it in short.
+ * most of a company, and not of this change (source: decision). shown null: the caller wants the short answer.
  */
 async function written(shown: ShownWrite | null, reply: WriteReply): Promise<Answer> {
   if (shown === null) return companyInShort(reply)

@@ -1,4 +1,4 @@
-// GET /costs: what models cost, the credits that use burned at their price, and the margin between them (BU-7).
+// GET /costs: costs of models, the credits that use burned at their price, and the margin between them (BU-7).
 import type { CostAndMargin } from '../../../schemas/costs.js'
 import { type CostPart, type CostRow, costParts, costRowsMax, costs } from '../../analytics/costs.js'
 import type { StoredPrice } from '../../catalog/prices.js'

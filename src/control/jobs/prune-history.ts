@@ -1,11 +1,11 @@
-// Former definitions, keys and traits leave with the events: a year after something else took their place (EX-7).
+// Former definitions, keys and traits are removed a year after they were replaced, as events are (EX-7).
 import type { Sql } from 'postgres'
 import { keptSinceMs } from '../../analytics/history.js'
 
 /** Rows of one statement. */
 const rowsAtOnce = 20_000
 
-/** Remove rows that no instant can be explained from any more, some at a time. errors: those of Postgres. */
+/** Remove rows that explain no instant any more, some at a time. errors: those of Postgres. */
 export async function pruneHistory(sql: Sql, nowMs: number): Promise<void> {
   const untilMs = keptSinceMs(nowMs)
   for (let removed = rowsAtOnce; removed === rowsAtOnce; )

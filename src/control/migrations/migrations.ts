@@ -83,9 +83,10 @@ const lookEveryMs = 5_000
 const elsewhereMs = 500
 const askUndatedEveryMs = 60_000
 
-/** Why a company cannot move to a version that is not sold as the company pays (EN-97, N6). */
+/** Why a company on a version that costs nothing cannot move to one that costs something (EN-97). */
 export const unpaid =
   'The version costs something, and no subscription bills the company for the plan: POST /manage-plan with base_plan_version_id moves it'
+/** Why a company cannot move to a version that is not sold as the company pays (EN-97, N6). */
 export const noPrice = 'The version has no price in the currency and at the interval that the company pays in'
 
 /** Result for one company, as stored in its row. */

@@ -87,7 +87,7 @@ function sells({ charge_type: type, billing_product_id: productId, prices }: Ver
   return type !== 'free' && type !== 'none' && (productId !== null || prices.length > 0)
 }
 
-/** Whether who is on a version pays for it: prices of its own above zero, or those of a provider's product. */
+/** Whether a company on a version pays for it: by prices of the version above zero, or by a provider's product. */
 function costs(version: VersionPrices): boolean {
   if (!sells(version)) return false
   const { prices } = version

@@ -170,8 +170,8 @@ export async function ensureDraft(
 }
 
 /**
- * Members of a version, and where a new draft has each from: `own` for those that are its own, `copied` from the published
- * version. A new column that is not named here does not compile.
+ * Members of a version, and their source in a new draft: the draft's own, or copied from the published version. A column
+ * that is missing here does not compile.
  */
 const draftMembers: Readonly<Record<keyof PlanVersionRow, 'own' | 'copied'>> = {
   id: 'own',

@@ -34,7 +34,7 @@ export const haveGroups = (policies: readonly SpendPolicyDef[]): boolean =>
   policies.some(({ group }) => group != null)
 
 const none: readonly never[] = []
-/** Windows that are over are forgotten with the next one of any policy, after this. */
+/** A window older than this is forgotten when use counts in a new one of any policy. */
 const keptMs = 62 * dayMs
 
 /** Windows in which a use counts now. source: BU-1, BU-2 */
@@ -108,7 +108,7 @@ export function overBudget(
   return null
 }
 
-/** The most that hard windows leave; null: there is none. */
+/** The most that hard windows leave; null: no window is hard. */
 export function budgetRoom(
   account: Readonly<CreditAccount> | undefined,
   windows: readonly BudgetWindow[],

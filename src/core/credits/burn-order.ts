@@ -59,7 +59,7 @@ export function inBurnOrder(
   const compare = comparatorOf(strategy)
   const isSorted = grants.every((grant, i) => i === 0 || compare(grants[i - 1]!, grant) < 0)
   const sorted = isSorted ? grants : grants.toSorted(compare)
-  // a copy of what the grants say: whoever reads the account sees the same
+  // the order follows from the grants: readers of the account see no change
   ;(account as Pick<CreditAccount, 'order'>).order = { of: grants, strategy, grants: sorted }
   return sorted
 }

@@ -152,7 +152,7 @@ export interface ScheduledMigration {
   readonly ended?: readonly string[]
   /** Prices for which the version has none of the same currency and interval: who pays one cannot move (N6). */
   readonly unsold?: readonly string[]
-  /** Versions that cost nothing, where this one does: who is on one moves by payment alone (EN-97). */
+  /** Versions that cost nothing, where this one costs something: a company on one moves by payment alone (EN-97). */
   readonly unpaidFrom?: readonly string[]
   readonly commitments?: readonly Commitment[]
 }

@@ -123,7 +123,7 @@ export type UserMessage =
       readonly joins: readonly string[]
       /** The exhaustive list (CU-20); null leaves memberships as they are. */
       readonly exactly: readonly string[] | null
-      /** As of a company. */
+      /** The reply has the user after the write, in short; absent: it has not. */
       readonly shows?: BriefQuestion
     }
   | {

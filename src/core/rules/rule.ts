@@ -56,7 +56,7 @@ export interface CompanyFacts {
   overdraft(creditId: string): Overdraft | null
   /** The most that one draw may take, in billionths, for the company or for it and this user; null: no policy says. */
   spendCap(creditId: string, user: UserFacts | null): bigint | null
-  /** A hypothetical use needs more than that. */
+  /** Told that a hypothetical use needs more than the cap. */
   overCap?(creditId: string, user: UserFacts | null, need: bigint): void
 }
 
