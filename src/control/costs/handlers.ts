@@ -6,9 +6,9 @@ import { decimalToText, multiply, parseDecimal, sum } from '../../core/values/am
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../../kit/call.js'
 import { datetime, listOf, page, type QueryOf, query, string, text } from '../../kit/query.js'
-import { among } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
 import { digitsOf } from '../charges/currency.js'
+import { companyNames } from '../entities/names.js'
 
 const dayMs = 86_400_000
 /** Longest window of one question. */
@@ -64,7 +64,7 @@ export async function listCosts(call: Call<undefined, QueryOf<typeof costsShape>
   const shown = [...groups.values()].slice(query.offset, query.offset + query.limit)
   const prices = await creditPrices(call, currency)
   const names = await companyNames(
-    call,
+    services.sql,
     shown.map(([first]) => first!.companyId),
   )
   return { data: shown.map(group => viewOf(group, by, currency, prices, names)) }
@@ -83,17 +83,6 @@ async function creditPrices(
       return price ? [[id, price.price_decimal ?? String(price.price)]] : []
     }),
   )
-}
-
-async function companyNames(
-  { services }: Call<undefined, unknown>,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)].filter(id => id !== '')
-  if (wanted.length === 0) return new Map()
-  const rows = await services.sql<{ id: string; name: string }[]>`
-    select id, name from companies where id in ${among(services.sql, wanted)}`
-  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 function viewOf(

@@ -27,8 +27,8 @@ import {
   text,
   withDefault,
 } from '../../kit/query.js'
-import { among } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
+import { companyNames } from '../entities/names.js'
 
 const dayMs = 86_400_000
 const keptMs = 5_000
@@ -106,8 +106,8 @@ export async function listTopCompanies(call: Call<undefined, QueryOf<typeof topS
       { fromMs, toMs },
       { limit: query.limit, offset: 0 },
     )
-    const names = await namesOf(
-      call,
+    const names = await companyNames(
+      services.sql,
       rows.map(row => row.companyId),
     )
     return rows.flatMap(row => {
@@ -159,8 +159,8 @@ export async function listDeniedChecks(call: Call<undefined, QueryOf<typeof deni
   const rows = await denied.get(`${environment.id} ${JSON.stringify(filter)}`, () =>
     deniedChecks(services.clickhouse, environment.id, filter),
   )
-  const names = await namesOf(
-    call,
+  const names = await companyNames(
+    services.sql,
     rows.map(row => row.companyId),
   )
   const told = (part: DeniedPart, value: string) => (by.includes(part) ? value : null)
@@ -175,15 +175,4 @@ export async function listDeniedChecks(call: Call<undefined, QueryOf<typeof deni
     left_out: Math.max(0, row.checks - row.recorded),
   }))
   return { data }
-}
-
-async function namesOf(
-  { services }: Call<undefined, unknown>,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)].filter(id => id !== '')
-  if (wanted.length === 0) return new Map()
-  const rows = await services.sql<{ id: string; name: string }[]>`
-    select id, name from companies where id in ${among(services.sql, wanted)}`
-  return new Map(rows.map(({ id, name }) => [id, name]))
 }

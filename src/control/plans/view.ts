@@ -8,6 +8,7 @@ import type { BillingProductDetail } from '../../../schemas/prices.js'
 import { type EntitlementRow, grouped, type PlanRow, type PlanVersionRow } from '../../catalog/plans.js'
 import { among } from '../../kit/sql.js'
 import { planGrantsOfVersions } from '../credits/view.js'
+import { companyNames } from '../entities/names.js'
 import { distinct, entitlementViews, planView, versionView } from '../entitlements/view.js'
 import { type FeatureRow, featureSource, featureView, plansByFeature } from '../flags/feature-view.js'
 import { type FlagRow, flagDetails, type Outlook } from '../flags/view.js'
@@ -64,7 +65,10 @@ export async function planDetails(
     versions,
     shown,
     companyCounts: await companyCounts(sql, outlook, planIds),
-    companyNames: await companyNames(sql, plans),
+    companyNames: await companyNames(
+      sql,
+      plans.map(plan => plan.company_id),
+    ),
     products: await productDetails(sql, outlook, [...shown.values()]),
     features: await featuresInPlans(sql, outlook, distinct(entitled.map(row => row.feature_id))),
     entitled: grouped(entitled, row => row.plan_version_id),
@@ -216,14 +220,6 @@ export async function companyCounts(
     if (afterTrial !== null) count(afterTrial, rest!.tried)
   }
   return counts
-}
-
-async function companyNames(sql: Sql, plans: readonly PlanRow[]): Promise<ReadonlyMap<string, string>> {
-  const ids = distinct(plans.map(plan => plan.company_id))
-  if (ids.length === 0) return new Map()
-  const rows = await sql<{ id: string; name: string }[]>`
-    select id, name from companies where id in ${among(sql, ids)}`
-  return new Map(rows.map(row => [row.id, row.name]))
 }
 
 async function productDetails(
