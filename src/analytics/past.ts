@@ -1,4 +1,5 @@
 // Reads a company's use at a past instant, and the rests of its grants, from ClickHouse. Instants are epoch ms.
+import { hourMs } from '../core/values/period.js'
 import { type Quantity, quantityFromText } from '../core/values/quantity.js'
 import { ask, type HistoryStore } from './history.js'
 
@@ -15,8 +16,6 @@ export interface PastUse {
   readonly fromMs: number
   readonly quantity: Quantity
 }
-
-const hourMs = 3_600_000
 
 /**
  * Use of events as it was counted at an instant: of events received by then.

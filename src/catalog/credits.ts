@@ -29,7 +29,7 @@ import { derivedId } from '../core/values/id.js'
 import { quantityOrNull, readQuantity, type StoredQuantity, storedQuantity } from '../core/values/quantity.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'
 import { grouped, numberOrNull } from './plans.js'
-import type { StoredPrice } from './prices.js'
+import { type StoredPrice, unitPriceDecimal } from './prices.js'
 
 /** A row of billing_credits. */
 export interface CreditRow {
@@ -206,8 +206,8 @@ function policyDef(row: SpendPolicyRow, credits: readonly CreditRow[]): SpendPol
  * amount  decimal text in the smallest unit of the currency.
  */
 export function creditsFor(amount: string, prices: readonly StoredPrice[], currency: string | null): string {
-  const price = prices.find(one => one.currency === currency)
-  const each = price && parseDecimal(price.price_decimal ?? String(price.price))
+  const price = unitPriceDecimal(prices.find(one => one.currency === currency) ?? null)
+  const each = price === null ? null : parseDecimal(price)
   const most = parseDecimal(amount)
   if (!each || !most || each.units <= 0n) return '0'
   return amountToDecimal(

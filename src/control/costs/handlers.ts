@@ -1,8 +1,9 @@
 // GET /costs: costs of models, the credits that use burned at their price, and the margin between them (BU-7).
 import type { CostAndMargin } from '../../../schemas/costs.js'
 import { type CostPart, type CostRow, costParts, costRowsMax, costs } from '../../analytics/costs.js'
-import type { StoredPrice } from '../../catalog/prices.js'
+import { type StoredPrice, unitPriceDecimal } from '../../catalog/prices.js'
 import { decimalToText, multiply, parseDecimal, sum } from '../../core/values/amount.js'
+import { dayMs } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../../kit/call.js'
 import { datetime, listOf, page, type QueryOf, query, string, text } from '../../kit/query.js'
@@ -10,7 +11,6 @@ import { isoTime } from '../../kit/time.js'
 import { digitsOf } from '../charges/currency.js'
 import { companyNames } from '../entities/names.js'
 
-const dayMs = 86_400_000
 /** Longest window of one question. */
 const windowMsMax = 366 * dayMs
 
@@ -79,8 +79,8 @@ async function creditPrices(
     select id, prices from billing_credits where environment_id = ${environment.id}`
   return new Map(
     rows.flatMap(({ id, prices }) => {
-      const price = prices.find(one => one.currency === currency)
-      return price ? [[id, price.price_decimal ?? String(price.price)]] : []
+      const price = unitPriceDecimal(prices.find(one => one.currency === currency) ?? null)
+      return price === null ? [] : [[id, price]]
     }),
   )
 }
