@@ -150,7 +150,7 @@ export async function ensureDraft(
     select max(version) as version from plan_versions
     where plan_id = ${plan.id} and environment_id = ${environmentId}`
   const now = new Date(nowMs)
-  const { name, description, icon } = published ?? plan
+  const { name, description, icon } = plan
   const [made] = await tx<PlanVersionRow[]>`
     insert into plan_versions ${tx({
       id: newId('plvr_'),
