@@ -86,8 +86,8 @@ export function checkAndReserve(
   )
   if ('refused' in decided) {
     const short = decided.refused === 'insufficient_credits' || decided.refused === 'spend_cap'
-    const why = decided.refused === 'spend_cap' ? decided.detail : undefined
-    return short ? only(denied(costing(amountToNumber(size.credits)), why ?? insufficient)) : decided
+    const why = decided.detail ?? insufficient
+    return short ? only(denied(costing(amountToNumber(size.credits)), why)) : decided
   }
   const { hold } = decided.reply as Extract<CreditReply, { readonly type: 'hold' }>
   return {

@@ -4,13 +4,7 @@ import { checkAndReserve } from '../checks/reserve.js'
 import { decideCredit } from '../credits/account.js'
 import { archive } from '../credits/balance.js'
 import { applyCredit, copyAccount } from '../credits/ledger.js'
-import {
-  creditContext,
-  drawsOf,
-  groupTraits,
-  inferenceCreditsOf,
-  trackCost,
-} from '../live/company-accounts.js'
+import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../live/company-accounts.js'
 import { type CreditEffect, emptyAccount } from '../model/account-state.js'
 import type { Company, PlanHolding } from '../model/company-state.js'
 import { Counters } from '../model/counters.js'
@@ -367,9 +361,6 @@ function applyToAccount(company: Company, effect: CreditEffect): void {
 
 const isCreditEffect = (effect: Effect): effect is CreditEffect => effect.t.startsWith('credit_')
 
-/** Why an event fails that costs more than a spend policy allows (decision 27). */
-const aboveCap = 'the event costs more credits than a spend policy lets one draw take'
-
 /** Why an event fails whose name would be one too many for its company. */
 const tooManyNames = `event: the company has used ${eventNamesMax} names of events`
 
@@ -397,22 +388,19 @@ function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, n
   // deleted meanwhile: recorded without effect (CU-53)
   if (event.failure !== null || !company.exists) return { reply: null, effects: [] }
   const effects: Effect[] = []
-  const traits = groupTraits(catalog, event.body)
   if (event.type === 'track' && event.subtype !== null) {
     if (hasTooManyNames(company, event.subtype)) return { refused: 'entity_full', detail: tooManyNames }
     if (!hasRoomFor(company, event.subtype, event.quantity, event.capturedAtMs, nowMs))
       return { refused: 'entity_full', detail: tooMuchUse }
     effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
-    const draws = drawsOf(company, catalog, event, trackCost(event), nowMs, traits)
-    if (draws === null || typeof draws === 'string')
-      return { refused: 'spend_cap', detail: draws ?? aboveCap }
+    const draws = drawsOf(company, catalog, event, trackCost(event), nowMs, event.body)
+    if (typeof draws === 'string') return { refused: 'spend_cap', detail: draws }
     for (const draw of draws) effects.push(draw)
   }
   if (event.inference !== null) {
     const cost = inferenceCreditsOf(event.inference.tokens)
-    const draws = drawsOf(company, catalog, event, cost, nowMs, traits)
-    if (draws === null || typeof draws === 'string')
-      return { refused: 'spend_cap', detail: draws ?? aboveCap }
+    const draws = drawsOf(company, catalog, event, cost, nowMs, event.body)
+    if (typeof draws === 'string') return { refused: 'spend_cap', detail: draws }
     for (const draw of draws) effects.push(draw)
   }
   if (effectsOf(event.mode).seen) effects.push({ t: 'seen', atMs: event.capturedAtMs })

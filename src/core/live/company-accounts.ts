@@ -65,8 +65,8 @@ export function configFor(
 }
 
 /** Traits of an event that groups of spend policies go by; null: no policy has a group, or the event has no traits. */
-export function groupTraits(catalog: Catalog, body: string): UseTraits | null {
-  if (!haveGroups(catalog.data.spendPolicies) || !body.includes('"traits"')) return null
+function groupTraits(catalog: Catalog, body: string | null): UseTraits | null {
+  if (!haveGroups(catalog.data.spendPolicies) || !body?.includes('"traits"')) return null
   try {
     const { traits } = JSON.parse(body) as { traits?: Record<string, unknown> | null }
     return traits == null ? null : Object.fromEntries(Object.entries(traits).map(([k, v]) => [k, String(v)]))
@@ -181,10 +181,9 @@ export type Metered = Pick<
  * entitlement reported for that feature now.
  *
  * cost     credits (nano) the event costs at the rates of a draw.
- * returns  effects in order; the event is never refused for lack of credits (CR-49). null: it costs more than a spend
- *          policy lets one draw take, from whatever grants, so the event fails as a whole; text: why a policy of a window
- *          lets it fail.
- * traits   of the event, where groups go by them.
+ * body     the event's own, as groups of spend policies go by its traits; null: no policy has a group.
+ * returns  effects in order; the event is never refused for lack of credits (CR-49). Text: the reason for which a spend
+ *          policy, of single draws or of a window, lets the event fail as a whole, from whatever grants.
  * source   BU-3, EN-44, EN-45, CR-48, EV-16, EV-50, EV-64, decision 27.
  */
 export function drawsOf(
@@ -193,8 +192,8 @@ export function drawsOf(
   event: Metered,
   cost: (draw: CreditDraw) => bigint,
   nowMs: number,
-  traits: UseTraits | null = null,
-): readonly CreditEffect[] | string | null {
+  body: string | null = null,
+): readonly CreditEffect[] | string {
   if (event.subtype === null || !effectsOf(event.mode).draws) return none
   if (!catalog.featuresBySubtype.has(event.subtype)) return none // nothing is metered by it: the common case
   const only = soleVersion(company, catalog)
@@ -213,11 +212,11 @@ export function drawsOf(
     let config: CreditConfig | null = shared?.configs.get(draw.creditId) ?? null
     if (config === null) {
       live ??= new LiveCompany(company, catalog, nowMs)
-      config = configFor(live, draw.creditId, event.userId, traits)
+      config = configFor(live, draw.creditId, event.userId, groupTraits(catalog, body))
     }
     if (config === null) continue
     const amount = cost(draw)
-    if (config.maxPerDraw !== null && amount > config.maxPerDraw) return null
+    if (config.maxPerDraw !== null && amount > config.maxPerDraw) return aboveCap
     const own = company.credits.get(draw.creditId) ?? emptyAccount(company.id, draw.creditId)
     // the account after the earlier draws; a second draw on one credit is rare
     const before = effects.length === 0 ? effects : effects.filter(({ c }) => c === draw.creditId)
@@ -241,6 +240,8 @@ export function drawsOf(
 }
 
 const none: readonly never[] = []
+/** Why an event fails that costs more than a spend policy allows (decision 27). */
+const aboveCap = 'the event costs more credits than a spend policy lets one draw take'
 
 /**
  * The draw of a track event of one name for companies that one version alone decides: from one account, at one rate.

@@ -213,7 +213,7 @@ export class PlainUses {
   private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string) {
     this.metered.set(request, i, name)
     const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), request.at)
-    if (effects === null || typeof effects === 'string') return null
+    if (typeof effects === 'string') return null
     return effects.every(isPlainDraw) ? (effects as readonly Draw[]) : null
   }
 
