@@ -19,6 +19,9 @@ import type {
   BillingPlanCreditGrantResetType,
   BillingProviderType,
   BillingTiersMode,
+  BudgetMode,
+  BudgetPeriod,
+  BudgetUnit,
   CreditEventType,
   CreditTransferReason,
   CreditUsageReason,
@@ -505,9 +508,6 @@ export interface SpendPolicyCreate {
 }
 
 type SpendBound = number & tags.ExclusiveMinimum<0> & tags.Maximum<9_999_999_999>
-export type BudgetPeriod = 'hour' | 'day' | 'week' | 'month'
-export type BudgetUnit = 'credits' | 'cost'
-export type BudgetMode = 'hard' | 'soft'
 
 export const parseSpendPolicyCreate = typia.json.createValidateParse<SpendPolicyCreate>()
 

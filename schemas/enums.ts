@@ -117,6 +117,11 @@ export type BillingSubscriptionTrialEndSetting = (typeof billingSubscriptionTria
 export const billingTiersModes = ['graduated', 'volume'] as const
 export type BillingTiersMode = (typeof billingTiersModes)[number]
 
+/** Terms of a spend policy that bounds a window. */
+export type BudgetPeriod = 'hour' | 'day' | 'week' | 'month'
+export type BudgetUnit = 'credits' | 'cost'
+export type BudgetMode = 'hard' | 'soft'
+
 export const chargeTypes = ['free', 'none', 'one_time', 'recurring'] as const
 export type ChargeType = (typeof chargeTypes)[number]
 

@@ -16,14 +16,12 @@ import type {
   BillingPlanCreditGrantResetStart,
   BillingPlanCreditGrantResetType,
   BillingTiersMode,
+  BudgetMode,
+  BudgetPeriod,
+  BudgetUnit,
   PlanCreditGrantScaling,
 } from '../../schemas/enums.js'
-import type {
-  BudgetPeriod,
-  CreditDef,
-  PlanCreditGrantDef,
-  SpendPolicyDef,
-} from '../core/model/definitions.js'
+import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from '../core/model/definitions.js'
 import { amountToDecimal, parseDecimal } from '../core/values/amount.js'
 import { derivedId } from '../core/values/id.js'
 import { quantityOrNull, readQuantity, type StoredQuantity, storedQuantity } from '../core/values/quantity.js'
@@ -139,9 +137,9 @@ export interface SpendPolicyRow {
   readonly period: BudgetPeriod | null
   /** Decimal text: credits, or the smallest unit of the currency. */
   readonly max_spend: string | null
-  readonly unit: 'credits' | 'cost' | null
+  readonly unit: BudgetUnit | null
   readonly currency: string | null
-  readonly mode: 'hard' | 'soft' | null
+  readonly mode: BudgetMode | null
   readonly created_at: Date
   readonly updated_at: Date
 }

@@ -1,5 +1,6 @@
 // Budgets: how much of a credit may be spent in an hour, day, week or month by a company, a user or a group (BU-1). The
 // amounts spent are part of the account: each draw and hold says which windows it counts in, so that replay needs no definitions.
+import type { BudgetPeriod } from '../../../schemas/enums.js'
 import type {
   BudgetPart,
   BudgetWindow,
@@ -7,7 +8,7 @@ import type {
   HoldState,
   SpentWindow,
 } from '../model/account-state.js'
-import type { BudgetPeriod, SpendPolicyDef } from '../model/definitions.js'
+import type { SpendPolicyDef } from '../model/definitions.js'
 import {
   type Amount,
   amountFromDecimal,

@@ -12,6 +12,7 @@ import type {
   BillingCreditLedgerAuthority,
   BillingPlanCreditGrantResetCadence,
   BillingPlanCreditGrantResetStart,
+  BudgetPeriod,
   CreditTransferReason,
   PlanCreditGrantScaling,
 } from '../../../schemas/enums.js'
@@ -73,7 +74,7 @@ export interface SpentWindow {
 export interface BudgetWindow {
   readonly policyId: string
   readonly label: string | null
-  readonly period: string
+  readonly period: BudgetPeriod
   readonly startMs: number
   /** Exclusive: when it resets. */
   readonly endMs: number

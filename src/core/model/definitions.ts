@@ -13,6 +13,7 @@ import type {
   BillingPlanCreditGrantResetStart,
   BillingPlanCreditGrantResetType,
   BillingTiersMode,
+  BudgetPeriod,
   ChargeType,
   ComparableOperator,
   ComparableType,
@@ -261,9 +262,6 @@ export interface SpendPolicyDef {
   /** Absent or null: it bounds single draws. */
   readonly window?: BudgetTerms | null
 }
-
-export const budgetPeriods = ['hour', 'day', 'week', 'month'] as const
-export type BudgetPeriod = (typeof budgetPeriods)[number]
 
 /** The bound of a window. */
 export interface BudgetTerms {
