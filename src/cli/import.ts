@@ -24,6 +24,7 @@ import {
   type FileSource,
   fingerprint,
   formatOf,
+  type RawRecord,
   recordsOf,
 } from './import/read.js'
 import { grants, overrides, subscriptions } from './import/records.js'
@@ -298,18 +299,7 @@ function joins(kind: Kind, last: Read, unit: Read): boolean {
   return kind.joinedBy(last.row) === kind.joinedBy(unit.row)
 }
 
-function readUnit(
-  record: {
-    readonly line: number
-    readonly lastLine: number
-    readonly text: string
-    readonly cells: readonly string[] | null
-    readonly bytes: number
-  },
-  { toRow }: Compiled,
-  kind: Kind,
-  memory: Map<string, number>,
-): Read {
+function readUnit(record: RawRecord, { toRow }: Compiled, kind: Kind, memory: Map<string, number>): Read {
   const { line, lastLine, text } = record
   try {
     const row = toRow(record)

@@ -111,9 +111,11 @@ function encodingOf(given: unknown, fail: Fail): string {
   }
 }
 
+const plainReading = (zone: string): Reading => ({ date: null, zone, split: ',', type: 'text' })
+
 function placeOf(name: string, given: unknown, zone: string, fail: Fail): Place {
   const plain = { column: null, value: undefined, default: undefined, values: null, clears: false }
-  const reading = { date: null, zone, split: ',', type: 'text' } as const
+  const reading = plainReading(zone)
   if (typeof given === 'string' || typeof given === 'number')
     return { ...plain, column: String(given), reading }
   if (!isObject(given)) return fail(`columns.${name}: expected the name of a column`)
@@ -143,11 +145,9 @@ function placeOf(name: string, given: unknown, zone: string, fail: Fail): Place 
   }
 }
 
-/** A record of a file as a row of its kind. errors: MemberFault. */
-export type ToRow = (record: RawRecord) => Row
-
 export interface Compiled {
-  readonly toRow: ToRow
+  /** A record of a file as a row of its kind. errors: MemberFault. */
+  readonly toRow: (record: RawRecord) => Row
   /** Columns of the file that no member comes from. */
   readonly unused: readonly string[]
 }
@@ -243,9 +243,8 @@ function getter(column: string, member: string, header: readonly string[] | null
 function placed(name: string, place: Place, member: Member, given: unknown): unknown {
   const isEmpty = given === undefined || given === null || given === ''
   if (isEmpty && place.default === undefined) {
-    if (!place.clears && given !== null) return undefined
-    if (member.clears !== true) return undefined
-    return null
+    const isCleared = (place.clears || given === null) && member.clears === true
+    return isCleared ? null : undefined
   }
   const cell = isEmpty ? place.default : given
   const meaning = place.values?.has(String(cell)) ? place.values.get(String(cell)) : cell
@@ -277,7 +276,7 @@ function jsonOf({ text }: RawRecord): Readonly<Record<string, unknown>> {
 
 /** A line of JSON that has the members of the kind itself. */
 function wholeRow(given: Readonly<Record<string, unknown>>, members: Members, zone: string): Row {
-  const reading = { date: null, zone, split: ',', type: 'text' } as const
+  const reading = plainReading(zone)
   const row: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
     const member = members[name]

@@ -18,10 +18,6 @@ export type Members = Readonly<Record<string, Member>>
 export type Row = Readonly<Record<string, unknown>>
 
 /** Why a record is not taken, and the member that it is about. */
-export interface Fault {
-  readonly member: string | null
-  readonly error: string
-}
 export class MemberFault extends Error {
   constructor(
     readonly member: string | null,

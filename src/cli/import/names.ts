@@ -20,6 +20,8 @@ interface Named {
   readonly names: readonly string[]
 }
 
+const byName = ({ id, name }: Pick<Credit, 'id' | 'name'>): Named => ({ id, names: [name] })
+
 export class Names {
   private readonly lists = new Map<string, Promise<readonly unknown[]>>()
   private readonly companyIds = new Map<string, string>()
@@ -29,32 +31,28 @@ export class Names {
   /** A plan by id or name. errors: MemberFault. */
   async plan(member: string, given: string): Promise<PlanDetail> {
     const plans = await this.list<PlanDetail>('/plans?plan_type=plan')
-    return this.one(member, 'plan', given, plans, ({ id, name }) => ({ id, names: [name] }))
+    return this.one(member, 'plan', given, plans, byName)
   }
 
   /** An add-on by id or name. errors: MemberFault. */
   async addOn(member: string, given: string): Promise<PlanDetail> {
     const plans = await this.list<PlanDetail>('/plans?plan_type=add_on')
-    return this.one(member, 'add-on', given, plans, ({ id, name }) => ({ id, names: [name] }))
+    return this.one(member, 'add-on', given, plans, byName)
   }
 
   /** A feature by id, name or the key of its flag. errors: MemberFault. */
   async feature(member: string, given: string): Promise<FeatureDetail> {
-    const features = await this.features()
+    const features = await this.list<FeatureDetail>('/features?')
     return this.one(member, 'feature', given, features, ({ id, name, flags }) => ({
       id,
       names: [name, ...flags.map(flag => flag.key)],
     }))
   }
 
-  features(): Promise<readonly FeatureDetail[]> {
-    return this.list<FeatureDetail>('/features?')
-  }
-
   /** A credit by id or name. errors: MemberFault. */
   async credit(member: string, given: string): Promise<Credit> {
     const credits = await this.list<Credit>('/billing/credits?')
-    return this.one(member, 'credit', given, credits, ({ id, name }) => ({ id, names: [name] }))
+    return this.one(member, 'credit', given, credits, byName)
   }
 
   /** A trait of companies by id or name. errors: MemberFault. */

@@ -1,7 +1,6 @@
 // Reading a file of records: CSV or one JSON value per line, plain or gzip, in any encoding that a mapping names.
 import { createHash } from 'node:crypto'
 import { createReadStream, type ReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { PassThrough, pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { type CsvError, parse } from 'csv-parse'
@@ -134,16 +133,11 @@ async function* csvRecords(source: FileSource, bytes: ReadStream): AsyncGenerato
   }
 }
 
+const quoteInside = 'a quote inside a cell; write it twice, and the cell in quotes: "a ""quoted"" word"'
 const csvProblems: ReadonlyMap<string, string> = new Map([
   ['CSV_QUOTE_NOT_CLOSED', 'a quote is opened and never closed'],
-  [
-    'CSV_INVALID_CLOSING_QUOTE',
-    'a quote inside a cell; write it twice, and the cell in quotes: "a ""quoted"" word"',
-  ],
-  [
-    'INVALID_OPENING_QUOTE',
-    'a quote inside a cell; write it twice, and the cell in quotes: "a ""quoted"" word"',
-  ],
+  ['CSV_INVALID_CLOSING_QUOTE', quoteInside],
+  ['INVALID_OPENING_QUOTE', quoteInside],
   ['CSV_MAX_RECORD_SIZE', `longer than ${recordLengthMax} characters; is a quote not closed?`],
 ])
 
@@ -170,11 +164,6 @@ export async function delimiterOf(file: string, encoding: string): Promise<strin
 /** Identifies a file by its content, so that an import does not go on in a changed one. */
 export async function fingerprint(file: string): Promise<string> {
   const hash = createHash('sha256')
-  const handle = await open(file)
-  try {
-    for await (const piece of handle.createReadStream({ autoClose: false })) hash.update(piece as Uint8Array)
-  } finally {
-    await handle.close()
-  }
+  for await (const piece of createReadStream(file)) hash.update(piece as Uint8Array)
   return hash.digest('hex').slice(0, 24)
 }
