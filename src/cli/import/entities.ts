@@ -2,12 +2,12 @@
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { PlanDetail } from '../../../schemas/plans.js'
 import type { UserDetail } from '../../../schemas/users.js'
-import { keysLabel, keysQuery, keysText } from './keys.js'
+import { keysLabel, keysQuery } from './keys.js'
 import {
+  byEntity,
   type Context,
   changedBy,
   difference,
-  eachByEntity,
   type Kind,
   made,
   type Outcome,
@@ -34,14 +34,7 @@ export const companies: Kind = {
     last_seen_at: time,
   },
   label: ({ keys }) => keysLabel(keys),
-  batches: () => 1,
-  write: (context, units) =>
-    eachByEntity(
-      context,
-      units,
-      ({ keys }) => keysText(keys),
-      row => writeCompany(context, row),
-    ),
+  ...byEntity('keys', writeCompany),
 }
 
 export const users: Kind = {
@@ -56,14 +49,7 @@ export const users: Kind = {
     last_seen_at: time,
   },
   label: ({ keys }) => keysLabel(keys),
-  batches: () => 1,
-  write: (context, units) =>
-    eachByEntity(
-      context,
-      units,
-      ({ keys }) => keysText(keys),
-      row => writeUser(context, row),
-    ),
+  ...byEntity('keys', writeUser),
 }
 
 interface Entity {

@@ -2,6 +2,7 @@
 import { inParallel } from '../../turns/in-parallel.js'
 import type { Client, Heard } from '../client.js'
 import { Failure } from '../io.js'
+import { keysText } from './keys.js'
 import { MemberFault, type Members, type Row, shown } from './members.js'
 import type { Names } from './names.js'
 
@@ -64,28 +65,32 @@ export function difference(member: string, from: unknown, to: unknown): string {
 }
 
 /**
- * Write records one by one, a few at a time. Records of one entity follow each other in their order.
+ * How a kind writes record by record, a few at a time. Records of one entity follow each other in their order.
  *
+ * entity  member with the keys of the entity.
  * errors  Failure when the service is away or the key may not; a refused record is an outcome.
  */
-export async function eachByEntity(
-  { parallel }: Context,
-  units: readonly Unit[],
-  entityOf: (row: Row) => string,
-  write: (row: Row) => Promise<Outcome>,
-): Promise<readonly Outcome[]> {
-  const outcomes = new Array<Outcome>(units.length)
-  const groups = new Map<string, number[]>()
-  for (const [at, { row }] of units.entries()) {
-    const entity = entityOf(row)
-    const group = groups.get(entity)
-    if (group) group.push(at)
-    else groups.set(entity, [at])
+export function byEntity(
+  entity: 'company' | 'keys',
+  write: (context: Context, row: Row) => Promise<Outcome>,
+): Pick<Kind, 'batches' | 'write'> {
+  return {
+    batches: () => 1,
+    write: async (context, units) => {
+      const outcomes = new Array<Outcome>(units.length)
+      const groups = new Map<string, number[]>()
+      for (const [at, { row }] of units.entries()) {
+        const keys = keysText(row[entity])
+        const group = groups.get(keys)
+        if (group) group.push(at)
+        else groups.set(keys, [at])
+      }
+      await inParallel([...groups.values()], context.parallel, async group => {
+        for (const at of group) outcomes[at] = await orRejected(() => write(context, units[at]!.row))
+      })
+      return outcomes
+    },
   }
-  await inParallel([...groups.values()], parallel, async group => {
-    for (const at of group) outcomes[at] = await orRejected(() => write(units[at]!.row))
-  })
-  return outcomes
 }
 
 async function orRejected(write: () => Promise<Outcome>): Promise<Outcome> {

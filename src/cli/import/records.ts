@@ -7,10 +7,10 @@ import type { CompanyOverride } from '../../../schemas/entitlements.js'
 import type { FeatureDetail } from '../../../schemas/features.js'
 import { keysLabel, keysText } from './keys.js'
 import {
+  byEntity,
   type Context,
   changedBy,
   difference,
-  eachByEntity,
   type Kind,
   made,
   type Outcome,
@@ -38,14 +38,7 @@ export const overrides: Kind = {
     note: text,
   },
   label: ({ company, feature }) => `${keysLabel(company)} ${String(feature)}`,
-  batches: () => 1,
-  write: (context, units) =>
-    eachByEntity(
-      context,
-      units,
-      ({ company }) => keysText(company),
-      row => writeOverride(context, row),
-    ),
+  ...byEntity('company', writeOverride),
 }
 
 /** Create the override of a company and feature, or change the one that is there. */
@@ -123,7 +116,6 @@ export const grants: Kind = {
     expires_at: time,
   },
   label: ({ company, credit, quantity }) => `${keysLabel(company)} ${String(quantity)} ${String(credit)}`,
-  batches: () => 1,
   // `nth` counts like grants in the file: a company that has as many like it already has this one
   prepare: (row, seen) => {
     const like = [keysText(row.company), row.credit, String(row.quantity), row.reason, row.expires_at]
@@ -132,13 +124,7 @@ export const grants: Kind = {
     seen.set(hash, nth)
     return { ...row, nth }
   },
-  write: (context, units) =>
-    eachByEntity(
-      context,
-      units,
-      ({ company }) => keysText(company),
-      row => writeGrant(context, row),
-    ),
+  ...byEntity('company', writeGrant),
 }
 
 async function writeGrant({ client, names, dryRun }: Context, row: Row): Promise<Outcome> {
@@ -192,16 +178,9 @@ export const subscriptions: Kind = {
     items: { type: 'json' },
   },
   label: ({ id }) => String(id),
-  batches: () => 1,
   joinedBy: ({ id }) => String(id),
   merge: (first, next) => ({ ...first, items: [...itemsOf(first), ...itemsOf(next)] }),
-  write: (context, units) =>
-    eachByEntity(
-      context,
-      units,
-      ({ company }) => keysText(company),
-      row => writeSubscription(context, row),
-    ),
+  ...byEntity('company', writeSubscription),
 }
 
 /** A product of a subscription, from one line. */
