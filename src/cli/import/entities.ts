@@ -180,9 +180,12 @@ function priced(plan: PlanDetail, member: string, row: Row): Priced {
   )
 }
 
+/** The base plan that was given to a company; null: it has the fallback plan, or none. */
+const heldPlan = ({ plan }: CompanyDetail) => (plan && plan.added_on !== null ? plan : null)
+
 function planChanges(had: CompanyDetail | null, { base, addOns }: WantedPlans): string[] {
   const changes: string[] = []
-  const held = had?.plan && had.plan.added_on !== null ? had.plan : null
+  const held = had && heldPlan(had)
   if (base !== undefined) {
     if ((held?.id ?? null) !== (base?.plan.id ?? null))
       changes.push(difference('plan', held?.name, base?.plan.name ?? null))
@@ -205,7 +208,7 @@ async function putPlans(
   { base, addOns }: WantedPlans,
   row: Row,
 ): Promise<void> {
-  const held = company.plan && company.plan.added_on !== null ? company.plan : null
+  const held = heldPlan(company)
   const body = {
     company_id: company.id,
     base_plan_id: base === undefined ? (held?.id ?? null) : (base?.plan.id ?? null),
