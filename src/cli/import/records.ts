@@ -53,26 +53,18 @@ async function writeOverride({ client, names, dryRun }: Context, row: Row): Prom
   } as Row
   const query = `company_id=${companyId}&feature_id=${feature.id}&without_expired=true&limit=1`
   const [had] = taken<CompanyOverride[]>(await client.attempt('GET', `/company-overrides?${query}`))
-  if (!had) {
-    if (!dryRun)
-      taken(
-        await client.attempt('POST', '/company-overrides', {
-          ...body,
-          company_id: companyId,
-          feature_id: feature.id,
-          note: row.note,
-        }),
-      )
-    return made
-  }
+  const changes = had ? overrideChanges(had, body) : []
+  const named = { ...body, company_id: companyId, feature_id: feature.id, note: row.note }
+  if (!dryRun && (!had || changes.length > 0)) taken(await client.attempt('PUT', '/company-overrides', named))
+  return had ? changedBy(changes) : made
+}
+
+function overrideChanges(had: CompanyOverride, body: Row): string[] {
   const shownAs: Readonly<Record<string, string>> = { credit_consumption_rate: 'consumption_rate' }
-  const changes = Object.entries(body).flatMap(([member, to]) => {
+  return Object.entries(body).flatMap(([member, to]) => {
     const from = (had as unknown as Row)[shownAs[member] ?? member] ?? null
     return to === undefined || from === (to ?? null) ? [] : [difference(member, from, to)]
   })
-  if (!dryRun && changes.length > 0)
-    taken(await client.attempt('PUT', `/company-overrides/${had.id}`, { ...body, note: row.note }))
-  return changedBy(changes)
 }
 
 async function overrideValue(
