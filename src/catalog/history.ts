@@ -116,7 +116,7 @@ export class DefinitionHistory {
   private async load(environmentId: string): Promise<Map<string, string>> {
     const rows = await this.sql<{ kind: string; id: string; md5: string | null }[]>`
       select distinct on (kind, id) kind, id, md5(def) as md5 from definition_history
-      where environment_id = ${environmentId} order by kind, id, version desc, place desc`
+      where environment_id = ${environmentId} order by kind, id, version desc`
     return new Map(rows.flatMap(({ kind, id, md5 }) => (md5 === null ? [] : [[`${kind} ${id}`, md5]])))
   }
 }
@@ -152,7 +152,7 @@ export async function definitionsAt(
   const rows = await sql<{ kind: string; id: string; def: string | null }[]>`
     select distinct on (kind, id) kind, id, def from definition_history
     where environment_id = ${environmentId} and version <= ${version}
-    order by kind, id, version desc, place`
+    order by kind, id, version desc`
   const all = new Map<string, Map<string, unknown>>()
   for (const { kind, id, def } of rows) {
     const of = all.get(kind) ?? new Map<string, unknown>()

@@ -20,7 +20,7 @@ export async function pruneHistory(sql: Sql, nowMs: number): Promise<void> {
     () => sql`
       delete from definition_history where place in (
         select place from (
-          select place, lead(place) over (partition by environment_id, kind, id order by version, place) as next
+          select place, lead(place) over (partition by environment_id, kind, id order by version) as next
           from definition_history where since_ms < ${untilMs}) as old
         where next is not null limit ${rowsAtOnce})`,
   )
