@@ -7,7 +7,7 @@ import { Client, targetOf } from './cli/client.js'
 import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
 import { importHelp } from './cli/import/help.js'
-import { importFile } from './cli/import.js'
+import { importFile, kinds } from './cli/import.js'
 import { type Exit, exit, Failure, type Io } from './cli/io.js'
 import { createKey, getLimits, listKeys, revokeKey, rollKey, setLimits, showPublishable } from './cli/keys.js'
 import { readConfig, refuseArguments } from './config.js'
@@ -131,14 +131,9 @@ reaching(program.command('import <file>'))
   )
   .option('--mapping <file>', 'YAML or JSON: which member comes from which column')
   .addOption(
-    new Option('--kind <kind>', 'what the file has, where no mapping says it').choices([
-      'companies',
-      'users',
-      'subscriptions',
-      'overrides',
-      'grants',
-      'events',
-    ]),
+    new Option('--kind <kind>', 'what the file has, where no mapping says it').choices(
+      kinds.map(({ name }) => name),
+    ),
   )
   .addOption(
     new Option('--format <format>', 'of the file; without it as its name ends').choices(['csv', 'ndjson']),
