@@ -2,7 +2,7 @@
 import type { CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
 import type { WriteReply } from '../../core/model/entity-state.js'
-import type { CompanyMessage } from '../../core/model/message.js'
+import type { CompanyMessage, ShownQuestion } from '../../core/model/message.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../../kit/call.js'
 import { type EntityCall, entityUnknown, isKnown, type Refusals } from '../../kit/entities.js'
@@ -32,7 +32,7 @@ import {
   readyUpsert,
   replyWhenShown,
 } from '../entities/write.js'
-import { companyDetails, companyPieces, type ShownWrite, shownWrite } from './read.js'
+import { companyDetails, companyPieces, shownWrite } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
 import { closestCompanies, closestMax, companySummaries } from './summaries.js'
 
@@ -181,18 +181,30 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
   status: 201,
 })
 
-/**
- * The answer to a write of a company. The audit log keeps what the write can change: entitlements, metrics and billing are
- * most of a company, and not of this change (source: decision). shown null: the caller wants the short answer.
- */
-async function written(shown: ShownWrite | null, reply: WriteReply): Promise<Answer> {
-  if (shown === null) return companyInShort(reply)
-  const { pieces, detail } = await shown.view(reply)
-  const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = detail
-  return { pieces, noted: { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } }
+interface Answering {
+  /** Part of the write's message. */
+  readonly shows: ShownQuestion
+  /** reply: of the write, when Postgres shows it. errors: not_found (404) when there is no company. */
+  readonly answer: (reply: WriteReply) => Answer | Promise<Answer>
 }
 
-const showing = (shown: ShownWrite | null) => (shown === null ? shortly : { shows: shown.shows })
+/**
+ * The answer to a write of a company, the short one where the caller prefers it. The audit log keeps what the write can
+ * change: entitlements, metrics and billing are most of a company, and not of this change (source: decision).
+ */
+function answering(call: EntityCall, companyId: string): Answering {
+  if (call.minimal === true) return { ...shortly, answer: companyInShort }
+  const { shows, view } = shownWrite(call, companyId)
+  return {
+    shows,
+    answer: async reply => {
+      const { pieces, detail } = await view(reply)
+      const { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits } = detail
+      const noted = { id, environment_id, name, created_at, updated_at, last_seen_at, keys, traits }
+      return { pieces, noted }
+    },
+  }
+}
 
 /**
  * Write a company and answer its detail.
@@ -209,7 +221,7 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     services.entities.release(target)
     throw basePlan.refused
   }
-  const shown = call.minimal === true ? null : shownWrite(call, target.id)
+  const { shows, answer } = answering(call, target.id)
   const message: CompanyMessage = {
     type: 'upsert',
     write,
@@ -217,9 +229,9 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
     preventRemap: body.prevent_key_remap === true,
     basePlanId: basePlan?.planId ?? null,
     basePlanPriceId: basePlan?.priceId ?? null,
-    ...showing(shown),
+    shows,
   }
-  return written(shown, await replyWhenShown(call, services.entities.ask(target, message, nowMs), refusals))
+  return answer(await replyWhenShown(call, services.entities.ask(target, message, nowMs), refusals))
 }
 
 interface BasePlan {
@@ -255,12 +267,9 @@ export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
     basePlanId: null,
     basePlanPriceId: null,
   }))
-  const shown = call.minimal === true ? null : shownWrite(call, target.id)
-  const asked = { ...message, ...showing(shown) } as CompanyMessage & typeof message
-  return written(
-    shown,
-    await replyWhenShown(call, call.services.entities.ask(target, asked, call.nowMs), refusals),
-  )
+  const { shows, answer } = answering(call, target.id)
+  const asked = { ...message, shows } as CompanyMessage & typeof message
+  return answer(await replyWhenShown(call, call.services.entities.ask(target, asked, call.nowMs), refusals))
 }
 
 /** GET /companies/lookup. source: CU-3, decision 15 */

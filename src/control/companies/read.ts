@@ -107,7 +107,7 @@ function joined(pieces: Pieces, figures: MarkedFigures | null): Uint8Array[] {
 }
 
 /** A write of a company whose reply has the company's outline, to be shown when the write is. */
-export interface ShownWrite {
+interface ShownWrite {
   /** Part of the write's message. */
   readonly shows: OutlineQuestion
   /**
