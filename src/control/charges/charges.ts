@@ -81,15 +81,8 @@ export async function chargesOf(
   return found.filter(one => one !== null)
 }
 
-/** The periods of a company, and the one that is asked for. */
-export function wantedPeriod(facts: BillingFacts, wanted: WantedPeriod, nowMs: number): BillingPeriod | null {
-  return wantedAmong(begunPeriods(facts, nowMs), wanted)
-}
-
-const begunPeriods = (facts: BillingFacts, nowMs: number): BillingPeriod[] =>
-  periodsOf(facts, nowMs).filter(one => one.startMs <= nowMs)
-
-function wantedAmong(periods: readonly BillingPeriod[], wanted: WantedPeriod): BillingPeriod | null {
+/** The period that is asked for, of those that have begun; null: the company has none such. */
+function wantedPeriod(periods: readonly BillingPeriod[], wanted: WantedPeriod): BillingPeriod | null {
   if (typeof wanted === 'number') return periods.find(one => one.startMs === wanted) ?? null
   const last = periods.at(-1) ?? null
   if (wanted === 'current') return last
@@ -102,8 +95,8 @@ async function chargesIn(
   wanted: WantedPeriod,
 ): Promise<CompanyCharges | null> {
   const { companyId } = facts
-  const periods = begunPeriods(facts, nowMs)
-  const period = wantedAmong(periods, wanted)
+  const periods = periodsOf(facts, nowMs).filter(one => one.startMs <= nowMs)
+  const period = wantedPeriod(periods, wanted)
   const startMs = period?.startMs ?? (typeof wanted === 'number' ? wanted : null)
   if (startMs === null) return null
   const beside = {
