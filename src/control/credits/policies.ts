@@ -8,7 +8,7 @@ import type { Call, Handler } from '../../kit/call.js'
 import { isKnown } from '../../kit/entities.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../../kit/query.js'
 import { isoTime } from '../../kit/time.js'
-import { whole } from '../../kit/unchanged.js'
+import { kept } from '../../kit/unchanged.js'
 import { scopeOf } from './handlers.js'
 import { countPolicyRows, listPolicyRows, requireCredit } from './store.js'
 
@@ -163,14 +163,12 @@ export const changePolicy: Handler<SpendPolicyUpdate> = async call => {
     const { label, max_per_draw: draw, max_spend: most, mode } = former
     const other = draw === null ? 'max_per_draw' : body.max_spend != null ? 'max_spend' : 'mode'
     if (body[other] != null) throw new ServiceError('value_invalid', `${other}: not of this policy`)
-    const numberOf = (text: string | null) => (text === null ? null : Number(text))
-    const said = whole(body, { label, max_per_draw: numberOf(draw), max_spend: numberOf(most), mode })
     const [row] = await tx<SpendPolicyRow[]>`
       update credit_spend_policies set ${tx({
-        label: said.label,
-        max_per_draw: draw === null ? null : said.max_per_draw === null ? draw : decimal(said.max_per_draw),
-        max_spend: draw !== null ? null : said.max_spend === null ? most : decimal(said.max_spend),
-        mode: draw !== null ? null : (said.mode ?? mode),
+        label: kept(body.label, label),
+        max_per_draw: body.max_per_draw == null ? draw : decimal(body.max_per_draw),
+        max_spend: body.max_spend == null ? most : decimal(body.max_spend),
+        mode: body.mode ?? mode,
         updated_at: new Date(services.clock.wall()),
       })} where id = ${former.id} returning *`
     return policyView(row!)
