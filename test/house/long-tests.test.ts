@@ -48,14 +48,29 @@ t.test('a run takes all files but these, with --all every one, and those that ar
     files.filter(file => !listed.includes(file)),
   )
   t.same(taken('--all'), files)
+  t.same(
+    taken('--with', listed[0]!),
+    files.filter(file => file === listed[0] || !listed.includes(file)),
+  )
   t.same(taken(listed[0]!), [listed[0]])
   const quick = taken('--without-stores')
   t.ok(quick.length > 50 && quick.every(file => files.includes(file) && !listed.includes(file)))
 })
 
-t.test('everything runs before a merge, by the setting that the page names', async t => {
+t.test('`npm test` runs before a merge, and everything by the command that the page names', async t => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   t.match(scripts, { test: 'tools/test', 'test:all': 'tools/test --all' })
-  t.match(read('.ci/run'), /^tools\/wire-on --suite /m)
-  t.match(read('tools/wire-on'), /if \(suite\) await run\('the suite', process\.execPath, \['--all'\]/)
+  const merge = read('.ci/run')
+  t.match(merge, /^tools\/wire-on --suite /m)
+  const named = [...merge.matchAll(/^ {2}(test\/\S+\.test\.ts)/gm)].map(([, file]) => file!)
+  t.ok(named.length > 0)
+  t.same(
+    named.filter(file => !listed.includes(file)),
+    [],
+    'files that npm test runs anyway',
+  )
+  t.match(
+    read('tools/wire-on'),
+    /if \(suite\) await run\('npm test', process\.execPath, \['--with', \.\.\.named\]/,
+  )
 })
