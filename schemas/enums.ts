@@ -272,6 +272,38 @@ export const migrationErrorCodes = [
 ] as const
 export type MigrationErrorCode = (typeof migrationErrorCodes)[number]
 
+/** Why a company is not moved to another plan, or not moved back. */
+export const planMoveReasons = [
+  'already_there',
+  'changed_since',
+  'company_deleted',
+  'incompatible_add_on',
+  'left_plan',
+  'no_price',
+  'not_assignable',
+  'not_paid',
+  'over_limit',
+  'provider_billed',
+  'version_gone',
+] as const
+export type PlanMoveReason = (typeof planMoveReasons)[number]
+
+export const planMoveKinds = ['move', 'revert'] as const
+export type PlanMoveKind = (typeof planMoveKinds)[number]
+
+export const planMoveStatuses = [
+  'cancelled',
+  'completed',
+  'failed',
+  'in_progress',
+  'paused',
+  'pending',
+] as const
+export type PlanMoveStatus = (typeof planMoveStatuses)[number]
+
+export const planMoveTimes = ['at_period_end', 'now', 'scheduled'] as const
+export type PlanMoveTime = (typeof planMoveTimes)[number]
+
 export const migrationProrationBehaviors = ['always_invoice', 'create_prorations', 'none'] as const
 export type MigrationProrationBehavior = (typeof migrationProrationBehaviors)[number]
 

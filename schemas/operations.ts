@@ -111,6 +111,7 @@ import type {
   PlanGroupDetail,
   PlanGroupUpdate,
 } from './plan-groups.js'
+import type { PlanMoveOperations } from './plan-move-operations.js'
 import type {
   BillingLinkedPlanCreate,
   CompanyPlansUpdate,
@@ -233,7 +234,8 @@ export interface Operations
     ConsoleOperations,
     CostOperations,
     CreditOperations,
-    ErasureOperations {
+    ErasureOperations,
+    PlanMoveOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }
   'GET /account-members/count': { id: 'countAccountMembers'; data: Count }
   'GET /account-members/{account_member_id}': { id: 'getAccountMember'; data: AccountMember }

@@ -28,6 +28,7 @@ import type { Feature } from './features.js'
 import type { FlagDetail } from './flags.js'
 import type { Keyed } from './keyed.js'
 import type { ApiKey } from './keys.js'
+import type { PreviewCompanyChange, PreviewTotals } from './plan-moves.js'
 import type {
   BillingLinkedResource,
   BillingPrice,
@@ -386,6 +387,8 @@ export interface PlanVersionMigration {
   feature_plan_rollout_id: string | null
   error: string | null
   next_due_at: string | null
+  /** While it is paused no company moves. */
+  paused_at: string | null
   started_at: string | null
   completed_at: string | null
   created_at: string
@@ -408,7 +411,7 @@ export interface PlanVersionCompanyMigration {
   updated_at: string
 }
 
-export interface PlanVersionMigrationPreviewCompany {
+export interface PlanVersionMigrationPreviewCompany extends PreviewCompanyChange {
   company_id: string
   plan_version_id_from: string | null
   has_billing_changes: boolean
@@ -421,4 +424,5 @@ export interface PlanVersionMigrationPreviewCompany {
 export interface PlanVersionMigrationPreview {
   companies: PlanVersionMigrationPreviewCompany[]
   has_billing_changes: boolean
+  totals: PreviewTotals
 }

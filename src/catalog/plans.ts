@@ -159,6 +159,13 @@ export function plansLoader(creditGrants?: PlanCreditGrantLoader) {
   }
 }
 
+/** A version as it would be if it were published now: for previews of a draft. */
+export async function draftDef(sql: Sql, plan: PlanRow, version: PlanVersionRow): Promise<PlanVersionDef> {
+  const entitlements = await sql<EntitlementRow[]>`
+    select * from plan_entitlements where plan_version_id = ${version.id} order by created_at, id`
+  return versionDef(plan, version, entitlements, [])
+}
+
 interface GroupRow {
   readonly initial_plan_id: string | null
   readonly fallback_plan_id: string | null

@@ -1,5 +1,5 @@
 // The defaults of bodies that have some: what follows from other members, empty lists, empty texts.
-import { type MigrationStrategy, prorationBehaviors } from '../../schemas/enums.js'
+import { type MigrationStrategy, type PlanMoveTime, prorationBehaviors } from '../../schemas/enums.js'
 import type { FeatureCreateRequestBody } from '../../schemas/features.js'
 import type { FlagCreateRequestBody } from '../../schemas/flags.js'
 
@@ -19,6 +19,9 @@ export const ofPublish = { migration_strategy: 'leave' as MigrationStrategy, exc
 
 /** POST /plan-version-migrations. */
 export const ofMigration = { strategy: 'immediate' as MigrationStrategy }
+
+/** POST /plan-moves and its preview. */
+export const ofMove = { when: 'now' as PlanMoveTime }
 
 /** POST /billing/credits. */
 export const ofCredit = { description: '', currency: 'usd' as const }

@@ -72,6 +72,7 @@ import {
 } from '../../schemas/members.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
 import { parsePlanGroupUpdate, parsePlanGroupWrite } from '../../schemas/plan-groups.js'
+import { parsePlanMoveCreate, parsePlanMoveRetry } from '../../schemas/plan-moves.js'
 import {
   parseBillingLinkedPlanCreate,
   parseCompanyPlansUpdate,
@@ -135,6 +136,8 @@ import { onCompany } from '../control/manage-plan/request.js'
 import * as trialEnd from '../control/manage-plan/trial-end.js'
 import * as members from '../control/members/handlers.js'
 import * as migrations from '../control/migrations/handlers.js'
+import * as moves from '../control/migrations/moves.js'
+import { previewQuery } from '../control/migrations/preview.js'
 import * as modelPrices from '../control/model-prices/handlers.js'
 import * as overrides from '../control/overrides/overrides.js'
 import * as overview from '../control/overview/handlers.js'
@@ -393,17 +396,31 @@ export const routes: readonly Route[] = [
   get('/plan-groups', { tagged: true, scope: 'read', query: planGroups.planGroupQuery, handle: planGroups.getPlanGroup }),
   post('/plan-groups', { scope: 'write', status: 201, body: filled(parsePlanGroupWrite, defaults.ofPlanGroup), handle: planGroups.createPlanGroup }),
   put('/plan-groups/:plan_group_id', { of: '/plan-groups', scope: 'write', body: parsePlanGroupUpdate, handle: planGroups.changePlanGroup }),
+  get('/plan-moves', { scope: 'read', query: moves.moveListQuery, handle: moves.listPlanMoves }),
+  post('/plan-moves', { scope: 'write', keyed: 'once', status: 201, body: filled(parsePlanMoveCreate, defaults.ofMove), handle: moves.createPlanMove }),
+  get('/plan-moves/count', { scope: 'read', query: moves.moveListQuery, handle: moves.countPlanMoves }),
+  post('/plan-moves/preview', { scope: 'read', safe: true, query: previewQuery, body: filled(parsePlanMoveCreate, defaults.ofMove), handle: moves.previewPlanMove }),
+  get('/plan-moves/:plan_move_id', { scope: 'read', handle: moves.getPlanMove }),
+  post('/plan-moves/:plan_move_id/cancel', { scope: 'write', keyed: 'once', handle: moves.cancelPlanMove }),
+  get('/plan-moves/:plan_move_id/companies', { scope: 'read', query: moves.moveCompaniesQuery, handle: moves.listPlanMoveCompanies }),
+  post('/plan-moves/:plan_move_id/pause', { scope: 'write', keyed: 'once', handle: moves.pausePlanMove }),
+  post('/plan-moves/:plan_move_id/resume', { scope: 'write', keyed: 'once', handle: moves.resumePlanMove }),
+  post('/plan-moves/:plan_move_id/retry', { scope: 'write', keyed: 'once', body: parsePlanMoveRetry, handle: moves.retryPlanMove }),
+  post('/plan-moves/:plan_move_id/revert', { scope: 'write', keyed: 'once', status: 201, handle: moves.revertPlanMove }),
   get('/plan-version-company-migrations', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.listCompanyMigrations }),
   get('/plan-version-company-migrations/count', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.countCompanyMigrations }),
   post('/plan-version-company-migrations/:plan_version_company_migration_id/retry', { scope: 'write', keyed: 'once', handle: migrations.retryCompanyMigration }),
   get('/plan-version-migrations', { scope: 'read', query: migrations.migrationListQuery, handle: migrations.listMigrations }),
   post('/plan-version-migrations', { scope: 'write', keyed: 'once', status: 201, body: filled(parseMigrationCreate, defaults.ofMigration), handle: migrations.createMigration }),
   get('/plan-version-migrations/count', { scope: 'read', query: migrations.migrationListQuery, handle: migrations.countMigrations }),
-  post('/plan-version-migrations/preview', { scope: 'read', safe: true, body: parseMigrationPreviewRequest, handle: migrations.previewMigration }),
+  post('/plan-version-migrations/preview', { scope: 'read', safe: true, query: previewQuery, body: parseMigrationPreviewRequest, handle: migrations.previewMigration }),
   get('/plan-version-migrations/:plan_version_migration_id', { scope: 'read', handle: migrations.getMigration }),
   post('/plan-version-migrations/:plan_version_migration_id/cancel', { scope: 'write', keyed: 'once', handle: migrations.cancelMigration }),
   post('/plan-version-migrations/:plan_version_migration_id/complete-now', { scope: 'write', keyed: 'once', body: parseMigrationCompleteNow, handle: migrations.completeMigrationNow }),
+  post('/plan-version-migrations/:plan_version_migration_id/pause', { scope: 'write', keyed: 'once', handle: migrations.pauseMigration }),
+  post('/plan-version-migrations/:plan_version_migration_id/resume', { scope: 'write', keyed: 'once', handle: migrations.resumeMigration }),
   post('/plan-version-migrations/:plan_version_migration_id/retry', { scope: 'write', keyed: 'once', body: parseMigrationRetry, handle: migrations.retryMigration }),
+  post('/plan-version-migrations/:plan_version_migration_id/revert', { scope: 'write', keyed: 'once', status: 201, handle: moves.revertMigration }),
   get('/plans', { scope: 'read', query: plans.planListQuery, handle: plans.listPlans }),
   post('/plans', { scope: 'write', keyed: 'once', status: 201, body: exactly(parsePlanCreate), handle: createPlan }),
   post('/plans/billing-linked', { scope: 'write', status: 201, body: exactly(parseBillingLinkedPlanCreate), handle: plans.putBillingLinkedPlan }),

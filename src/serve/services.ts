@@ -123,6 +123,7 @@ export async function openServices(
     shards,
     projections,
     now: id => clock.now(id),
+    fallbackPlanOf: id => (catalogs.ids().includes(id) ? catalogs.get(id).fallbackPlanId : null),
     knows: (id, planId, versionId) =>
       catalogs.ids().includes(id) &&
       catalogs

@@ -645,5 +645,7 @@ function planChangeRow(fact: Fact, change: PlanChangeRecord): Row {
     trial_status: change.trialStatus,
     trial_ends_at: timeOrNull(change.trialEndMs),
     created_at: time(change.atMs),
+    migration_id: change.migrationId ?? null,
+    moved: change.moved ?? null,
   }
 }

@@ -148,7 +148,7 @@ const holdColumns = `${changedHoldColumns}, environment_id text, company_id text
 const planChangeColumns = `id text, environment_id text, company_id text, action text, base_plan_action text,
   subscription_change_action text, actor_type text, api_key_id text, previous_plan_id text, previous_version_id text,
   plan_id text, version_id text, add_ons_added jsonb, add_ons_removed jsonb, trial_status text,
-  trial_ends_at timestamptz, created_at timestamptz`
+  trial_ends_at timestamptz, created_at timestamptz, migration_id text, moved jsonb`
 const planColumns = `company_id text, plan_id text, kind text, environment_id text, version_id text, price_id text,
   added_at timestamptz, trial_end_at timestamptz, trial_end_setting text, trial_status text`
 

@@ -738,6 +738,47 @@ export interface paths {
     parameters: {};
     put: operations["updatePlanGroup"];
   };
+  "/plan-moves": {
+    parameters: {};
+    get: operations["listPlanMoves"];
+    post: operations["createPlanMove"];
+  };
+  "/plan-moves/{plan_move_id}": {
+    parameters: {};
+    get: operations["getPlanMove"];
+  };
+  "/plan-moves/{plan_move_id}/cancel": {
+    parameters: {};
+    post: operations["cancelPlanMove"];
+  };
+  "/plan-moves/{plan_move_id}/companies": {
+    parameters: {};
+    get: operations["listPlanMoveCompanies"];
+  };
+  "/plan-moves/{plan_move_id}/pause": {
+    parameters: {};
+    post: operations["pausePlanMove"];
+  };
+  "/plan-moves/{plan_move_id}/resume": {
+    parameters: {};
+    post: operations["resumePlanMove"];
+  };
+  "/plan-moves/{plan_move_id}/retry": {
+    parameters: {};
+    post: operations["retryPlanMove"];
+  };
+  "/plan-moves/{plan_move_id}/revert": {
+    parameters: {};
+    post: operations["revertPlanMove"];
+  };
+  "/plan-moves/count": {
+    parameters: {};
+    get: operations["countPlanMoves"];
+  };
+  "/plan-moves/preview": {
+    parameters: {};
+    post: operations["previewPlanMove"];
+  };
   "/plan-version-company-migrations": {
     parameters: {};
     get: operations["listCompanyMigrations"];
@@ -767,9 +808,21 @@ export interface paths {
     parameters: {};
     post: operations["completeMigrationNow"];
   };
+  "/plan-version-migrations/{plan_version_migration_id}/pause": {
+    parameters: {};
+    post: operations["pauseMigration"];
+  };
+  "/plan-version-migrations/{plan_version_migration_id}/resume": {
+    parameters: {};
+    post: operations["resumeMigration"];
+  };
   "/plan-version-migrations/{plan_version_migration_id}/retry": {
     parameters: {};
     post: operations["retryMigration"];
+  };
+  "/plan-version-migrations/{plan_version_migration_id}/revert": {
+    parameters: {};
+    post: operations["revertMigration"];
   };
   "/plan-version-migrations/count": {
     parameters: {};
@@ -3091,6 +3144,12 @@ export interface components {
       issues: components["schemas"]["PlanIssue"][];
       skipped: components["schemas"]["SkippedEntitlement"][];
     };
+    EntitlementChange: {
+      after: components["schemas"]["EntitlementTerms"] | null;
+      before: components["schemas"]["EntitlementTerms"] | null;
+      feature_id: string;
+      feature_name: string;
+    };
     EntitlementCurrencyPrices: {
       currency: string;
       monthly_price?: components["schemas"]["BillingPriceView"];
@@ -3104,6 +3163,14 @@ export interface components {
     EntitlementsDuplicate: {
       source_plan_id: string;
       target_plan_id: string;
+    };
+    EntitlementTerms: {
+      consumption_rate: null | number;
+      credit_id: null | string;
+      limit: null | number;
+      metric_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      soft_limit: null | number;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
     };
     EntitlementTriggerConfig: {
       feature_id: string;
@@ -3371,6 +3438,11 @@ export interface components {
       trait_id: null | string;
       updated_at: string;
       usage_limit_trait_id: null | string;
+    };
+    FeatureCompanies: {
+      companies: number;
+      feature_id: string;
+      feature_name: string;
     };
     FeatureCompany: {
       access: boolean;
@@ -3834,6 +3906,12 @@ export interface components {
       id: string;
       name: string;
       updated_at: string;
+    };
+    LimitExceeded: {
+      feature_id: string;
+      feature_name: string;
+      limit: number;
+      usage: number;
     };
     LimitsUpdate: {
       limits?: components["schemas"]["Buckets"] | "off" | null;
@@ -4814,6 +4892,95 @@ export interface components {
       detail?: string;
       id?: string;
     };
+    PlanMove: {
+      cancelled_companies: number;
+      completed_at: null | string;
+      completed_companies: number;
+      created_at: string;
+      error: null | string;
+      failed_companies: number;
+      filter: components["schemas"]["PlanMoveFilter"] | null;
+      id: string;
+      kind: "move" | "revert";
+      next_due_at: null | string;
+      paused_at: null | string;
+      pending_companies: number;
+      plan_id: string;
+      plan_version_id: string;
+      price_id: null | string;
+      proration_behavior: "always_invoice" | "create_prorations" | "none" | null;
+      reverted_by_id: null | string;
+      reverts_id: null | string;
+      scheduled_at: null | string;
+      skipped_companies: number;
+      started_at: null | string;
+      status: "cancelled" | "completed" | "failed" | "in_progress" | "paused" | "pending";
+      total_companies: number;
+      updated_at: string;
+      when: "at_period_end" | "now" | "scheduled";
+    };
+    PlanMoveCompany: {
+      company_id: string;
+      company_name: string;
+      completed_at: null | string;
+      created_at: string;
+      id: string;
+      note: null | string;
+      plan_id_from: null | string;
+      plan_move_id: string;
+      plan_version_id_from: null | string;
+      plan_version_id_to: null | string;
+      reason: "already_there" | "changed_since" | "company_deleted" | "incompatible_add_on" | "left_plan" | "no_price" | "not_assignable" | "not_paid" | "over_limit" | "provider_billed" | "version_gone" | null;
+      scheduled_for: null | string;
+      started_at: null | string;
+      status: "cancelled" | "completed" | "failed" | "in_progress" | "pending" | "skipped";
+      updated_at: string;
+    };
+    PlanMoveCreateRequestBody: {
+      filter: components["schemas"]["PlanMoveFilter"];
+      idempotency_key?: null | string;
+      plan_id: string;
+      plan_version_id?: null | string;
+      price_id?: null | string;
+      proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
+      scheduled_at?: null | string;
+      when?: "at_period_end" | "now" | "scheduled" | null;
+    };
+    PlanMoveFilter: {
+      all?: boolean | null;
+      company_ids?: string[] | null;
+      excluded_company_ids?: string[] | null;
+      plan_ids?: string[] | null;
+      plan_version_ids?: string[] | null;
+      q?: null | string;
+      traits?: components["schemas"]["PlanMoveTrait"][] | null;
+      without_plan?: boolean | null;
+    };
+    PlanMovePreview: {
+      companies: components["schemas"]["PlanMovePreviewCompany"][];
+      totals: components["schemas"]["PreviewTotals"];
+    };
+    PlanMovePreviewCompany: {
+      company_id: string;
+      end_of_billing_period_at: null | string;
+      exceeded_limits: components["schemas"]["LimitExceeded"][];
+      failure_reason: "already_there" | "changed_since" | "company_deleted" | "incompatible_add_on" | "left_plan" | "no_price" | "not_assignable" | "not_paid" | "over_limit" | "provider_billed" | "version_gone" | null;
+      gains: components["schemas"]["EntitlementChange"][];
+      losses: components["schemas"]["EntitlementChange"][];
+      note: null | string;
+      plan_id_from: null | string;
+      plan_version_id_from: null | string;
+      prices: components["schemas"]["PriceChange"][];
+      would_fail: boolean;
+    };
+    PlanMoveRetry: {
+      idempotency_key?: null | string;
+      reasons?: ("already_there" | "changed_since" | "company_deleted" | "incompatible_add_on" | "left_plan" | "no_price" | "not_assignable" | "not_paid" | "over_limit" | "provider_billed" | "version_gone")[] | null;
+    };
+    PlanMoveTrait: {
+      name: string;
+      value: string;
+    };
     PlanPublishRequestBody: {
       activation_strategy?: "on_payment" | "on_publish" | null;
       address?: components["schemas"]["BillingAddress"] | null;
@@ -4905,6 +5072,7 @@ export interface components {
       feature_plan_rollout_id: null | string;
       id: string;
       next_due_at: null | string;
+      paused_at: null | string;
       plan_id: string;
       plan_version_id_from: null | string;
       plan_version_id_to: string;
@@ -4920,13 +5088,20 @@ export interface components {
     PlanVersionMigrationPreview: {
       companies: components["schemas"]["PlanVersionMigrationPreviewCompany"][];
       has_billing_changes: boolean;
+      totals: components["schemas"]["PreviewTotals"];
     };
     PlanVersionMigrationPreviewCompany: {
       company_id: string;
+      end_of_billing_period_at: null | string;
+      exceeded_limits: components["schemas"]["LimitExceeded"][];
+      failure_reason: "already_there" | "changed_since" | "company_deleted" | "incompatible_add_on" | "left_plan" | "no_price" | "not_assignable" | "not_paid" | "over_limit" | "provider_billed" | "version_gone" | null;
+      gains: components["schemas"]["EntitlementChange"][];
       has_billing_changes: boolean;
       has_custom_pricing: boolean;
+      losses: components["schemas"]["EntitlementChange"][];
       note: null | string;
       plan_version_id_from: null | string;
+      prices: components["schemas"]["PriceChange"][];
       will_update_subscription: boolean;
       would_fail: boolean;
     };
@@ -5050,7 +5225,31 @@ export interface components {
       trial_end: null | string;
       upcoming_invoice_line_items: components["schemas"]["PreviewLineItem"][];
     };
+    PreviewTotals: {
+      companies: number;
+      exceeding: number;
+      failures: {
+        companies: number;
+        reason: "already_there" | "changed_since" | "company_deleted" | "incompatible_add_on" | "left_plan" | "no_price" | "not_assignable" | "not_paid" | "over_limit" | "provider_billed" | "version_gone";
+      }[];
+      gaining: number;
+      gains: components["schemas"]["FeatureCompanies"][];
+      losing: number;
+      losses: components["schemas"]["FeatureCompanies"][];
+      price_changing: number;
+      prices: components["schemas"]["PriceChange"][];
+      strategies: components["schemas"]["StrategyOutcome"][];
+      truncated: boolean;
+      would_fail: number;
+      would_move: number;
+    };
     Price: string;
+    PriceChange: {
+      after: number;
+      before: number;
+      currency: string;
+      interval_months: number;
+    };
     PriceTierView: {
       flat_amount: null | number;
       per_unit_price: null | number;
@@ -5274,6 +5473,14 @@ export interface components {
       max_per_draw?: components["schemas"]["SpendBound"] | null;
       max_spend?: components["schemas"]["SpendBound"] | null;
       mode?: "hard" | "soft" | null;
+    };
+    StrategyOutcome: {
+      fails: number;
+      moves_now: number;
+      stays: number;
+      strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
+      waits: number;
+      waits_without_date: number;
     };
     SubscriptionCancel: {
       cancel_immediately?: boolean | null;
@@ -14511,6 +14718,443 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  listPlanMoves: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "paused" | "pending";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createPlanMove: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanMoveCreateRequestBody"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getPlanMove: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  cancelPlanMove: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listPlanMoveCompanies: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+        offset?: number;
+        q?: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "pending" | "skipped";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMoveCompany"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  pausePlanMove: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  resumePlanMove: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  retryPlanMove: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanMoveRetry"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  revertPlanMove: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_move_id: string;
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countPlanMoves: {
+    parameters: {
+      query?: {
+        cursor?: string;
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "paused" | "pending";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  previewPlanMove: {
+    parameters: {
+      query?: {
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanMoveCreateRequestBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMovePreview"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   listCompanyMigrations: {
     parameters: {
       query: {
@@ -14829,6 +15473,84 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
+  pauseMigration: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  resumeMigration: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
   retryMigration: {
     parameters: {
       header?: {
@@ -14856,6 +15578,45 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      202: components["responses"]["202"];
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  revertMigration: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanMove"];
             params: {
               [key: string]: unknown;
             };
@@ -14915,6 +15676,10 @@ export interface operations {
   };
   previewMigration: {
     parameters: {
+      query?: {
+        limit?: number;
+        offset?: number;
+      };
       header?: {
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };

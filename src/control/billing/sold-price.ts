@@ -5,7 +5,7 @@ import type {
   BillingProviderType,
   BillingTiersMode,
 } from '../../../schemas/enums.js'
-import { priceTiers, type StoredTier } from '../../catalog/prices.js'
+import { intervalOf, priceTiers, type StoredPrice, type StoredTier } from '../../catalog/prices.js'
 import { billedUnits, roundHalfUp, tieredAmount } from '../../core/pricing/price.js'
 import { decimalOf, multiply, parseDecimal } from '../../core/values/amount.js'
 import { type Quantity, readQuantity } from '../../core/values/quantity.js'
@@ -44,6 +44,26 @@ export function soldBy(row: BillingPriceRow, provider: BillingProviderType): Sol
     tiersMode: row.tiers_mode,
     usageType: row.usage_type,
     packageSize: row.package_size,
+  }
+}
+
+/** A SoldPrice from a price as its version or entitlement keeps it; null without a product. */
+export function soldAs(stored: StoredPrice): SoldPrice | null {
+  if (stored.product_id === null) return null
+  const { interval, interval_count: intervalCount } = intervalOf(stored.cadence)
+  return {
+    id: stored.id,
+    productId: stored.product_id,
+    provider: stored.provider_type,
+    currency: stored.currency,
+    interval,
+    intervalCount,
+    price: readQuantity(stored.price),
+    priceDecimal: stored.price_decimal,
+    tiers: stored.tiers,
+    tiersMode: stored.tiers_mode,
+    usageType: stored.usage_type,
+    packageSize: 1,
   }
 }
 

@@ -97,12 +97,12 @@ function pendingMigration(
   const migrations = schedule?.migrations ?? []
   const pending = migrations.find(one => one.planId === plan?.planId) ?? migrations[0]
   if (!pending) return {}
-  const to = planOf(catalog, pending.planId)
+  const to = planOf(catalog, pending.toPlanId ?? pending.planId)
   const effectiveAt = isoTimeOrNull(pending.effectiveAtMs)
   return {
     pending_migration: {
       migration_id: pending.migrationId,
-      to_plan_id: pending.planId,
+      to_plan_id: pending.toPlanId ?? pending.planId,
       to_plan_name: to?.name ?? pending.planId,
       to_plan_version_id: pending.versionId,
       to_plan_version_number: to?.versions.find(one => one.id === pending.versionId)?.version ?? null,

@@ -22,7 +22,7 @@ import { intervalMonths, type SubscriptionRow, subscriptionsOf } from '../billin
 import { isRunning } from '../billing/view.js'
 import { described } from '../companies/read.js'
 import { replyWhenShown } from '../entities/write.js'
-import { noPrice } from '../migrations/migrations.js'
+import { noPrice } from '../migrations/reasons.js'
 import { commitmentsOf, pricesOf, termsOf } from '../migrations/terms.js'
 import { findPlan, findVersion } from '../plan-versions/version-rows.js'
 import type {
@@ -388,7 +388,7 @@ async function amend(
     return
   }
   const terms = await termsOf(services.sql, plan.id, version.id)
-  const next = migratedPlans(state, { ...terms, planId: plan.id, versionId: version.id })
+  const next = migratedPlans(state, { ...terms, planId: plan.id, versionId: version.id }, call.nowMs)
   if (!before.waits && !(await isSoldAnew(services.sql, plan.id, state, next))) return
   const email = request.billing_email ?? null
   const days = request.days_until_due ?? daysUntilDue

@@ -3,14 +3,13 @@ import type { Sql } from 'postgres'
 import type { ManagePlanRequest, PlanSelection } from '../../../schemas/billing.js'
 import type { PlanType } from '../../../schemas/enums.js'
 import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
-import { cadenceMonths, intervalOf, leadingPrice, type StoredPrice } from '../../catalog/prices.js'
+import { cadenceMonths, leadingPrice, type StoredPrice } from '../../catalog/prices.js'
 import type { BoughtQuantity, PlanHolding } from '../../core/model/company-state.js'
 import type { CatalogData, PlanDef } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
-import { readQuantity } from '../../core/values/quantity.js'
 import { ServiceError } from '../../errors.js'
 import { among } from '../../kit/sql.js'
-import { monthsOf, type SoldPrice, soldBy } from '../billing/sold-price.js'
+import { monthsOf, type SoldPrice, soldAs, soldBy } from '../billing/sold-price.js'
 import { findPrice, productRows } from '../prices/rows.js'
 
 /** A selected plan or add-on with its version and price. */
@@ -215,22 +214,7 @@ async function soldPrice(
       (await productRows(sql, [row.product_id])).get(row.product_id)?.provider_type ?? 'native',
     )
   const stored = own.find(price => price.id === id)
-  if (!stored?.product_id) return null
-  const { interval, interval_count: intervalCount } = intervalOf(stored.cadence)
-  return {
-    id,
-    productId: stored.product_id,
-    provider: stored.provider_type,
-    currency: stored.currency,
-    interval,
-    intervalCount,
-    price: readQuantity(stored.price),
-    priceDecimal: stored.price_decimal,
-    tiers: stored.tiers,
-    tiersMode: stored.tiers_mode,
-    usageType: stored.usage_type,
-    packageSize: 1,
-  }
+  return stored === undefined ? null : soldAs(stored)
 }
 
 async function quantitiesOf(

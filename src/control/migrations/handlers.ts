@@ -1,6 +1,9 @@
-// Migrations of companies to another plan version: create, watch, complete early, cancel, retry (PB-20…24).
-import type { Sql } from 'postgres'
-import { planVersionCompanyMigrationStatuses, planVersionMigrationStatuses } from '../../../schemas/enums.js'
+// Migrations of companies to another plan version: preview, create, watch, pause, complete early, cancel, retry (PB-20…24).
+import {
+  type MigrationErrorCode,
+  planVersionCompanyMigrationStatuses,
+  planVersionMigrationStatuses,
+} from '../../../schemas/enums.js'
 import type {
   MigrationCompleteNow,
   MigrationCreate,
@@ -12,28 +15,19 @@ import type {
   PlanVersionMigrationPreviewCompany,
 } from '../../../schemas/plans.js'
 import { newId } from '../../account/ids.js'
-import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import type { MigrationTerms } from '../../core/model/company-state.js'
-import type { CompanyDescription } from '../../core/model/descriptions.js'
-import { lacksPrice, needsPayment } from '../../core/plans/plan.js'
-import { migratedPlans } from '../../core/plans/plan-change.js'
+import { draftDef, type PlanRow, type PlanVersionRow } from '../../catalog/plans.js'
+import type { PlanOutlook } from '../../core/company/outlook.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
-import { isKnown } from '../../kit/entities.js'
 import { oneOf, page, type QueryOf, query, required, string, text } from '../../kit/query.js'
 import { inTransaction } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
-import { described } from '../companies/read.js'
 import { findPlan, placeOf, unknownPlan, unknownVersion, versionsOf } from '../plan-versions/version-rows.js'
-import {
-  affected,
-  callOffPending,
-  insertMigration,
-  type NewMigration,
-  noPrice,
-  unpaid,
-} from './migrations.js'
-import { requireCompanies, scheduledAt, soon } from './run.js'
+import { withDates, withNextDate } from './dates.js'
+import { type PreviewQuery, previewedMax, previewOf } from './preview.js'
+import { reasonTexts } from './reasons.js'
+import { affected, callOffPending, insertMigration, type NewMigration } from './rows.js'
+import { recorded, requireCompanies, requireOpen, scheduledAt, soon } from './run.js'
 import {
   type CountedMigration,
   cancelPending,
@@ -45,8 +39,8 @@ import {
   listCompanyMigrationRows,
   listMigrationRows,
   type NamedCompanyMigration,
-  pendingCompanyMigrations,
   retryFailed,
+  setPaused,
 } from './store.js'
 import { termsOf } from './terms.js'
 
@@ -165,18 +159,15 @@ export const createMigration: Handler<MigrationCreate> = async call => {
   return { status: 201, data: await viewOf(call, row!) }
 }
 
-/** Most companies in a preview, and how many are asked at a time. source: decision */
-const previewMax = 1_000
-const atOnce = 32
-
 /**
- * POST /plan-version-migrations/preview: the companies it would move, and the change of their charges. The target may
- * be a draft.
+ * POST /plan-version-migrations/preview: the companies it would move, what each gains, loses, exceeds and pays, and the sum
+ * over all. The target may be a draft: then it is what a publish would do with each strategy.
  *
- * source  interface document. Computed by the migration's own code; drafts: decision.
+ * source  interface document; MI-1…5. Computed by the migration's own code; drafts: decision.
  */
-export const previewMigration: Handler<MigrationPreviewRequest> = async call => {
-  const { services, environment, body } = call
+export const previewMigration: Handler<MigrationPreviewRequest, PreviewQuery> = async call => {
+  const { services, environment, body, key } = call
+  const { sql } = services
   const { plan, to, from } = await aimOf(call, body, 'drafts too')
   await services.projections.barrier('postgres')
   const affecting = {
@@ -188,66 +179,57 @@ export const previewMigration: Handler<MigrationPreviewRequest> = async call => 
     company_ids: body.company_ids ?? null,
     excluded_company_ids: [],
   } as const
-  const [rows, terms] = await Promise.all([
-    affected(services.sql, affecting, '', previewMax),
-    termsOf(services.sql, plan.id, to.id),
+  const [rows, terms, draft] = await Promise.all([
+    affected(sql, affecting, '', previewedMax + 1),
+    termsOf(sql, plan.id, to.id),
+    to.status === 'draft' ? draftDef(sql, plan, to) : null,
   ])
-  const companies: PlanVersionMigrationPreviewCompany[] = []
-  for (let i = 0; i < rows.length; i += atOnce)
-    companies.push(
-      ...(await Promise.all(
-        rows.slice(i, i + atOnce).map(async row => ({
-          company_id: row.company_id,
-          plan_version_id_from: row.version_id,
-          has_custom_pricing: plan.company_id !== null,
-          ...(await billingChanges(call, row.company_id, { ...terms, planId: plan.id, versionId: to.id })),
-        })),
-      )),
-    )
+  const { companies, totals } = await previewOf(call, {
+    companies: rows.slice(0, previewedMax),
+    truncated: rows.length > previewedMax,
+    wanted: new Map([
+      [
+        plan.id,
+        {
+          type: 'migrate_plan',
+          migrationId: '',
+          planId: plan.id,
+          versionId: to.id,
+          fromVersionIds: null,
+          when: 'now',
+          ...terms,
+          cause: { action: 'plan_version_migration', actorType: 'api_key', apiKeyId: key.id },
+        },
+      ],
+    ]),
+    versionId: to.id,
+    draft,
+  })
+  const shown = companies.map(({ company, outlook, paymentChanges, ...changes }) => {
+    const moves = outlook.outcome === 'completed'
+    return {
+      company_id: company.company_id,
+      plan_version_id_from: company.version_id,
+      has_custom_pricing: plan.company_id !== null,
+      has_billing_changes: moves && (paymentChanges || outlook.priceBefore !== outlook.priceAfter),
+      will_update_subscription: moves && paymentChanges,
+      would_fail: outlook.outcome === 'failed',
+      note: noteOf(outlook),
+      ...changes,
+    } satisfies PlanVersionMigrationPreviewCompany
+  })
   const data: PlanVersionMigrationPreview = {
-    companies,
-    has_billing_changes: companies.some(company => company.has_billing_changes),
+    companies: shown,
+    has_billing_changes: shown.some(company => company.has_billing_changes) || totals.price_changing > 0,
+    totals,
   }
   return { data }
 }
 
-/** The change of one company's charges by a migration. */
-async function billingChanges(
-  call: Call<unknown, unknown>,
-  companyId: string,
-  terms: MigrationTerms & { readonly planId: string },
-): Promise<
-  Pick<
-    PlanVersionMigrationPreviewCompany,
-    'has_billing_changes' | 'note' | 'will_update_subscription' | 'would_fail'
-  >
-> {
-  const { services, environment, nowMs } = call
-  const { reply } = await services.shards.ask<CompanyDescription | null>(
-    'c',
-    environment.id,
-    companyId,
-    { type: 'describe' },
-    nowMs,
-  )
-  const unchanged = { has_billing_changes: false, will_update_subscription: false }
-  if (!reply) return { ...unchanged, would_fail: false, note: null }
-  const { state } = reply
-  if (lacksPrice(state, terms)) return { ...unchanged, would_fail: true, note: noPrice }
-  if (needsPayment(state, terms)) return { ...unchanged, would_fail: true, note: unpaid }
-  const next = migratedPlans(state, terms)
-  const of = ({ plan, addOns }: Pick<typeof state, 'plan' | 'addOns'>) =>
-    [plan, ...addOns].find(held => held?.planId === terms.planId)
-  const held = of(state)
-  const updates = next.subscriptions.length > 0
-  const billedBy = state.subscriptions.find(({ id }) => id === held?.subscriptionId)
-  const elsewhere = billedBy !== undefined && billedBy.anchorMs == null
-  return {
-    has_billing_changes: updates || held?.priceId !== of(next)?.priceId,
-    will_update_subscription: updates,
-    would_fail: false,
-    note: elsewhere ? 'A provider bills the subscription; its price is changed there' : null,
-  }
+/** A failure in words, or what has to be done elsewhere. */
+export function noteOf({ outcome, reason, billedElsewhere }: PlanOutlook): string | null {
+  if (outcome !== 'completed') return reason && reasonTexts[reason]
+  return billedElsewhere ? 'A provider bills the subscription; its price is changed there' : null
 }
 
 /**
@@ -263,18 +245,40 @@ export const cancelMigration: Handler = async call => {
   return shown(call)
 }
 
-/** Run a change together with its audit row in one transaction. */
-function recorded<T>(call: Call<unknown, unknown>, work: (tx: Sql) => Promise<T>): Promise<T> {
-  return inTransaction(call.services.sql, async tx => {
-    const result = await work(tx)
-    await call.record?.(tx)
-    return result
-  })
+/**
+ * POST /plan-version-migrations/{id}/pause: companies not moved yet stay until it is resumed.
+ *
+ * errors  400 for a migration that has ended, or is paused.
+ * source  MI-20, MI-21.
+ */
+export const pauseMigration: Handler = async call => {
+  const row = await migrationOf(call)
+  await pause(call, row)
+  return shown(call)
 }
 
-function requireOpen(row: CountedMigration): void {
-  if (row.status !== 'pending' && row.status !== 'in_progress')
-    throw new ServiceError('state_conflict', `The migration is ${row.status}`)
+/** POST /plan-version-migrations/{id}/resume. Errors: 400 for one that is not paused. */
+export const resumeMigration: Handler = async call => {
+  const row = await migrationOf(call)
+  await resume(call, row)
+  return shown(call)
+}
+
+/** Hold a migration or move. */
+export async function pause(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
+  requireOpen(row)
+  if (row.paused_at !== null) throw new ServiceError('state_conflict', 'It is paused already')
+  const now = new Date(call.nowMs)
+  await recorded(call, tx => setPaused(tx, row.id, now, now))
+  await soon(call, row.id)
+}
+
+/** Let a migration or move go on. */
+export async function resume(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
+  requireOpen(row)
+  if (row.paused_at === null) throw new ServiceError('state_conflict', 'It is not paused')
+  await recorded(call, tx => setPaused(tx, row.id, null, new Date(call.nowMs)))
+  await soon(call, row.id)
 }
 
 /** POST /plan-version-migrations/{id}/complete-now: runs at once what waits for a date. */
@@ -315,27 +319,6 @@ export const listCompanyMigrations: Handler<undefined, CompanyMigrationListQuery
   return { data: (await withDates(call, rows)).map(companyMigrationView) }
 }
 
-/** Rows with the dates that follow from each company's subscription as it is now (PB-21, N1). */
-async function withDates(
-  call: Call<unknown, unknown>,
-  rows: readonly NamedCompanyMigration[],
-): Promise<readonly NamedCompanyMigration[]> {
-  const dated = [...rows]
-  for (let i = 0; i < rows.length; i += atOnce)
-    await Promise.all(
-      rows.slice(i, i + atOnce).map(async (row, j) => {
-        const waits = row.status === 'pending' && row.agreed && row.strategy === 'end_of_billing_period'
-        if (!waits || !isKnown(call, 'company', row.company_id)) return
-        const { schedule } = (await described(call, row.company_id)).state
-        const agreed = schedule?.migrations.find(one => one.migrationId === row.migration_id)
-        if (agreed) dated[i + j] = { ...row, due_at: dateOrNull(agreed.effectiveAtMs) }
-      }),
-    )
-  return dated
-}
-
-const dateOrNull = (ms: number | null) => (ms === null ? null : new Date(ms))
-
 /** GET /plan-version-company-migrations/count. */
 export const countCompanyMigrations: Handler<undefined, CompanyMigrationListQuery> = async call => ({
   data: { count: await countCompanyMigrationRows(call.services.sql, call.environment.id, call.query) },
@@ -359,22 +342,8 @@ export const retryCompanyMigration: Handler = async call => {
   return { data: companyMigrationView((await findCompanyMigration(services.sql, environment.id, id))!) }
 }
 
-/** Companies that are asked for their date when a migration is shown; further ones count with the date told last. */
-const datedMax = 100
-
-/**
- * A migration with the next of its dates, as they follow from the companies' subscriptions now (PB-21, N1). The
- * companies with the earliest dates told are asked, at most so many.
- */
 async function viewOf(call: Call<unknown, unknown>, row: CountedMigration): Promise<PlanVersionMigration> {
-  const waits = row.status === 'pending' || row.status === 'in_progress'
-  if (!waits || row.strategy !== 'end_of_billing_period') return migrationView(row)
-  const { sql } = call.services
-  const rows = await pendingCompanyMigrations(sql, row.id, datedMax + 1)
-  const dated = await withDates(call, rows.slice(0, datedMax))
-  const dates = [...dated, ...rows.slice(datedMax)].flatMap(({ due_at }) => due_at ?? [])
-  const next = dates.length === 0 ? null : new Date(Math.min(...dates.map(date => date.getTime())))
-  return migrationView({ ...row, next_due_at: next })
+  return migrationView(await withNextDate(call, row))
 }
 
 function migrationView(row: CountedMigration): PlanVersionMigration {
@@ -383,8 +352,8 @@ function migrationView(row: CountedMigration): PlanVersionMigration {
     id: row.id,
     plan_id: row.plan_id,
     plan_version_id_to: row.plan_version_id_to,
-    plan_version_id_from: from.length === 1 ? from[0]! : null,
-    plan_version_ids_from: [...from],
+    plan_version_id_from: from?.length === 1 ? from[0]! : null,
+    plan_version_ids_from: [...(from ?? [])],
     strategy: row.strategy,
     proration_behavior: row.proration_behavior,
     status: row.status,
@@ -396,6 +365,7 @@ function migrationView(row: CountedMigration): PlanVersionMigration {
     feature_plan_rollout_id: null,
     error: row.error,
     next_due_at: isoTimeOrNull(row.next_due_at?.getTime()),
+    paused_at: isoTimeOrNull(row.paused_at?.getTime()),
     started_at: isoTimeOrNull(row.started_at?.getTime()),
     completed_at: isoTimeOrNull(row.completed_at?.getTime()),
     created_at: isoTime(row.created_at.getTime()),
@@ -414,7 +384,7 @@ function companyMigrationView(row: NamedCompanyMigration): PlanVersionCompanyMig
     status: row.status,
     scheduled_for: waits ? isoTimeOrNull(row.due_at?.getTime()) : null,
     error: row.error,
-    error_code: row.error_code,
+    error_code: row.error_code as MigrationErrorCode | null,
     started_at: isoTimeOrNull(row.started_at?.getTime()),
     completed_at: isoTimeOrNull(row.completed_at?.getTime()),
     created_at: isoTime(row.created_at.getTime()),

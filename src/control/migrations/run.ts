@@ -1,10 +1,13 @@
 // Starts a migration for a request, and waits some seconds for it.
+import type { Sql } from 'postgres'
 import type { MigrationStrategy } from '../../../schemas/enums.js'
 import { addMonthsClamped } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import type { Call } from '../../kit/call.js'
 import { isKnown } from '../../kit/entities.js'
+import { inTransaction } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
+import type { MigrationRow } from './rows.js'
 
 const monthsAhead = 24
 
@@ -18,14 +21,15 @@ export function scheduledAt(
   strategy: MigrationStrategy,
   requested: string | null,
   nowMs: number,
+  member = 'migration_scheduled_at',
 ): number | null {
-  const refuse = (why: string) => new ServiceError('value_invalid', `migration_scheduled_at: ${why}`)
+  const refuse = (why: string) => new ServiceError('value_invalid', `${member}: ${why}`)
   if (strategy !== 'scheduled') {
     if (requested !== null) throw refuse('only for the strategy scheduled')
     return null
   }
   if (requested === null) throw refuse('required for the strategy scheduled')
-  const atMs = requireTime(requested, 'migration_scheduled_at')
+  const atMs = requireTime(requested, member)
   if (atMs <= nowMs) throw refuse('must be in the future')
   if (atMs > addMonthsClamped(nowMs, monthsAhead)) throw refuse('at most two years ahead')
   return atMs
@@ -39,6 +43,21 @@ export function requireCompanies(
 ): void {
   const unknown = ids?.find(id => !isKnown(call, 'company', id))
   if (unknown !== undefined) throw new ServiceError('not_found', `${member}: no company ${unknown}`)
+}
+
+/** Run a change together with its audit row in one transaction. */
+export function recorded<T>(call: Call<unknown, unknown>, work: (tx: Sql) => Promise<T>): Promise<T> {
+  return inTransaction(call.services.sql, async tx => {
+    const result = await work(tx)
+    await call.record?.(tx)
+    return result
+  })
+}
+
+/** Throws 400 for a migration or move that has ended. */
+export function requireOpen({ kind, status }: Pick<MigrationRow, 'kind' | 'status'>): void {
+  if (status !== 'pending' && status !== 'in_progress')
+    throw new ServiceError('state_conflict', `The ${kind} is ${status}`)
 }
 
 /** Longest wait of a request for its migration, which continues afterwards. source: decision */

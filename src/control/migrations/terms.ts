@@ -2,14 +2,22 @@
 import type { Sql } from 'postgres'
 import { cadenceMonths, cadences, nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import type { Commitment, MigrationTerms } from '../../core/model/company-state.js'
+import type { MigrationWanted } from '../../core/model/plan-messages.js'
+import { goTogether } from '../plan-groups/add-on-compatibility.js'
+import { groupSettings } from '../plan-groups/settings.js'
 
 /** For every company alike. */
 export type SoldTerms = Required<
   Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments'>
 >
 
+/** Terms of one plan that companies leave, for every company alike. */
+export type MoveTerms = SoldTerms &
+  Pick<MigrationWanted, 'toPlanId' | 'isPaid' | 'incompatible' | 'withinLimits'>
+
 interface VersionPrices {
   readonly id: string
+  readonly plan_id: string
   readonly environment_id: string
   readonly prices: readonly StoredPrice[]
   readonly billing_product_id: string | null
@@ -36,11 +44,67 @@ interface SoldInAdvance {
  * source  EN-35, EN-97, PB-43, N6.
  */
 export async function termsOf(sql: Sql, planId: string, versionId: string): Promise<SoldTerms> {
-  const versions = await sql<VersionPrices[]>`
-    select v.id, v.environment_id, v.prices, v.billing_product_id, v.charge_type, v.currency, p.company_id
-    from plan_versions v join plans p on p.id = v.plan_id where v.plan_id = ${planId}`
-  const to = versions.find(version => version.id === versionId)
-  if (!to) return { priceIds: {}, productIds: {}, ended: [], unsold: [], unpaidFrom: [], commitments: [] }
+  const { isPaid: _, ...terms } = await soldTerms(sql, planId, { planId, versionId, priceId: null })
+  return terms
+}
+
+/** The aim of a move from one plan. `priceId`: the price to be paid; null: the one of the same currency and interval. */
+interface MoveFrom {
+  readonly environmentId: string
+  /** '': no plan. */
+  readonly planId: string
+  readonly toPlanId: string
+  readonly versionId: string
+  readonly priceId: string | null
+}
+
+/**
+ * The terms of a move from a plan to a version of another.
+ *
+ * source  MI-13, MI-15; as `termsOf`.
+ */
+export async function moveTerms(
+  sql: Sql,
+  { environmentId, planId, toPlanId, versionId, priceId }: MoveFrom,
+): Promise<MoveTerms> {
+  const [terms, settings] = await Promise.all([
+    soldTerms(sql, planId, { planId: toPlanId, versionId, priceId }),
+    groupSettings(sql, environmentId),
+  ])
+  const addOns = await sql<{ id: string }[]>`
+    select p.id from plans p join environments e on e.account_id = p.account_id
+    where e.id = ${environmentId} and p.plan_type = 'add_on' and p.deleted_at is null`
+  const incompatible = addOns
+    .map(({ id }) => id)
+    .filter(id => !goTogether(settings.add_on_compatibilities ?? [], id, toPlanId))
+  return {
+    ...terms,
+    commitments: [],
+    toPlanId,
+    incompatible,
+    withinLimits: settings.prevent_downgrades_when_over_limit === true,
+  }
+}
+
+/** A version that companies come to, and the price of it that they pay; null: as they pay now. */
+interface SoldAim {
+  readonly planId: string
+  readonly versionId: string
+  readonly priceId: string | null
+}
+
+async function soldTerms(
+  sql: Sql,
+  planId: string,
+  { planId: toPlanId, versionId, priceId }: SoldAim,
+): Promise<SoldTerms & { readonly isPaid: boolean }> {
+  const rows = await sql<VersionPrices[]>`
+    select v.id, v.plan_id, v.environment_id, v.prices, v.billing_product_id, v.charge_type, v.currency, p.company_id
+    from plan_versions v join plans p on p.id = v.plan_id where v.plan_id in (${planId}, ${toPlanId})`
+  const versions = rows.filter(version => version.plan_id === planId || version.id === versionId)
+  const found = versions.find(version => version.id === versionId)
+  if (!found) return { priceIds: {}, productIds: {}, ended: [], unsold: [], unpaidFrom: [], commitments: [], isPaid: false }
+  const to = { ...found, prices: found.prices.filter(({ id }) => priceId === null || id === priceId) }
   const sold = await sql<SoldInAdvance[]>`
     select e.plan_version_id, e.feature_id, e.prices, t.name as trait, e.usage_quantity as quantity
     from plan_entitlements e left join trait_definitions t on t.id = e.value_trait_id
@@ -48,14 +112,14 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
     order by t.name`
   const ofTo = sold.filter(one => one.plan_version_id === to.id)
   const sales = [...to.prices, ...ofTo.flatMap(({ prices }) => prices)]
-  const productOf = (featureId: string | null) => nativeProductId(to.environment_id, planId, featureId)
+  const productOf = (featureId: string | null) => nativeProductId(to.environment_id, toPlanId, featureId)
   const productIds = {
     // those that a publish will give to the prices of a draft
     ...Object.fromEntries(to.prices.map(({ id }) => [id, productOf(null)])),
     ...Object.fromEntries(ofTo.flatMap(one => one.prices.map(({ id }) => [id, productOf(one.feature_id)]))),
     ...(await productsOf(sql, sales)),
   }
-  const planPrices = versions.flatMap(({ prices }) => prices)
+  const planPrices = versions.filter(version => version.plan_id === planId).flatMap(({ prices }) => prices)
   const priceIds = successors(planPrices, to.prices)
   const isSold = sells(to)
   const ended = isSold ? [] : [...planPrices]
@@ -76,6 +140,7 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
     // the publish of a custom plan bills its company
     unpaidFrom:
       to.company_id === null && costs(to) ? versions.filter(one => !costs(one)).map(({ id }) => id) : [],
+    isPaid: isSold,
     commitments:
       to.company_id === null
         ? []

@@ -4,6 +4,21 @@ import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
 import { ServiceError } from '../../errors.js'
 
+/** Whether an add-on and a base plan allow each other. */
+export function goTogether(
+  compatibilities: readonly CompatiblePlans[],
+  addOnId: string,
+  basePlanId: string,
+): boolean {
+  const allows = (source: string, other: string): boolean => {
+    const named = compatibilities
+      .filter(one => one.source_plan_id === source)
+      .flatMap(one => one.compatible_plan_ids)
+    return named.length === 0 || named.includes(other)
+  }
+  return allows(addOnId, basePlanId) && allows(basePlanId, addOnId)
+}
+
 /**
  * Refuse add-ons that are incompatible with the base plan.
  *
@@ -22,17 +37,11 @@ export function requireCompatible(
   member: 'add_on_selections' | 'add_on_ids',
 ): void {
   const base = basePlanId ?? fallbackPlanId
-  const allows = (source: string, other: string): boolean => {
-    const named = compatibilities
-      .filter(one => one.source_plan_id === source)
-      .flatMap(one => one.compatible_plan_ids)
-    return named.length === 0 || named.includes(other)
-  }
   // a company that falls back keeps its add-ons, else it could not leave its plan
   const stays = basePlanId === null || basePlanId === state.plan?.planId
   const held = new Set(stays ? state.addOns.map(({ planId }) => planId) : [])
   for (const addOnId of addOnIds) {
-    if (base === null || held.has(addOnId) || (allows(addOnId, base) && allows(base, addOnId))) continue
+    if (base === null || held.has(addOnId) || goTogether(compatibilities, addOnId, base)) continue
     const nameOf = (id: string) => plans.find(plan => plan.id === id)?.name ?? id
     throw new ServiceError('state_conflict', `${member}: ${nameOf(addOnId)} does not go with ${nameOf(base)}`)
   }

@@ -15,7 +15,7 @@ import { companiesOn, type PlanPart, pendingMovesTo } from '../account/pending-u
 import { versionView } from '../entitlements/view.js'
 import { withEventsInside } from '../features/event-summaries.js'
 import type { Outlook } from '../flags/view.js'
-import { abandonMigrations } from '../migrations/migrations.js'
+import { abandonMigrations } from '../migrations/rows.js'
 import { soon } from '../migrations/run.js'
 import {
   ensureDraft,

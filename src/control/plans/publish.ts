@@ -6,7 +6,7 @@ import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { versionView } from '../entitlements/view.js'
-import { affected, callOffOlder, insertMigration, type NewMigration } from '../migrations/migrations.js'
+import { affected, callOffOlder, insertMigration, type NewMigration } from '../migrations/rows.js'
 import { requireCompanies, scheduledAt, soon } from '../migrations/run.js'
 import {
   findPlan,

@@ -6,7 +6,7 @@ import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
 import { asJson } from '../../kit/sql.js'
 import { entitledName } from '../entitlements/view.js'
-import { abandonMigrations } from '../migrations/migrations.js'
+import { abandonMigrations } from '../migrations/rows.js'
 import { mintPrices, mintProduct } from '../prices/mint.js'
 
 /**

@@ -5,18 +5,21 @@ import { decideCredit } from '../credits/account.js'
 import { archive } from '../credits/balance.js'
 import { applyCredit, copyAccount } from '../credits/ledger.js'
 import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../live/company-accounts.js'
+import { exceededLimits } from '../live/feature.js'
+import { LiveCompany } from '../live/live-company.js'
 import { type CreditEffect, emptyAccount } from '../model/account-state.js'
 import type { Company, PlanHolding } from '../model/company-state.js'
 import { Counters } from '../model/counters.js'
 import type { PlanVersionDef } from '../model/definitions.js'
 import type { WriteReply } from '../model/entity-state.js'
 import type { CompanyMessage, Decision, Effect, EntityWrite } from '../model/message.js'
-import type { PlansManaged } from '../model/plan-messages.js'
+import type { MigrationReply, MigrationWanted, PlanMessage, PlansManaged } from '../model/plan-messages.js'
 import type { AcceptedEvent, Refusal } from '../model/requests.js'
 import { holding, holdingOf } from '../plans/holding.js'
 import { decideManaged } from '../plans/manage.js'
 import { cycleOf } from '../plans/plan.js'
-import { decidePlans, planEffects } from '../plans/plan-change.js'
+import { decidePlans } from '../plans/plan-change.js'
+import { planEffects } from '../plans/plan-effects.js'
 import { changesPaidSeats, decidedWithSeats, withoutPaidSeats } from '../plans/seats.js'
 import { decideSubscriptions } from '../plans/subscription.js'
 import { decidedWithPayment } from '../plans/unheld.js'
@@ -151,18 +154,15 @@ export function decideCompany(
         effects: limit === company.overdraftLimit ? [] : [{ t: 'overdraft_limit', limit }],
       }
     }
-    case 'change_plans':
     case 'migrate_plan':
+      if (company.exists && message.withinLimits === true && exceeds(company, catalog, message, nowMs))
+        return { reply: overLimit, effects: [] }
+      return planned(company, catalog, message, nowMs)
+    case 'change_plans':
+    case 'restore_plan':
     case 'cancel_migration':
     case 'settle':
-      return company.exists
-        ? decidedWithSeats(
-            company,
-            catalog,
-            decidedWithPayment(company, catalog, decidePlans(company, catalog, message, nowMs), nowMs),
-            nowMs,
-          )
-        : { refused: 'not_found' }
+      return planned(company, catalog, message, nowMs)
     case 'manage_plan':
       return company.exists
         ? decidedWithSeats(company, catalog, managed(company, catalog, message, nowMs), nowMs)
@@ -204,6 +204,36 @@ export function decideCompany(
       return decideCredit(creditContext(company, catalog, userId, nowMs), message, nowMs)
     }
   }
+}
+
+/** A change of plans, with the end of payments and quantities that it leaves without a plan. */
+function planned(company: Company, catalog: Catalog, message: PlanMessage, nowMs: number): Decision {
+  if (!company.exists) return { refused: 'not_found' }
+  const decided = decidePlans(company, catalog, message, nowMs)
+  return decidedWithSeats(company, catalog, decidedWithPayment(company, catalog, decided, nowMs), nowMs)
+}
+
+const overLimit: MigrationReply = {
+  outcome: 'failed',
+  reason: 'over_limit',
+  fromVersionId: null,
+  effectiveAtMs: null,
+}
+
+/** Whether a company would use more than a move at once would allow it (EN-87). */
+function exceeds(company: Company, catalog: Catalog, message: MigrationWanted, nowMs: number): boolean {
+  const decided = planned(company, catalog, { ...message, when: 'now' }, nowMs)
+  if ('refused' in decided || !decided.effects.some(effect => effect.t === 'plan_changed')) return false
+  return (
+    exceededLimits(new LiveCompany(withEffects(company, decided.effects, nowMs), catalog, nowMs)).length > 0
+  )
+}
+
+/** A company as it is after these effects, which are none of counters and credits. */
+export function withEffects(company: Company, effects: readonly Effect[], nowMs: number): Company {
+  const after = { ...company, traits: company.traits.copy() }
+  for (const effect of effects) if (!isCreditEffect(effect)) apply(after, effect, nowMs)
+  return after
 }
 
 /** A managed change with the credits bought by it: everything or nothing (PB-34). */

@@ -129,6 +129,27 @@ export function featureUsages(
   return rows
 }
 
+/** A limited feature of which a company uses more than it may. */
+export interface ExceededLimit {
+  readonly featureId: string
+  readonly usage: Quantity
+  readonly limit: Quantity
+}
+
+/** The features whose use is beyond their limit. source: EN-87, over the limit means usage > limit */
+export function exceededLimits(company: LiveCompany): ExceededLimit[] {
+  const exceeded: ExceededLimit[] = []
+  for (const feature of company.catalog.features) {
+    const entitlement = resolveEntitlement(company, feature)
+    if (entitlement === null) continue
+    const limit = limitOf(entitlement, company)
+    const usage = limit === null ? null : usageOf(entitlement, company)
+    if (limit !== null && usage !== null && usage > limit)
+      exceeded.push({ featureId: feature.def.id, usage, limit })
+  }
+  return exceeded
+}
+
 function isNegative(company: LiveCompany, feature: CompiledFeature): boolean {
   return resolveEntitlement(company, feature)?.def.valueBool !== true
 }

@@ -113,6 +113,23 @@ export interface PlanChangeCause {
   readonly apiKeyId: string | null
   /** Effect on the subscription, for changes between billed plans (PB-32). */
   readonly subscriptionAction?: PlanChangeSubscriptionAction | null
+  /** The migration or move that makes it: the record names it (MI-12). */
+  readonly migrationId?: string
+}
+
+/** What a migration or move changed of a company: the way back (MI-30). */
+export interface Moved {
+  /** The plan or add-on before and after; null: none. */
+  readonly was: PlanHolding | null
+  readonly is: PlanHolding | null
+  /** The own subscription that billed it, as it was; null: none. */
+  readonly subscription: SubscriptionState | null
+  /** Price paid before → the one in its place; null: it ended. */
+  readonly prices: Readonly<Record<string, string | null>>
+  /** Prices that nothing was paid for before (EN-35). */
+  readonly added: readonly string[]
+  /** Quantities bought in advance that ended, for the new version does not sell them (EN-71). */
+  readonly seats?: readonly BoughtQuantity[]
 }
 
 /** Changes of plan already agreed that take effect by time alone (EN-95, EN-96). */
@@ -155,6 +172,10 @@ export interface ScheduledMigration {
   /** Versions that cost nothing, where this one costs something: a company on one moves by payment alone (EN-97). */
   readonly unpaidFrom?: readonly string[]
   readonly commitments?: readonly Commitment[]
+  /** Of a move: the plan that `versionId` is a version of; absent: the same plan. */
+  readonly toPlanId?: string
+  /** Of a move: the version costs something, so only who pays for a plan moves there (MI-13). */
+  readonly isPaid?: boolean
 }
 
 /** A trait that carries a bought quantity, and the quantity a version commits its company to (EN-35). */
@@ -168,7 +189,7 @@ export interface Commitment {
 /** Billing terms of a move to another version. */
 export type MigrationTerms = Pick<
   ScheduledMigration,
-  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments'
+  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments' | 'toPlanId' | 'isPaid'
 >
 
 /** A company's state as far as its plans go. */

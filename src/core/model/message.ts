@@ -4,9 +4,11 @@ import type { TraitType } from '../../../schemas/enums.js'
 import type { Quantity } from '../values/quantity.js'
 import type { CreditEffect, CreditMessage } from './account-state.js'
 import type { OverrideState, PlanHolding } from './company-state.js'
+import type { PlanVersionDef } from './definitions.js'
 import type { KeyPair } from './entity-state.js'
 import type { DomainEvent } from './notices.js'
 import type {
+  MigrationWanted,
   PlanEffect,
   PlanMessage,
   PlansManaged,
@@ -237,6 +239,14 @@ export interface BriefQuestion {
 /** How the reply to a write shows what was written. */
 export type ShownQuestion = OutlineQuestion | BriefQuestion
 
+/** Asks what a migration or move would do to a company at once. */
+export interface OutlookQuestion {
+  readonly type: 'plan_outlook'
+  readonly wanted: MigrationWanted
+  /** The version that `wanted` names, while it is a draft and no catalog has it. */
+  readonly draft: PlanVersionDef | null
+}
+
 /** Reads: answered at once, from memory; they change nothing and are not journaled. */
 export type Question =
   /**
@@ -267,6 +277,8 @@ export type Question =
   | OutlineQuestion
   /** A line about a company for lists: CompanyLine; null when it does not exist. */
   | { readonly type: 'line' }
+  /** A PlanOutlook as text (company/outlook.ts); null when there is no company. */
+  | OutlookQuestion
   /** Why a flag has its value: Explanation; null for an unknown key (flags/explain.ts). Nothing is counted. */
   | {
       readonly type: 'explain'
@@ -302,6 +314,7 @@ const questions: ReadonlySet<string> = new Set<Question['type']>([
   'feature_usage',
   'line',
   'outline',
+  'plan_outlook',
 ])
 
 /** Whether a message changes nothing. */

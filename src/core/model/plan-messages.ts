@@ -4,6 +4,7 @@ import type {
   BillingSubscriptionTrialEndSetting,
   MigrationProrationBehavior,
   PlanChangeBasePlanAction,
+  PlanMoveReason,
   TrialStatus,
 } from '../../../schemas/enums.js'
 import type { Quantity } from '../values/quantity.js'
@@ -11,6 +12,7 @@ import type { CreditMessage } from './account-state.js'
 import type {
   BoughtQuantity,
   Commitment,
+  Moved,
   PlanChangeCause,
   PlanHolding,
   PlanSchedule,
@@ -63,6 +65,8 @@ export interface PlanChangeRecord extends PlanChangeCause {
   readonly addOnsRemoved: readonly string[]
   readonly trialStatus: TrialStatus | null
   readonly trialEndMs: number | null
+  /** Of a change by a migration or move; absent in older records. */
+  readonly moved?: Moved
 }
 
 /** The plans a company is to be on, as a whole (PB-30). */
@@ -80,12 +84,20 @@ export interface PlansWanted {
   readonly cause: PlanChangeCause
 }
 
-/** A plan held that is to go over to another version. */
+/** A plan held that is to go over to another version, or the base plan to another plan. */
 export interface MigrationWanted {
   readonly type: 'migrate_plan'
   readonly migrationId: string
+  /** The plan held; '': none, for a move. */
   readonly planId: string
   readonly versionId: string
+  /** Of a move: the plan that `versionId` is a version of. */
+  readonly toPlanId?: string
+  readonly isPaid?: boolean
+  /** Of a move: add-ons that the plan group does not allow beside the new plan. */
+  readonly incompatible?: readonly string[]
+  /** Of a move: a company that uses more than the new limits allow stays (EN-87). */
+  readonly withinLimits?: boolean
   /** Versions it may come from; null: any. */
   readonly fromVersionIds: readonly string[] | null
   /** At once, at the end of the running billing period, or at `dueMs` (PB-6). */
@@ -104,6 +116,15 @@ export interface MigrationWanted {
   readonly cause: PlanChangeCause
 }
 
+/** A plan that a migration or move changed is to be what it was (MI-30). */
+export interface PlanRestored {
+  readonly type: 'restore_plan'
+  /** The revert, and what it takes back. */
+  readonly migrationId: string
+  readonly moved: Moved
+  readonly cause: PlanChangeCause
+}
+
 /** A migration that is not to happen any more. */
 export interface MigrationWithdrawn {
   readonly type: 'cancel_migration'
@@ -117,15 +138,16 @@ export interface Settling {
   readonly type: 'settle'
 }
 
-export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | Settling
+export type PlanMessage = PlansWanted | MigrationWanted | PlanRestored | MigrationWithdrawn | Settling
+
+/** Why a company is not moved, or not moved back. */
+export type MoveReason = PlanMoveReason
 
 /** Result of a migration of one company. */
 export interface MigrationReply {
-  /**
-   * Failed: the version has no price of the currency and interval that the company pays in. Unpaid: it costs something,
-   * and nobody bills the company for the plan.
-   */
-  readonly outcome: 'completed' | 'failed' | 'scheduled' | 'skipped' | 'unpaid'
+  readonly outcome: 'completed' | 'failed' | 'scheduled' | 'skipped'
+  /** Why it failed or was skipped. */
+  readonly reason?: MoveReason | null
   readonly fromVersionId: string | null
   /** For a scheduled one; null while no date is known. */
   readonly effectiveAtMs: number | null

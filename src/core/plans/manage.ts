@@ -11,7 +11,8 @@ import type { Decision, Effect } from '../model/message.js'
 import type { PlansManaged, SubscriptionReply } from '../model/plan-messages.js'
 import { holdingOf } from './holding.js'
 import { landed } from './landing.js'
-import { assembled, planEffects } from './plan-change.js'
+import { assembled } from './plan-change.js'
+import { planEffects } from './plan-effects.js'
 import { recountOf, withSubscription } from './subscription.js'
 
 /**

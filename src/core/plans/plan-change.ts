@@ -1,5 +1,5 @@
 // Changes of a company's plans: by assignment, by migration to another version, by time alone. Each appends a record.
-import type { PlanChangeBasePlanAction, PlanType } from '../../../schemas/enums.js'
+import type { PlanType } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import type {
   Commitment,
@@ -14,141 +14,30 @@ import type {
 } from '../model/company-state.js'
 import type { Decision, Effect } from '../model/message.js'
 import type {
-  EndedTrial,
-  HeldVersion,
   Migrated,
   MigrationReply,
   MigrationWanted,
-  NextPlans,
-  PlanChangeRecord,
   PlanMessage,
-  PlansHeld,
+  PlanRestored,
   PlansWanted,
 } from '../model/plan-messages.js'
-import { derivedId } from '../values/id.js'
 import { holding, holdingOf } from './holding.js'
+import { movedBy, moveProblem, withMoved } from './move.js'
 import {
-  lacksPrice,
+  billingBlock,
   lostWithSubscription,
   migrated,
   migratedSubscription,
   migrationDue,
-  needsPayment,
   trialIsOver,
 } from './plan.js'
-
-/**
- * The effects that bring a company from its plans to others, with the record of the change; none when nothing changes.
- *
- * source  PB-34.
- */
-export function planEffects(
-  company: Readonly<Company>,
-  next: NextPlans,
-  cause: PlanChangeCause,
-  basePlanAction: PlanChangeBasePlanAction | null,
-  atMs: number,
-  trial: Pick<TrialState, 'status' | 'endMs'> | null = next.plan?.trial ?? null,
-): Effect[] {
-  const effects: Effect[] = []
-  if (!same(company.plan, next.plan)) effects.push({ t: 'plan', plan: next.plan })
-  if (!sameAddOns(company.addOns, next.addOns)) effects.push({ t: 'add_ons', addOns: next.addOns })
-  const changed = effects.length > 0
-  const schedule = keptSchedule(company, next)
-  if (!sameSchedule(company.schedule, schedule)) effects.push({ t: 'schedule', schedule })
-  if (!changed) return effects
-  const change: PlanChangeRecord = {
-    ...cause,
-    id: derivedId('plch_', company.id, company.idsMade),
-    atMs,
-    basePlanAction,
-    from: heldVersion(company.plan),
-    to: heldVersion(next.plan),
-    addOnsAdded: without(next.addOns, company.addOns),
-    addOnsRemoved: without(company.addOns, next.addOns),
-    trialStatus: trial?.status ?? null,
-    trialEndMs: trial?.endMs ?? null,
-  }
-  const ended = endedTrial(company.plan, next.plan, atMs)
-  return [
-    ...effects,
-    { t: 'plan_changed', change },
-    ...(ended ? [{ t: 'trial_ended', trial: ended } as const] : []),
-  ]
-}
-
-/** The running trial of a plan, when it does not go on with the next; one may be handed on to a higher plan. */
-function endedTrial(was: PlanHolding | null, next: PlanHolding | null, atMs: number): EndedTrial | null {
-  const trial = was?.trial
-  if (!was || trial?.status !== 'active') return null
-  const stays = next?.planId === was.planId
-  if (next?.trial?.status === 'active' && (stays || next.trial.endMs === trial.endMs)) return null
-  return {
-    subscriptionId: was.subscriptionId ?? null,
-    planId: was.planId,
-    beganMs: was.addedAtMs,
-    endMs: trial.endMs,
-    endSetting: trial.endSetting,
-    status: stays ? 'converted' : 'expired',
-    atMs,
-  }
-}
-
-function heldVersion(held: PlanHolding | null): HeldVersion | null {
-  return held && { planId: held.planId, versionId: held.versionId }
-}
-
-function without(of: readonly PlanHolding[], others: readonly PlanHolding[]): string[] {
-  return of.map(({ planId }) => planId).filter(id => !others.some(({ planId }) => planId === id))
-}
-
-function same(a: PlanHolding | null, b: PlanHolding | null): boolean {
-  if (a === null || b === null) return a === b
-  return (
-    a.planId === b.planId &&
-    a.versionId === b.versionId &&
-    a.priceId === b.priceId &&
-    a.addedAtMs === b.addedAtMs &&
-    (a.subscriptionId ?? null) === (b.subscriptionId ?? null) &&
-    a.trial?.status === b.trial?.status &&
-    a.trial?.endMs === b.trial?.endMs &&
-    a.trial?.endSetting === b.trial?.endSetting
-  )
-}
-
-function sameAddOns(a: readonly PlanHolding[], b: readonly PlanHolding[]): boolean {
-  return a.length === b.length && a.every((one, i) => same(one, b[i]!))
-}
-
-/**
- * Changes agreed for plans that are left, or for a version that has been replaced, are void.
- *
- * source  PB-23.
- */
-function keptSchedule(was: PlansHeld, next: NextPlans): PlanSchedule | null {
-  const { schedule } = next
-  if (schedule === null) return null
-  const migrations = schedule.migrations.filter(({ planId, versionId }) => {
-    const held = versionHeld(next, planId)
-    return held !== null && held !== versionId && held === versionHeld(was, planId)
-  })
-  if (migrations.length === 0 && schedule.downgrade === null) return null
-  return { downgrade: schedule.downgrade, migrations }
-}
-
-function versionHeld({ plan, addOns }: PlansHeld, planId: string): string | null {
-  if (plan?.planId === planId) return plan.versionId
-  return addOns.find(one => one.planId === planId)?.versionId ?? null
-}
-
-function sameSchedule(a: PlanSchedule | null, b: PlanSchedule | null): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
-}
+import { keptSchedule, planEffects, sameSchedule } from './plan-effects.js'
+import { restoredPlans } from './restore.js'
 
 /**
  * Decide what an assignment or a migration does to a company that exists.
  *
- * returns  `change_plans`: null; `migrate_plan`: MigrationReply; the others: null. `plan_not_assignable` for a
+ * returns  `migrate_plan` and `restore_plan`: MigrationReply; the others: null. `plan_not_assignable` for a
  *          plan, add-on or version this company cannot be on: nothing changes then (PB-34).
  * source   EN-84…86, PB-13, PB-20…24, PB-30, PB-31.
  */
@@ -163,6 +52,8 @@ export function decidePlans(
       return decideChange(company, catalog, message, nowMs)
     case 'migrate_plan':
       return decideMigration(company, catalog, message, nowMs)
+    case 'restore_plan':
+      return decideRestore(company, catalog, message, nowMs)
     case 'settle':
       return { reply: null, effects: [] }
     case 'cancel_migration': {
@@ -262,33 +153,51 @@ function decideMigration(
   message: MigrationWanted,
   nowMs: number,
 ): Decision<MigrationReply> {
-  const { planId, versionId, migrationId } = message
-  const held = [company.plan, ...company.addOns].find(one => one?.planId === planId)
+  const { planId, versionId, migrationId, toPlanId } = message
+  const held =
+    toPlanId === undefined
+      ? [company.plan, ...company.addOns].find(one => one?.planId === planId)
+      : company.plan?.planId === planId
+        ? company.plan
+        : null
   const reply = (
     outcome: MigrationReply['outcome'],
+    reason: MigrationReply['reason'] = null,
     effectiveAtMs: number | null = null,
   ): MigrationReply => ({
     outcome,
+    ...(reason !== null && { reason }),
     fromVersionId: held?.versionId ?? null,
     effectiveAtMs,
   })
-  if (!held) return { reply: reply('skipped'), effects: [] }
+  const failed = (reason: MigrationReply['reason']) => ({
+    reply: reply('failed', reason),
+    effects: withoutMigration(company, migrationId),
+  })
+  if (toPlanId !== undefined) {
+    const problem = moveProblem(company, catalog, message)
+    if (problem !== null)
+      return problem.outcome === 'failed'
+        ? failed(problem.reason)
+        : { reply: reply(problem.outcome, problem.reason), effects: [] }
+    if (!held) return decideFirstPlan(company, catalog, message, reply, nowMs)
+  }
+  if (!held) return { reply: reply('skipped', 'left_plan'), effects: [] }
   if (held.versionId === versionId) return { reply: reply('completed'), effects: [] }
   if (message.fromVersionIds && !message.fromVersionIds.includes(held.versionId))
-    return { reply: reply('skipped'), effects: [] }
+    return { reply: reply('skipped', 'left_plan'), effects: [] }
   const waits = company.schedule?.migrations.some(one => one.migrationId === migrationId) === true
-  if (message.agreed === true && !waits) return { reply: reply('skipped'), effects: [] }
+  if (message.agreed === true && !waits) return { reply: reply('skipped', 'left_plan'), effects: [] }
   if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
-  if (lacksPrice(company, message))
-    return { reply: reply('failed'), effects: withoutMigration(company, migrationId) }
-  if (needsPayment(company, message))
-    return { reply: reply('unpaid'), effects: withoutMigration(company, migrationId) }
+  const block = billingBlock(company, message)
+  if (block !== null) return failed(block)
 
   const agreed = company.schedule?.migrations.find(one => one.migrationId === migrationId)
   const agreedAtMs = agreed ? (agreed.agreedAtMs ?? 0) : nowMs
   const dueMs = dueOf(company, message, agreedAtMs, nowMs)
   if (dueMs === null || dueMs > nowMs) {
-    const { when, proration = null, priceIds, productIds, ended, unsold, commitments } = message
+    const { when, proration = null, priceIds, productIds, ended, unsold, unpaidFrom, commitments, isPaid } =
+      message
     const schedule = scheduleWith(company, {
       migrationId,
       planId,
@@ -300,12 +209,66 @@ function decideMigration(
       ...(productIds && { productIds }),
       ...(ended && ended.length > 0 && { ended }),
       ...(unsold && unsold.length > 0 && { unsold }),
+      ...(unpaidFrom && unpaidFrom.length > 0 && { unpaidFrom }),
       ...(commitments.length > 0 && { commitments }),
+      ...(toPlanId !== undefined && { toPlanId }),
+      ...(isPaid && { isPaid }),
     })
     const known = sameSchedule(company.schedule, schedule)
-    return { reply: reply('scheduled', dueMs), effects: known ? [] : [{ t: 'schedule', schedule }] }
+    return { reply: reply('scheduled', null, dueMs), effects: known ? [] : [{ t: 'schedule', schedule }] }
   }
   return { reply: reply('completed'), effects: migrationEffects(company, message, message.cause, nowMs) }
+}
+
+/** A move of a company without a base plan: nothing of it is billed, so it waits for a date alone. */
+function decideFirstPlan(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: MigrationWanted,
+  reply: (
+    outcome: MigrationReply['outcome'],
+    reason?: MigrationReply['reason'],
+    effectiveAtMs?: number | null,
+  ) => MigrationReply,
+  nowMs: number,
+): Decision<MigrationReply> {
+  const { toPlanId, versionId, migrationId, when, dueMs } = message
+  if (message.isPaid) return { reply: reply('failed', 'not_paid'), effects: [] }
+  if (when === 'scheduled' && dueMs != null && dueMs > nowMs)
+    return { reply: reply('scheduled', null, dueMs), effects: [] }
+  const version = catalog.plans.get(toPlanId!)!.def.versions.find(one => one.id === versionId)!
+  const plan = holding(toPlanId!, version, null, nowMs, company)
+  const { addOns, schedule } = company
+  const cause = { ...message.cause, migrationId }
+  const effects = planEffects(company, { plan, addOns, schedule }, cause, null, nowMs)
+  const moved = { was: null, is: plan, subscription: null, prices: {}, added: [] }
+  return { reply: reply('completed'), effects: withMoved(effects, moved) }
+}
+
+/** A plan is again what it was before a migration or move, where nothing else has changed it since (MI-30…32). */
+function decideRestore(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: PlanRestored,
+  nowMs: number,
+): Decision<MigrationReply> {
+  const { moved, migrationId } = message
+  const reply = { fromVersionId: moved.is?.versionId ?? null, effectiveAtMs: null }
+  const next = restoredPlans(company, catalog, moved, nowMs)
+  if ('reason' in next) return { reply: { ...reply, ...next }, effects: [] }
+  const { subscriptions, quantities, ...plans } = next
+  const cause = { ...message.cause, migrationId }
+  const trial = plans.plan?.trial ?? null
+  return {
+    reply: { ...reply, outcome: 'completed' },
+    effects: [
+      ...quantities.map(
+        ({ trait, quantity }): Effect => ({ t: 'trait', name: trait, value: String(quantity), atMs: nowMs }),
+      ),
+      ...subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription })),
+      ...planEffects(company, plans, cause, null, nowMs, trial),
+    ],
+  }
 }
 
 /** When a migration is to happen, epoch ms; null while no date can be named. */
@@ -332,15 +295,17 @@ function dueOf(
 export function migratedPlans(
   company: PlannedCompany,
   terms: MigrationTerms & { readonly planId: string },
+  atMs: number,
 ): Migrated {
   const { plan, addOns, subscriptions, schedule } = company
   const go = (one: PlanHolding): PlanHolding =>
     one.planId === terms.planId && one.versionId !== terms.versionId
-      ? migrated(one, terms, subscriptions)
+      ? migrated(one, terms, subscriptions, atMs)
       : one
   const bills = (id: string) =>
     [plan, ...addOns].some(held => held?.planId === terms.planId && held.subscriptionId === id)
-  const downgrade = schedule?.downgrade
+  // a move is a change of the base plan: it takes the place of a downgrade that waits (EN-95)
+  const downgrade = terms.toPlanId === undefined ? schedule?.downgrade : null
   const stays = [downgrade?.plan, ...(downgrade?.addOns ?? [])].some(one => one?.planId === terms.planId)
   const staying = stays ? (terms.commitments ?? []) : []
   return {
@@ -348,6 +313,7 @@ export function migratedPlans(
     addOns: addOns.map(go),
     schedule: schedule && {
       ...schedule,
+      ...(!downgrade && { downgrade: null }),
       ...(downgrade && {
         downgrade: {
           ...downgrade,
@@ -374,16 +340,18 @@ export function migratedPlans(
 
 function migrationEffects(
   company: Readonly<Company>,
-  terms: MigrationTerms & { readonly planId: string },
-  cause: PlanChangeCause,
+  terms: MigrationTerms & { readonly planId: string; readonly migrationId: string },
+  by: PlanChangeCause,
   atMs: number,
 ): Effect[] {
-  const { subscriptions, ...next } = migratedPlans(company, terms)
-  return [
+  const { subscriptions, ...next } = migratedPlans(company, terms, atMs)
+  const cause = { ...by, migrationId: terms.migrationId }
+  const effects = [
     ...committed(company, terms.commitments ?? [], atMs),
     ...subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription })),
     ...planEffects(company, next, cause, null, atMs),
   ]
+  return withMoved(effects, movedBy(company, { ...next, subscriptions }, terms))
 }
 
 /** EN-35: the quantity bought in advance is at least the new version's commitment. */
@@ -401,6 +369,7 @@ function scheduleWith(company: Readonly<Company>, migration: ScheduledMigration)
 }
 
 const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: 'system', apiKeyId: null }
+const movedByTime: PlanChangeCause = { ...byTime, action: 'migration' }
 
 /**
  * Effects of time on a company's plans that are not yet recorded: migrations that are due, a trial that is over. The
@@ -411,7 +380,8 @@ const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: '
 export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
   for (const one of company.schedule?.migrations ?? []) {
     const dueMs = migrationDue(company, one, nowMs)
-    if (dueMs !== null && dueMs <= nowMs) return migrationEffects(company, one, byTime, dueMs)
+    if (dueMs !== null && dueMs <= nowMs)
+      return migrationEffects(company, one, one.toPlanId === undefined ? byTime : movedByTime, dueMs)
   }
   const { plan } = company
   const trial = plan?.trial ?? null

@@ -24,9 +24,10 @@ import { landed } from './landing.js'
  */
 export function lacksPrice(
   { plan, addOns, subscriptions, schedule }: PlannedCompany,
-  { planId, unsold = [], commitments = [] }: MigrationTerms & { readonly planId: string },
+  { planId, toPlanId, unsold = [], commitments = [] }: MigrationTerms & { readonly planId: string },
 ): boolean {
-  const downgrade = schedule?.downgrade
+  // a move takes the place of a downgrade that waits (EN-95)
+  const downgrade = toPlanId === undefined ? schedule?.downgrade : null
   const isUnsold = (holds: readonly (PlanHolding | null)[], paid: SubscriptionState | null | undefined) => {
     const held = holds.find(one => one?.planId === planId)
     if (held == null || paid?.anchorMs == null || held.subscriptionId !== paid.id) return false
@@ -45,12 +46,37 @@ export function lacksPrice(
  *
  * source  EN-97, decision.
  */
-export function needsPayment(
+function needsPayment(
   { plan, addOns }: PlannedCompany,
   { planId, unpaidFrom = [] }: MigrationTerms & { readonly planId: string },
 ): boolean {
   const held = [plan, ...addOns].find(one => one?.planId === planId)
   return held != null && held.subscriptionId == null && unpaidFrom.includes(held.versionId)
+}
+
+/**
+ * Why a company cannot go over, as it is billed now; null: it can.
+ *
+ * A move to a version that costs something needs a plan that the service bills already: its price takes the place of the
+ * one paid, so no payment is begun or passed by (MI-13). What a provider bills is changed there. A migration from a
+ * version that costs nothing to one that does needs a subscription that bills the plan (EN-97).
+ */
+export function billingBlock(
+  company: PlannedCompany,
+  terms: MigrationTerms & { readonly planId: string },
+): 'no_price' | 'not_paid' | 'provider_billed' | null {
+  const { plan, subscriptions } = company
+  if (terms.toPlanId !== undefined && plan?.planId === terms.planId) {
+    const by = subscriptions.find(({ id }) => id === plan.subscriptionId)
+    const runs = by?.status === 'active' || by?.status === 'trialing' || by?.status === 'past_due'
+    if (runs && by.anchorMs == null) return 'provider_billed'
+    const isPaid = runs && plan.priceId !== null
+    if (terms.isPaid && !isPaid) return 'not_paid'
+    if (isPaid && !(plan.priceId! in terms.priceIds) && !terms.ended?.includes(plan.priceId!))
+      return 'no_price'
+  }
+  if (lacksPrice(company, terms)) return 'no_price'
+  return needsPayment(company, terms) ? 'not_paid' : null
 }
 
 /**
@@ -66,7 +92,7 @@ export function migrationDue(
   nowMs: number,
 ): number | null {
   const { strategy, effectiveAtMs, agreedAtMs = 0 } = migration
-  if (lacksPrice(company, migration)) return null
+  if (billingBlock(company, migration) !== null) return null
   if (strategy === 'scheduled') return effectiveAtMs
   const subscription = billingSubscription(company, nowMs)
   if (subscription === null) return agreedAtMs
@@ -156,10 +182,12 @@ function scheduled(
   if (downgrade !== null && downgrade.effectiveAtMs <= nowMs)
     ({ plan, addOns } = landed({ plan, addOns, subscriptions, trialedPlanIds }, catalog, downgrade))
   const present = (holding: PlanHolding): PlanHolding => {
-    const due = migrations.find(
-      one => one.planId === holding.planId && (migrationDue(company, one, nowMs) ?? nowMs + 1) <= nowMs,
-    )
-    return due && due.versionId !== holding.versionId ? migrated(holding, due, subscriptions) : holding
+    for (const one of migrations) {
+      const dueMs = one.planId === holding.planId ? migrationDue(company, one, nowMs) : null
+      if (dueMs === null || dueMs > nowMs || one.versionId === holding.versionId) continue
+      return migrated(holding, one, subscriptions, dueMs)
+    }
+    return holding
   }
   if (migrations.length === 0) return { plan, addOns }
   return { plan: plan && present(plan), addOns: addOns.map(present) }
@@ -167,20 +195,27 @@ function scheduled(
 
 /**
  * A holding after its migration: another version, at that version's price. A provider's own price stays in force for
- * what it bills.
+ * what it bills. Another plan is held from that instant on; a trial goes on with it where it is billed (MI-14).
  *
+ * atMs    when it happens, epoch ms.
  * source  EN-97; PB-51 for the provider's price.
  */
 export function migrated(
   holding: PlanHolding,
-  { versionId, priceIds, ended }: MigrationTerms,
+  { versionId, toPlanId, priceIds, ended }: MigrationTerms,
   subscriptions: readonly SubscriptionState[],
+  atMs: number,
 ): PlanHolding {
   const { priceId, subscriptionId } = holding
+  const moves = toPlanId !== undefined && toPlanId !== holding.planId
+  const next = moves
+    ? { ...holding, planId: toPlanId, versionId, addedAtMs: atMs }
+    : { ...holding, versionId }
+  const unbilled = moves ? { ...next, trial: null } : next
   const by = subscriptionId == null ? null : subscriptions.find(one => one.id === subscriptionId)
-  if (priceId === null || (by && by.anchorMs == null)) return { ...holding, versionId }
-  if (ended?.includes(priceId)) return { ...holding, versionId, priceId: null, subscriptionId: null }
-  return { ...holding, versionId, priceId: priceIds[priceId] ?? priceId }
+  if (priceId === null || (by && by.anchorMs == null)) return unbilled
+  if (ended?.includes(priceId)) return { ...unbilled, priceId: null, subscriptionId: null }
+  return { ...next, priceId: priceIds[priceId] ?? priceId }
 }
 
 /**

@@ -1,7 +1,7 @@
 // Quantities bought in advance: they end with the last version held that sells them (EN-71), and while the service bills
 // them only a change of plans changes them (EN-73).
 import type { Catalog } from '../catalog.js'
-import type { Company, PlanHolding } from '../model/company-state.js'
+import type { BoughtQuantity, Company, PlanHolding } from '../model/company-state.js'
 import type { Decision, Effect, EntityWrite } from '../model/message.js'
 import type { PlansHeld } from '../model/plan-messages.js'
 import { isActive } from './plan.js'
@@ -31,14 +31,27 @@ export function withEndedSeats(
     }
   if (!changes) return effects
   const sold = soldInAdvance(catalog, { plan, addOns })
-  const ended: Effect[] = []
+  const ended: BoughtQuantity[] = []
   for (const name of soldInAdvance(catalog, company)) {
     if (sold.has(name)) continue
     const told = effects.findLast(one => one.t === 'trait' && one.name === name)
     const had = told?.t === 'trait' ? told.value : company.traits.text(name)
-    if (had != null && had !== '0') ended.push({ t: 'trait', name, value: '0', atMs: nowMs })
+    if (had != null && had !== '0') ended.push({ trait: name, quantity: Number(had) })
   }
-  return ended.length === 0 ? effects : [...effects, ...ended]
+  if (ended.length === 0) return effects
+  return [
+    ...withEnded(effects, ended),
+    ...ended.map(({ trait }): Effect => ({ t: 'trait', name: trait, value: '0', atMs: nowMs })),
+  ]
+}
+
+/** The record of a migration or move keeps the quantities that it ended (MI-30). */
+function withEnded(effects: readonly Effect[], ended: readonly BoughtQuantity[]): readonly Effect[] {
+  return effects.map(effect => {
+    if (effect.t !== 'plan_changed' || !effect.change.moved) return effect
+    const moved = { ...effect.change.moved, seats: ended }
+    return { ...effect, change: { ...effect.change, moved } }
+  })
 }
 
 /** The same for a decision. */

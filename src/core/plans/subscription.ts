@@ -20,7 +20,7 @@ import { cycleUsageSince, needsRecount } from '../usage/counter.js'
 import { cycleStart, periodAt } from '../values/period.js'
 import { holdingOf } from './holding.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
-import { planEffects } from './plan-change.js'
+import { planEffects } from './plan-effects.js'
 
 /**
  * Decide a sync message about a company's subscriptions.

@@ -67,6 +67,7 @@ const prefixes: Readonly<Record<string, string>> = {
   plan_entitlement: 'pltl_',
   plan_grant: 'pcgr_',
   plan_group: 'plgr_',
+  plan_move: 'pmov_',
   plan_version: 'plvr_',
   plan_version_company_migration: 'pvcm_',
   plan_version_migration: 'pvmg_',

@@ -150,7 +150,7 @@ export const sentences: Readonly<Record<string, string>> = {
   'GET /plan-version-migrations': 'The migrations of companies between versions of plans.',
   'POST /plan-version-migrations': 'Moves companies to another version of their plan.',
   'POST /plan-version-migrations/preview':
-    'Says which companies a migration would move, and changes nothing.',
+    'Says which companies a migration to a version or a draft would move, what each gains, loses, exceeds and pays, and the sum over all; changes nothing.',
   'GET /plan-version-migrations/{plan_version_migration_id}': 'One migration with its numbers.',
   'POST /plan-version-migrations/{plan_version_migration_id}/cancel':
     'Stops a migration; companies that moved stay there.',

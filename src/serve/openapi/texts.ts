@@ -95,6 +95,7 @@ export const groups: Readonly<Record<string, string>> = {
   'plan-changes': 'Plans',
   'plan-entitlements': 'Entitlements',
   'plan-groups': 'Plans',
+  'plan-moves': 'Plans',
   'plan-traits': 'Plans',
   'plan-version-company-migrations': 'Plans',
   'plan-version-migrations': 'Plans',

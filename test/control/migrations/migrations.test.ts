@@ -3,13 +3,8 @@
 
 import type { Sql } from 'postgres'
 import t from 'tap'
-import {
-  abandonMigrations,
-  callOffOlder,
-  insertMigration,
-  Migrations,
-  type MigrationsOptions,
-} from '../../../src/control/migrations/migrations.js'
+import { Migrations, type MigrationsOptions } from '../../../src/control/migrations/migrations.js'
+import { abandonMigrations, callOffOlder, insertMigration } from '../../../src/control/migrations/rows.js'
 import type { CompanyMessage } from '../../../src/core/model/message.js'
 import type { MigrationReply } from '../../../src/core/model/plan-messages.js'
 import { Refused } from '../../../src/entities/shards/shards.js'

@@ -1,0 +1,318 @@
+// What a migration or move would do to each company, and in sum: asked of the companies, decided by the code that moves them.
+import type { Sql } from 'postgres'
+import type { MigrationStrategy, PlanMoveReason } from '../../../schemas/enums.js'
+import type {
+  EntitlementChange,
+  EntitlementTerms,
+  FeatureCompanies,
+  PreviewCompanyChange,
+  PreviewTotals,
+  PriceChange,
+  StrategyOutcome,
+} from '../../../schemas/plan-moves.js'
+import type { StoredPrice } from '../../catalog/prices.js'
+import {
+  type OutlookChange,
+  type OutlookTerms,
+  type PlanOutlook,
+  readOutlook,
+} from '../../core/company/outlook.js'
+import type { SubscribedItem } from '../../core/model/company-state.js'
+import type { CatalogData, PlanVersionDef } from '../../core/model/definitions.js'
+import type { MigrationWanted } from '../../core/model/plan-messages.js'
+import { addQuantity, type Quantity, readQuantity } from '../../core/values/quantity.js'
+import type { Call } from '../../kit/call.js'
+import { long } from '../../kit/long.js'
+import { page, type QueryOf, query } from '../../kit/query.js'
+import { among } from '../../kit/sql.js'
+import { isoTimeOrNull } from '../../kit/time.js'
+import { inParallel } from '../../turns/in-parallel.js'
+import { amountOf, type SoldPrice, soldAs, soldBy } from '../billing/sold-price.js'
+import type { BillingPriceRow } from '../prices/rows.js'
+import type { AffectedCompany } from './rows.js'
+
+/** Companies of a preview that are looked at. source: decision */
+export const previewedMax = 20_000
+/** Companies asked at a time: checks of other companies come between them. */
+const atOnce = 64
+
+const previewShape = { limit: page.limit, offset: page.offset } as const
+export const previewQuery = query(previewShape)
+export type PreviewQuery = QueryOf<typeof previewShape>
+
+/** What is previewed. */
+export interface Previewed {
+  /** At most `previewedMax`, and whether there are more. */
+  readonly companies: readonly AffectedCompany[]
+  readonly truncated: boolean
+  /** What companies of a plan are asked, by the plan that they leave ('': none). */
+  readonly wanted: ReadonlyMap<string, MigrationWanted>
+  /** The version that they come to. */
+  readonly versionId: string
+  /** That version while it is a draft. */
+  readonly draft: PlanVersionDef | null
+}
+
+/** A company of the page that is shown. */
+export interface PreviewedCompany extends PreviewCompanyChange {
+  readonly company: AffectedCompany
+  readonly outlook: PlanOutlook
+  readonly paymentChanges: boolean
+}
+
+interface Asked {
+  readonly company: AffectedCompany
+  readonly outlook: PlanOutlook
+  readonly changes: Changes
+}
+
+/** Changes that many companies share. */
+interface Changes {
+  readonly gains: readonly OutlookChange[]
+  readonly losses: readonly OutlookChange[]
+}
+
+/**
+ * Ask every company what would become of it.
+ *
+ * returns  the companies of the page, and the sum over all; deleted companies are in neither.
+ * source   MI-1…5.
+ */
+export async function previewOf(
+  call: Call<unknown, PreviewQuery>,
+  { companies, truncated, wanted, versionId, draft }: Previewed,
+): Promise<{ readonly companies: readonly PreviewedCompany[]; readonly totals: PreviewTotals }> {
+  const { services, environment, nowMs, query: shown } = call
+  const questions = new Map(
+    [...wanted].map(([planId, one]) => [planId, { type: 'plan_outlook', wanted: one, draft } as const]),
+  )
+  const texts = await inParallel(companies, atOnce, async company => {
+    const question = questions.get(company.plan_id ?? '')!
+    const { reply } = await services.shards.ask<string | null>(
+      'c',
+      environment.id,
+      company.company_id,
+      question,
+      nowMs,
+    )
+    return reply
+  })
+  const shared = new Map<string, Changes>()
+  const asked: Asked[] = []
+  for (const [i, text] of texts.entries()) {
+    if (text === null) continue
+    const { outlook, changes: written } = readOutlook(text)
+    let changes = shared.get(written)
+    if (changes === undefined) {
+      changes = apart(JSON.parse(written))
+      shared.set(written, changes)
+    }
+    asked.push({ company: companies[i]!, outlook, changes })
+  }
+  const prices = await pricesPaid(services.sql, versionId, asked)
+  const catalog = services.catalogs.get(environment.id)
+  const names = new Map(catalog.features.map(({ id, name }) => [id, name]))
+  return {
+    companies: asked
+      .slice(shown.offset, shown.offset + shown.limit)
+      .map(one => companyOf(one, prices, names)),
+    totals: totalsOf(asked, prices, catalog, names, truncated, nowMs),
+  }
+}
+
+function apart(changes: readonly OutlookChange[]): Changes {
+  return { gains: changes.filter(one => one.isGain), losses: changes.filter(one => !one.isGain) }
+}
+
+type Names = ReadonlyMap<string, string>
+type Prices = ReadonlyMap<string, SoldPrice>
+
+function companyOf({ company, outlook, changes }: Asked, prices: Prices, names: Names): PreviewedCompany {
+  const { reason, outcome, exceeded, periodEndMs } = outlook
+  return {
+    company,
+    outlook,
+    gains: changes.gains.map(one => changeOf(one, names)),
+    losses: changes.losses.map(one => changeOf(one, names)),
+    exceeded_limits: exceeded.map(([featureId, usage, limit]) => ({
+      feature_id: featureId,
+      feature_name: names.get(featureId) ?? '',
+      usage: long(readQuantity(usage)),
+      limit: long(readQuantity(limit)),
+    })),
+    prices: priceOf(outlook, prices).map(shownPrice),
+    failure_reason: outcome === 'completed' ? null : reason,
+    end_of_billing_period_at: isoTimeOrNull(periodEndMs),
+    paymentChanges: changesPayment(outlook),
+  }
+}
+
+/** Whether the subscription charges something else afterwards. */
+function changesPayment({ paid }: PlanOutlook): boolean {
+  return paid !== null && JSON.stringify(paid.before) !== JSON.stringify(paid.after)
+}
+
+function changeOf({ featureId, before, after }: OutlookChange, names: Names): EntitlementChange {
+  return {
+    feature_id: featureId,
+    feature_name: names.get(featureId) ?? '',
+    before: before && termsView(before),
+    after: after && termsView(after),
+  }
+}
+
+function termsView({ valueType, limit, softLimit, period, creditId, rate }: OutlookTerms): EntitlementTerms {
+  const number = (text: string | null) => (text === null ? null : long(readQuantity(text)))
+  return {
+    value_type: valueType,
+    limit: number(limit),
+    soft_limit: number(softLimit),
+    metric_period: period,
+    credit_id: creditId,
+    consumption_rate: rate,
+  }
+}
+
+interface Charge {
+  readonly currency: string
+  readonly months: number
+  before: Quantity
+  after: Quantity
+}
+
+const shownPrice = ({ currency, months, before, after }: Charge): PriceChange => ({
+  currency,
+  interval_months: months,
+  before: long(before),
+  after: long(after),
+})
+
+/** What the subscription charges for a period before and after, by currency: one has one. */
+function priceOf({ paid }: PlanOutlook, prices: Prices): Charge[] {
+  if (paid === null) return []
+  const charges = new Map<string, Charge>()
+  const add = (items: readonly SubscribedItem[], side: 'before' | 'after') => {
+    for (const { priceId, quantity = 1 } of items) {
+      const price = prices.get(priceId)
+      if (price === undefined) continue
+      const { currency } = price
+      const charge = charges.get(currency) ?? { currency, months: paid.months, before: 0, after: 0 }
+      charge[side] = addQuantity(charge[side], amountOf(price, quantity))
+      charges.set(currency, charge)
+    }
+  }
+  add(paid.before, 'before')
+  add(paid.after, 'after')
+  return [...charges.values()]
+}
+
+/** The prices that companies pay before or after, by id. Those of a draft are not stored yet: its version has them. */
+async function pricesPaid(sql: Sql, versionId: string, asked: readonly Asked[]): Promise<Prices> {
+  const ids = new Set<string>()
+  for (const { outlook } of asked)
+    for (const { priceId } of outlook.paid ? [...outlook.paid.before, ...outlook.paid.after] : [])
+      ids.add(priceId)
+  if (ids.size === 0) return new Map()
+  const kept = await sql<{ prices: readonly StoredPrice[] }[]>`
+    select prices from plan_versions where id = ${versionId}
+    union all
+    select prices from plan_entitlements where plan_version_id = ${versionId} and price_behavior = 'pay_in_advance'`
+  const rows = await sql<BillingPriceRow[]>`select * from billing_prices where id in ${among(sql, [...ids])}`
+  const drafted = kept.flatMap(({ prices }) => prices.map(price => soldAs({ ...price, product_id: '' })!))
+  return new Map([...drafted, ...rows.map(row => soldBy(row, 'native'))].map(price => [price.id, price]))
+}
+
+function totalsOf(
+  asked: readonly Asked[],
+  prices: Prices,
+  { features }: CatalogData,
+  names: Names,
+  truncated: boolean,
+  nowMs: number,
+): PreviewTotals {
+  const failures = new Map<PlanMoveReason, number>()
+  const [gains, losses] = [new Map<string, number>(), new Map<string, number>()]
+  const charges = new Map<string, Charge>()
+  const sum = {
+    exceeding: 0,
+    losing: 0,
+    gaining: 0,
+    price_changing: 0,
+    would_move: 0,
+    would_fail: 0,
+    stays: 0,
+  }
+  const dates = { now: 0, later: 0, none: 0 }
+  const count = <Key>(counts: Map<Key, number>, key: Key) => counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const { outlook, changes } of asked) {
+    if (outlook.outcome === 'skipped') sum.stays++
+    if (outlook.outcome !== 'completed') {
+      if (outlook.outcome === 'failed') sum.would_fail++
+      if (outlook.reason !== null) count(failures, outlook.reason)
+      continue
+    }
+    sum.would_move++
+    dates[outlook.periodEndMs === null ? 'none' : outlook.periodEndMs > nowMs ? 'later' : 'now']++
+    if (outlook.exceeded.length > 0) sum.exceeding++
+    if (changes.losses.length > 0) sum.losing++
+    if (changes.gains.length > 0) sum.gaining++
+    for (const { featureId } of changes.gains) count(gains, featureId)
+    for (const { featureId } of changes.losses) count(losses, featureId)
+    const paid = priceOf(outlook, prices)
+    if (paid.some(({ before, after }) => before !== after)) sum.price_changing++
+    for (const charge of paid) {
+      const key = `${charge.currency} ${charge.months}`
+      const all = charges.get(key)
+      if (all === undefined) charges.set(key, { ...charge })
+      else {
+        all.before = addQuantity(all.before, charge.before)
+        all.after = addQuantity(all.after, charge.after)
+      }
+    }
+  }
+  const byFeature = (counts: ReadonlyMap<string, number>): FeatureCompanies[] =>
+    features.flatMap(({ id }) =>
+      counts.has(id)
+        ? [{ feature_id: id, feature_name: names.get(id) ?? '', companies: counts.get(id)! }]
+        : [],
+    )
+  const { stays, ...sums } = sum
+  return {
+    companies: asked.length,
+    ...sums,
+    failures: [...failures]
+      .map(([reason, companies]) => ({ reason, companies }))
+      .sort((a, b) => b.companies - a.companies || (a.reason < b.reason ? -1 : 1)),
+    gains: byFeature(gains),
+    losses: byFeature(losses),
+    prices: [...charges.values()].map(shownPrice),
+    strategies: strategiesOf(sum, dates, asked.length),
+    truncated,
+  }
+}
+
+function strategiesOf(
+  { would_move: moves, would_fail: fails, stays }: Record<'would_move' | 'would_fail' | 'stays', number>,
+  dates: Record<'now' | 'later' | 'none', number>,
+  companies: number,
+): StrategyOutcome[] {
+  const of = (strategy: MigrationStrategy, some: Partial<StrategyOutcome>): StrategyOutcome => ({
+    strategy,
+    moves_now: 0,
+    waits: 0,
+    waits_without_date: 0,
+    stays,
+    fails,
+    ...some,
+  })
+  return [
+    of('immediate', { moves_now: moves }),
+    of('end_of_billing_period', {
+      moves_now: dates.now,
+      waits: dates.later,
+      waits_without_date: dates.none,
+    }),
+    of('scheduled', { waits: moves }),
+    of('leave', { stays: companies, fails: 0 }),
+  ]
+}
