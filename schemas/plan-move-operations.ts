@@ -18,7 +18,7 @@ export interface PlanMoveOperations {
    */
   'POST /plan-moves': { id: 'createPlanMove'; body: PlanMoveCreateRequestBody; data: PlanMove }
   'GET /plan-moves/count': { id: 'countPlanMoves'; data: Count }
-  /** What a move would do to each company, and in sum; nothing is changed. */
+  /** A look at a move: its effect on each company, and in sum; nothing is changed. */
   'POST /plan-moves/preview': {
     id: 'previewPlanMove'
     body: PlanMoveCreateRequestBody

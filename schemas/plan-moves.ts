@@ -123,7 +123,7 @@ export interface PlanMoveCompany {
   updated_at: string
 }
 
-/** What a company may do with a feature. */
+/** A company's terms of one feature. */
 export interface EntitlementTerms {
   value_type: EntitlementValueType
   /** Null: without a limit. */
@@ -151,7 +151,7 @@ export interface LimitExceeded {
   limit: number
 }
 
-/** What is charged for each period of an interval, in the smallest unit of the currency. */
+/** The charge for each period of an interval, in the smallest unit of the currency. */
 export interface PriceChange {
   currency: string
   interval_months: number
@@ -165,7 +165,7 @@ export interface FeatureCompanies {
   companies: number
 }
 
-/** What would become of the companies if they went over in this way. */
+/** The fate of the companies if they went over in this way. */
 export interface StrategyOutcome {
   strategy: MigrationStrategy
   /** Moved at once. */
@@ -200,9 +200,9 @@ export interface PreviewTotals {
 
 /** One company of a preview. */
 export interface PreviewCompanyChange {
-  /** What it gains: a feature, or better terms of one. */
+  /** Gains: a feature, or better terms of one. */
   gains: EntitlementChange[]
-  /** What it loses: a feature, or terms; a change that cannot be compared is here. */
+  /** Losses: a feature, or terms; a change that cannot be compared is here. */
   losses: EntitlementChange[]
   exceeded_limits: LimitExceeded[]
   prices: PriceChange[]

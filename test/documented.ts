@@ -123,6 +123,17 @@ const settled: Readonly<Record<string, Members>> = {
   RawEvent: { error: 'ON string', duplicate: 'O boolean', content_differs: 'O boolean' },
   // the period that a draft is for, and its lines (RA-23)
   Invoice: { billing_period_id: 'O string', lines: 'O list<any>' },
+  // a pause (MI-20), and what a preview tells of each company and in sum (MI-1…5)
+  PlanVersionMigration: { paused_at: 'ON datetime' },
+  PlanVersionMigrationPreview: { totals: 'R any' },
+  PlanVersionMigrationPreviewCompany: {
+    gains: 'R list<any>',
+    losses: 'R list<any>',
+    exceeded_limits: 'R list<any>',
+    prices: 'R list<any>',
+    failure_reason: 'ON string',
+    end_of_billing_period_at: 'ON datetime',
+  },
   // why this context could not be checked (FE-92)
   CheckFlags: { error: 'O string' },
 }

@@ -152,9 +152,10 @@ export const shapes = {
     required: 'company_id company_name id migration_id created_at updated_at status',
     nullable: 'completed_at started_at error plan_version_id_from error_code scheduled_for',
   },
-  migrationPreview: { required: 'companies has_billing_changes' },
+  migrationPreview: { required: 'companies has_billing_changes totals' },
   migrationPreviewCompany: {
-    required: 'company_id has_billing_changes has_custom_pricing will_update_subscription would_fail',
-    nullable: 'note plan_version_id_from',
+    required:
+      'company_id exceeded_limits gains has_billing_changes has_custom_pricing losses prices will_update_subscription would_fail',
+    nullable: 'end_of_billing_period_at failure_reason note plan_version_id_from',
   },
 } as const satisfies Readonly<Record<string, Shape>>

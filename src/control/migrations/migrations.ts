@@ -171,8 +171,8 @@ export class Migrations {
   }
 
   /**
-   * Companies that were asked, and whose answer was not noted: by a kill, or because time alone moved them since. What they
-   * did has the migration's name in the journal, and so in their plan changes: none is asked to do it twice (MI-12).
+   * Companies that were asked, and whose answer was not noted: by a kill, or because time alone moved them since. Their deeds
+   * have the migration's name in the journal, and so in their plan changes: none is asked to do it twice (MI-12).
    */
   async #reconcile({ id, environment_id: environmentId }: MigrationRow): Promise<void> {
     const { sql, projections, now } = this.#options
@@ -408,7 +408,7 @@ export class Migrations {
   }
 }
 
-/** What one company is asked. */
+/** The message to one company. */
 function messageOf(
   row: MigrationRow,
   terms: ReadonlyMap<string, MoveTerms>,
@@ -438,7 +438,7 @@ function messageOf(
   }
 }
 
-/** Of a company that no change of plans names: it stays as it is. */
+/** For a company that no change of plans names: it stays as it is. */
 const nothingMoved = { was: null, is: null, subscription: null, prices: {}, added: [] }
 
 function termsFor(sql: Sql, row: MigrationRow, planId: string): Promise<MoveTerms> {

@@ -1,4 +1,4 @@
-// What a migration or move would do to each company, and in sum: asked of the companies, decided by the code that moves them.
+// The effect of a migration or move on each company, and in sum: asked of the companies, decided by the code that moves them.
 import type { Sql } from 'postgres'
 import type { MigrationStrategy, PlanMoveReason } from '../../../schemas/enums.js'
 import type {
@@ -40,12 +40,12 @@ const previewShape = { limit: page.limit, offset: page.offset } as const
 export const previewQuery = query(previewShape)
 export type PreviewQuery = QueryOf<typeof previewShape>
 
-/** What is previewed. */
+/** The object of a preview. */
 export interface Previewed {
   /** At most `previewedMax`, and whether there are more. */
   readonly companies: readonly AffectedCompany[]
   readonly truncated: boolean
-  /** What companies of a plan are asked, by the plan that they leave ('': none). */
+  /** The question to companies of a plan, by the plan that they leave ('': none). */
   readonly wanted: ReadonlyMap<string, MigrationWanted>
   /** The version that they come to. */
   readonly versionId: string
@@ -187,7 +187,7 @@ const shownPrice = ({ currency, months, before, after }: Charge): PriceChange =>
   after: long(after),
 })
 
-/** What the subscription charges for a period before and after, by currency: one has one. */
+/** The subscription's charge for a period before and after, by currency: one has one. */
 function priceOf({ paid }: PlanOutlook, prices: Prices): Charge[] {
   if (paid === null) return []
   const charges = new Map<string, Charge>()
@@ -206,7 +206,7 @@ function priceOf({ paid }: PlanOutlook, prices: Prices): Charge[] {
   return [...charges.values()]
 }
 
-/** The prices that companies pay before or after, by id. Those of a draft are not stored yet: its version has them. */
+/** The prices that companies pay before or after, by id. The prices of a draft are not stored yet: its version has them. */
 async function pricesPaid(sql: Sql, versionId: string, asked: readonly Asked[]): Promise<Prices> {
   const ids = new Set<string>()
   for (const { outlook } of asked)

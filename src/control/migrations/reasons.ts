@@ -6,7 +6,7 @@ import type { MigrationRow } from './rows.js'
 /** Why a company cannot move to a version that is not sold as the company pays (EN-97, N6). */
 export const noPrice = 'The version has no price in the currency and at the interval that the company pays in'
 
-/** What each reason means, for people. */
+/** The reasons in words. */
 export const reasonTexts: Readonly<Record<PlanMoveReason, string>> = {
   already_there: 'The company is on the version already',
   changed_since: 'The plan, its price or its billing interval was changed since',

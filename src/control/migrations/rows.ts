@@ -17,10 +17,10 @@ export interface MigrationRow {
   readonly plan_version_id_to: string
   /** Null for moves, which take companies from any. */
   readonly plan_version_ids_from: readonly string[] | null
-  /** Of a move: the companies asked for. */
+  /** The companies that a move asks for. */
   readonly filter: PlanMoveFilter | null
   readonly price_id: string | null
-  /** Of a revert: what it takes back. */
+  /** The migration or move that a revert takes back. */
   readonly reverts_id: string | null
   readonly paused_at: Date | null
   readonly strategy: MigrationStrategy
@@ -133,7 +133,7 @@ export type Affecting = Pick<
 /** A company that a migration or move concerns. */
 export interface AffectedCompany {
   readonly company_id: string
-  /** What it has and leaves; null: no plan. */
+  /** The plan that it has and leaves; null: none. */
   readonly plan_id: string | null
   readonly version_id: string | null
   /** The version it comes to; null: it comes back to no plan. */

@@ -1,10 +1,10 @@
 // Billing terms of a move to another version of a plan: which price replaces which (EN-97).
 import type { Sql } from 'postgres'
+import type { CompatiblePlans } from '../../../schemas/plan-groups.js'
+import { goTogether } from '../../catalog/compatibility.js'
 import { cadenceMonths, cadences, nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import type { Commitment, MigrationTerms } from '../../core/model/company-state.js'
 import type { MigrationWanted } from '../../core/model/plan-messages.js'
-import { goTogether } from '../plan-groups/add-on-compatibility.js'
-import { groupSettings } from '../plan-groups/settings.js'
 
 /** For every company alike. */
 export type SoldTerms = Required<
@@ -48,6 +48,12 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
   return terms
 }
 
+/** The settings of a plan group that moves heed. */
+interface MoveSettings {
+  readonly add_on_compatibilities?: readonly CompatiblePlans[] | null
+  readonly prevent_downgrades_when_over_limit?: boolean
+}
+
 /** The aim of a move from one plan. `priceId`: the price to be paid; null: the one of the same currency and interval. */
 interface MoveFrom {
   readonly environmentId: string
@@ -67,10 +73,13 @@ export async function moveTerms(
   sql: Sql,
   { environmentId, planId, toPlanId, versionId, priceId }: MoveFrom,
 ): Promise<MoveTerms> {
-  const [terms, settings] = await Promise.all([
+  const [terms, groups] = await Promise.all([
     soldTerms(sql, planId, { planId: toPlanId, versionId, priceId }),
-    groupSettings(sql, environmentId),
+    sql<
+      { settings: MoveSettings }[]
+    >`select settings from plan_groups where environment_id = ${environmentId}`,
   ])
+  const settings = groups[0]?.settings ?? {}
   const addOns = await sql<{ id: string }[]>`
     select p.id from plans p join environments e on e.account_id = p.account_id
     where e.id = ${environmentId} and p.plan_type = 'add_on' and p.deleted_at is null`

@@ -1,23 +1,9 @@
 // Compatibility of add-ons and base plans, from the environment's plan group.
 import type { CompatiblePlans } from '../../../schemas/plan-groups.js'
+import { goTogether } from '../../catalog/compatibility.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
 import { ServiceError } from '../../errors.js'
-
-/** Whether an add-on and a base plan allow each other. */
-export function goTogether(
-  compatibilities: readonly CompatiblePlans[],
-  addOnId: string,
-  basePlanId: string,
-): boolean {
-  const allows = (source: string, other: string): boolean => {
-    const named = compatibilities
-      .filter(one => one.source_plan_id === source)
-      .flatMap(one => one.compatible_plan_ids)
-    return named.length === 0 || named.includes(other)
-  }
-  return allows(addOnId, basePlanId) && allows(basePlanId, addOnId)
-}
 
 /**
  * Refuse add-ons that are incompatible with the base plan.

@@ -1,4 +1,4 @@
-// What a migration or move would do to a company now: its outcome, the features it gains and loses, the limits it exceeds, and
+// The effect that a migration or move would have on a company now: its outcome, the features it gains and loses, the limits it exceeds, and
 // what it pays. Decided by the code that does it, on a copy (MI-1…5).
 import type { EntitlementValueType, MetricPeriod } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
@@ -47,7 +47,7 @@ export interface PlanOutlook {
   readonly periodEndMs: number | null
   /** Features of which more is used than is allowed then; numbers as text. */
   readonly exceeded: readonly (readonly [featureId: string, usage: string, limit: string])[]
-  /** What the own subscription charges before and after; null: none. */
+  /** The charges of the own subscription before and after; null: none. */
   readonly paid: {
     readonly months: number
     readonly before: readonly SubscribedItem[]
@@ -141,7 +141,7 @@ function periodEndOf(company: Company, wanted: MigrationWanted, nowMs: number): 
   )
 }
 
-/** What the company's own subscription charges: the one that changes, else the first that runs. */
+/** The charges of the company's own subscription: the one that changes, else the first that runs. */
 function paidBy(before: Company, after: Company): PlanOutlook['paid'] {
   const own = before.subscriptions.filter(
     one =>
@@ -187,7 +187,7 @@ function termsOf(entitlement: CompiledEntitlement | null, live: LiveCompany): Ou
   }
 }
 
-/** Whether terms get better (MI-3); null: they are the same. What cannot be compared is no gain. */
+/** Whether terms get better (MI-3); null: they are the same. A change that cannot be compared is no gain. */
 function isBetter(before: OutlookTerms | null, after: OutlookTerms | null): boolean | null {
   if (before === null || after === null) return before === after ? null : before === null
   if (JSON.stringify(before) === JSON.stringify(after)) return null

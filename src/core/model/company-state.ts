@@ -117,7 +117,7 @@ export interface PlanChangeCause {
   readonly migrationId?: string
 }
 
-/** What a migration or move changed of a company: the way back (MI-30). */
+/** A migration's or move's change of a company: the way back (MI-30). */
 export interface Moved {
   /** The plan or add-on before and after; null: none. */
   readonly was: PlanHolding | null
@@ -172,9 +172,9 @@ export interface ScheduledMigration {
   /** Versions that cost nothing, where this one costs something: a company on one moves by payment alone (EN-97). */
   readonly unpaidFrom?: readonly string[]
   readonly commitments?: readonly Commitment[]
-  /** Of a move: the plan that `versionId` is a version of; absent: the same plan. */
+  /** For a move: the plan that `versionId` is a version of; absent: the same plan. */
   readonly toPlanId?: string
-  /** Of a move: the version costs something, so only who pays for a plan moves there (MI-13). */
+  /** For a move: the version costs something, so only who pays for a plan moves there (MI-13). */
   readonly isPaid?: boolean
 }
 

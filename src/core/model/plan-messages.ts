@@ -65,7 +65,7 @@ export interface PlanChangeRecord extends PlanChangeCause {
   readonly addOnsRemoved: readonly string[]
   readonly trialStatus: TrialStatus | null
   readonly trialEndMs: number | null
-  /** Of a change by a migration or move; absent in older records. */
+  /** The way back from a migration or move; absent in older records. */
   readonly moved?: Moved
 }
 
@@ -91,12 +91,12 @@ export interface MigrationWanted {
   /** The plan held; '': none, for a move. */
   readonly planId: string
   readonly versionId: string
-  /** Of a move: the plan that `versionId` is a version of. */
+  /** For a move: the plan that `versionId` is a version of. */
   readonly toPlanId?: string
   readonly isPaid?: boolean
-  /** Of a move: add-ons that the plan group does not allow beside the new plan. */
+  /** For a move: add-ons that the plan group does not allow beside the new plan. */
   readonly incompatible?: readonly string[]
-  /** Of a move: a company that uses more than the new limits allow stays (EN-87). */
+  /** For a move: a company that uses more than the new limits allow stays (EN-87). */
   readonly withinLimits?: boolean
   /** Versions it may come from; null: any. */
   readonly fromVersionIds: readonly string[] | null

@@ -8,7 +8,7 @@ import type { Migrated, MigrationReply, MigrationWanted } from '../model/plan-me
 type Problem = Required<Pick<MigrationReply, 'outcome' | 'reason'>>
 
 /**
- * What keeps a company from a move, whatever it pays; null: nothing.
+ * The reason that keeps a company from a move, whatever it pays; null: nothing.
  *
  * source  MI-11: who has left the plan that was listed is skipped; MI-15 for add-ons; PB-13.
  */
@@ -32,7 +32,7 @@ export function moveProblem(
   return null
 }
 
-/** What a migration or move changes of a company, for the way back. `next`: its plans and payment afterwards. */
+/** The changes that a migration or move makes to a company, for the way back. `next`: its plans and payment afterwards. */
 export function movedBy(
   { plan, addOns, subscriptions }: Pick<Company, 'plan' | 'addOns' | 'subscriptions'>,
   next: Migrated,

@@ -58,7 +58,7 @@ function needsPayment(
  * Why a company cannot go over, as it is billed now; null: it can.
  *
  * A move to a version that costs something needs a plan that the service bills already: its price takes the place of the
- * one paid, so no payment is begun or passed by (MI-13). What a provider bills is changed there. A migration from a
+ * one paid, so no payment is begun or passed by (MI-13). A provider's bills are changed there. A migration from a
  * version that costs nothing to one that does needs a subscription that bills the plan (EN-97).
  */
 export function billingBlock(
