@@ -145,7 +145,7 @@ export const shapes = {
   migration: {
     required: `completed_companies failed_companies skipped_companies total_companies created_at updated_at id plan_id
       plan_version_id_to plan_version_ids_from status strategy`,
-    nullable: `completed_at next_due_at started_at error feature_id feature_plan_rollout_id plan_version_id_from
+    nullable: `completed_at next_due_at paused_at started_at error feature_id feature_plan_rollout_id plan_version_id_from
       proration_behavior`,
   },
   companyMigration: {
