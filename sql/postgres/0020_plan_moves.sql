@@ -2,11 +2,11 @@
 
 alter table plan_version_migrations
   add column kind text not null default 'migration' check (kind in ('migration', 'move', 'revert')),
-  -- Of a move: the companies asked for. Texts and values of traits in it are removed by an erasure.
+  -- For a move: the companies asked for. Texts and values of traits in it are removed by an erasure.
   add column filter jsonb,
-  -- Of a move: the price to be paid; null: the one of the same currency and interval.
+  -- For a move: the price to be paid; null: the one of the same currency and interval.
   add column price_id text,
-  -- Of a revert: the migration or move whose companies come back. Its plan and version are those they leave.
+  -- For a revert: the migration or move whose companies come back. Its plan and version are those they leave.
   add column reverts_id text,
   add column paused_at timestamptz;
 create index plan_version_migrations_reverts on plan_version_migrations (reverts_id) where reverts_id is not null;

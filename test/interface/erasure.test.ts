@@ -11,6 +11,7 @@ import postgres, { type Sql } from 'postgres'
 import t from 'tap'
 import { openClickHouse } from '../../src/storage/clickhouse.js'
 import { command } from '../command.js'
+import { publishedPlan } from '../control/planned.js'
 import { startHere, storesOf } from '../harness.js'
 
 const dataDir = await mkdtemp(join(tmpdir(), 'erasure-'))
@@ -119,6 +120,22 @@ const user = await client.ok('POST', '/users', {
   traits: { title: 'zq-trait-7783' },
 })
 const other = await client.ok('POST', '/companies', { keys: { slug: 'other' }, name: 'Other' })
+// moves that were made by texts of the company, of the person, and of neither
+const plan = await publishedPlan(client, 'Small', [])
+const moved = async (filter: object): Promise<string> => {
+  const body = { plan_id: plan.id, filter }
+  await client.ok('POST', '/plan-moves/preview', body)
+  const { id } = await client.ok('POST', '/plan-moves', body)
+  await client.ok('POST', `/plan-moves/${id}/retry`, {})
+  return id
+}
+const byName = await moved({ q: 'ZQ-name-7782' })
+const byTrait = await moved({ traits: [{ name: 'city', value: 'zq-city-7785' }] })
+const byPerson = await moved({ q: 'zq-mail-7781', company_ids: [other.id] })
+const unlisted = await moved({ q: 'zq-slug-7784', traits: [{ name: 'city', value: 'none' }] })
+const byOther = await moved({ q: 'other', traits: [{ name: 'city', value: 'none' }] })
+await sql`
+  update plan_version_migrations set listed_at = null, status = 'pending', paused_at = now() where id = ${unlisted}`
 await client.ok('POST', '/company-overrides', {
   company_id: company.id,
   feature_id: feature.id,
@@ -234,6 +251,18 @@ t.test('ER-1 after an erasure no store has a byte of the values; ER-2 counts and
   t.same(await counted(), before, 'ER-2 what was counted stays under the id')
   t.equal((await client.get(`/companies/${company.id}`)).status, 404)
   t.equal((await client.ok('GET', `/companies/${other.id}`)).name, 'Other', 'others are as they were')
+  t.equal(record.removed.move_filters, 3, 'ER-8 filters of moves')
+  t.match(await client.ok('GET', `/plan-moves/${byName}`), { filter: { q: 'Erased' }, status: 'completed' })
+  t.match(await client.ok('GET', `/plan-moves/${byTrait}`), {
+    filter: { traits: [{ name: 'city', value: 'Erased' }] },
+  })
+  t.match(await client.ok('GET', `/plan-moves/${byPerson}`), {
+    filter: { q: 'Erased', company_ids: [other.id] },
+  })
+  t.match(await client.ok('GET', `/plan-moves/${unlisted}`), { status: 'cancelled' }, 'not listed yet')
+  t.match(await client.ok('GET', `/plan-moves/${byOther}`), {
+    filter: { q: 'other', traits: [{ name: 'city', value: 'none' }] },
+  })
   const events = await client.ok('GET', `/events?company_id=${company.id}`)
   t.ok(events.length >= 3, 'ER-3 events stay, without their bodies')
 })

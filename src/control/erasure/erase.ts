@@ -1,9 +1,9 @@
 // The steps of an erasure. Each may be done again, so one that was interrupted is finished later (ER-4).
 import type { Sql } from 'postgres'
 import type { Services } from '../../kit/services.js'
-import { asJson } from '../../kit/sql.js'
+import { asJson, inTransaction } from '../../kit/sql.js'
 import type { Entity, Kind } from './marks.js'
-import { blankAudit, type Removed, scrubClickHouse, scrubNotes, scrubPostgres } from './scrub.js'
+import { blankAudit, type Removed, scrubClickHouse, scrubMoves, scrubNotes, scrubPostgres } from './scrub.js'
 
 /** A row of erasures. */
 export interface ErasureRow {
@@ -34,6 +34,7 @@ const cleared = [
   'listed',
   'override_changes',
   'paid_writes',
+  'plan_version_migrations',
   'snapshots',
   'users',
   'webhook_events',
@@ -53,7 +54,7 @@ export async function finishErasure(services: Services, row: ErasureRow): Promis
     environmentId: row.environment_id,
     accountId: row.account_id,
   }
-  const marks = row.marks ?? [entity.id]
+  let marks = row.marks ?? [entity.id]
   const removed: Removed = { ...row.removed }
   const add = (more: Removed): void => {
     for (const [place, count] of Object.entries(more)) removed[place] = (removed[place] ?? 0) + count
@@ -61,6 +62,14 @@ export async function finishErasure(services: Services, row: ErasureRow): Promis
   // events on their way reach the stores first
   await projections.barrier('postgres')
   add(await scrubNotes(sql, entity))
+  await inTransaction(sql, async tx => {
+    const moves = await scrubMoves(tx, entity)
+    if (moves.length === 0) return
+    marks = [...new Set([...marks, ...moves])]
+    add({ move_filters: moves.length })
+    // an erasure that is interrupted finds what mentions them later
+    await tx`update erasures set marks = ${asJson(tx, marks)} where id = ${row.id}`
+  })
   if (directory.has(entity.environmentId, entity.id)) {
     if (entity.kind === 'user') services.userSeen.drop(entity.id)
     await entities.remove(

@@ -15,6 +15,38 @@ export async function scrubNotes(tx: Sql, { id }: Entity): Promise<Removed> {
   return { override_notes: count }
 }
 
+/**
+ * Before the entity is removed: filters of moves that were made by its texts. Their search text and values of traits go; a
+ * move whose companies are not listed yet is cancelled, as it cannot find them any more.
+ *
+ * returns  the ids of the moves. Other rows that hold the same filters, of kept answers and of the audit log, mention these.
+ * source   ER-8
+ */
+export async function scrubMoves(tx: Sql, { id, environmentId }: Entity): Promise<readonly string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update plan_version_migrations m
+    set filter = filter
+        || case when filter->>'q' is null then '{}' else '{"q": "Erased"}'::jsonb end
+        || case when filter->'traits' is null or filter->'traits' = 'null' then '{}'
+          else jsonb_build_object('traits', (
+            select coalesce(jsonb_agg(jsonb_build_object('name', f->>'name', 'value', 'Erased')), '[]')
+            from jsonb_array_elements(filter->'traits') f)) end,
+      status = case when listed_at is null and status in ('pending', 'in_progress') then 'cancelled' else status end,
+      completed_at = case when listed_at is null then coalesce(completed_at, now()) else completed_at end,
+      paused_at = case when listed_at is null then null else paused_at end
+    where environment_id = ${environmentId}
+      and (filter->>'q' is not null or jsonb_typeof(filter->'traits') = 'array')
+      and (
+        exists (select from plan_version_company_migrations c where c.migration_id = m.id and c.company_id = ${id})
+        or exists (select from listed e where e.id = ${id} and position(lower(filter->>'q') in e.text) > 0)
+        or exists (
+          select from jsonb_path_query(filter, '$.traits[*].value') f where f #>> '{}' in (
+            select value from entity_traits where entity_id = ${id}
+            union all select value from entity_keys where entity_id = ${id})))
+    returning id`
+  return rows.map(row => row.id)
+}
+
 /** Postgres, after the entity is removed. Amounts and states of billing stay; names and addresses go. */
 export async function scrubPostgres(tx: Sql, entity: Entity, marks: readonly string[]): Promise<Removed> {
   const { kind, id, environmentId } = entity

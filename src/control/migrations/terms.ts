@@ -15,6 +15,15 @@ export type SoldTerms = Required<
 export type MoveTerms = SoldTerms &
   Pick<MigrationWanted, 'toPlanId' | 'isPaid' | 'incompatible' | 'withinLimits'>
 
+const nothingSold: SoldTerms = {
+  priceIds: {},
+  productIds: {},
+  ended: [],
+  unsold: [],
+  unpaidFrom: [],
+  commitments: [],
+}
+
 interface VersionPrices {
   readonly id: string
   readonly plan_id: string
@@ -112,7 +121,7 @@ async function soldTerms(
     from plan_versions v join plans p on p.id = v.plan_id where v.plan_id in (${planId}, ${toPlanId})`
   const versions = rows.filter(version => version.plan_id === planId || version.id === versionId)
   const found = versions.find(version => version.id === versionId)
-  if (!found) return { priceIds: {}, productIds: {}, ended: [], unsold: [], unpaidFrom: [], commitments: [], isPaid: false }
+  if (!found) return { ...nothingSold, isPaid: false }
   const to = { ...found, prices: found.prices.filter(({ id }) => priceId === null || id === priceId) }
   const sold = await sql<SoldInAdvance[]>`
     select e.plan_version_id, e.feature_id, e.prices, t.name as trait, e.usage_quantity as quantity

@@ -189,7 +189,15 @@ export interface Commitment {
 /** Billing terms of a move to another version. */
 export type MigrationTerms = Pick<
   ScheduledMigration,
-  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments' | 'toPlanId' | 'isPaid'
+  | 'versionId'
+  | 'priceIds'
+  | 'productIds'
+  | 'ended'
+  | 'unsold'
+  | 'unpaidFrom'
+  | 'commitments'
+  | 'toPlanId'
+  | 'isPaid'
 >
 
 /** A company's state as far as its plans go. */

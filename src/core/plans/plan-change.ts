@@ -196,8 +196,17 @@ function decideMigration(
   const agreedAtMs = agreed ? (agreed.agreedAtMs ?? 0) : nowMs
   const dueMs = dueOf(company, message, agreedAtMs, nowMs)
   if (dueMs === null || dueMs > nowMs) {
-    const { when, proration = null, priceIds, productIds, ended, unsold, unpaidFrom, commitments, isPaid } =
-      message
+    const {
+      when,
+      proration = null,
+      priceIds,
+      productIds,
+      ended,
+      unsold,
+      unpaidFrom,
+      commitments,
+      isPaid,
+    } = message
     const schedule = scheduleWith(company, {
       migrationId,
       planId,
