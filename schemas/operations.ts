@@ -117,10 +117,8 @@ import type {
   CompanyPlansUpdate,
   CustomPlanBundleCreate,
   CustomPlanCreate,
-  MigrationCompleteNow,
   MigrationCreateRequestBody,
   MigrationPreviewRequest,
-  MigrationRetry,
   PlanBundle,
   PlanBundleCreate,
   PlanBundleUpdate,
@@ -607,20 +605,6 @@ export interface Operations
   }
   'GET /plan-version-migrations/{plan_version_migration_id}': {
     id: 'getMigration'
-    data: PlanVersionMigration
-  }
-  'POST /plan-version-migrations/{plan_version_migration_id}/cancel': {
-    id: 'cancelMigration'
-    data: PlanVersionMigration
-  }
-  'POST /plan-version-migrations/{plan_version_migration_id}/complete-now': {
-    id: 'completeMigrationNow'
-    body: MigrationCompleteNow
-    data: PlanVersionMigration
-  }
-  'POST /plan-version-migrations/{plan_version_migration_id}/retry': {
-    id: 'retryMigration'
-    body: MigrationRetry
     data: PlanVersionMigration
   }
   /** Plans and add-ons with the entitlements, prices and credit grants of their published version. */

@@ -1,4 +1,4 @@
-// The operations of moves between plans, part of operations.ts.
+// The operations of moves between plans, and of what holds, ends and repeats a migration: part of operations.ts.
 import type { Count } from './envelope.js'
 import type {
   PlanMove,
@@ -7,7 +7,7 @@ import type {
   PlanMovePreview,
   PlanMoveRetry,
 } from './plan-moves.js'
-import type { PlanVersionMigration } from './plans.js'
+import type { MigrationCompleteNow, MigrationRetry, PlanVersionMigration } from './plans.js'
 
 export interface PlanMoveOperations {
   /** Moves between plans and moves back, newest first. */
@@ -41,6 +41,20 @@ export interface PlanMoveOperations {
    * One that has changed its plan since stays. The answer is a move of kind `revert`.
    */
   'POST /plan-moves/{plan_move_id}/revert': { id: 'revertPlanMove'; data: PlanMove }
+  'POST /plan-version-migrations/{plan_version_migration_id}/cancel': {
+    id: 'cancelMigration'
+    data: PlanVersionMigration
+  }
+  'POST /plan-version-migrations/{plan_version_migration_id}/complete-now': {
+    id: 'completeMigrationNow'
+    body: MigrationCompleteNow
+    data: PlanVersionMigration
+  }
+  'POST /plan-version-migrations/{plan_version_migration_id}/retry': {
+    id: 'retryMigration'
+    body: MigrationRetry
+    data: PlanVersionMigration
+  }
   /** Holds a migration: no further company moves, not even at a date that was agreed, until it is resumed. */
   'POST /plan-version-migrations/{plan_version_migration_id}/pause': {
     id: 'pauseMigration'

@@ -138,7 +138,7 @@ t.test('previews', async t => {
     const paid = (rate: number, id = credit.id) => ({
       value_type: 'credit',
       value_credit_id: id,
-      consumption_rate: rate,
+      credit_consumption_rate: rate,
     })
     const open = { value_type: 'unlimited' }
     const cases: [string, object, object, 'gain' | 'loss' | 'none'][] = [
