@@ -288,22 +288,6 @@ export const planMoveReasons = [
 ] as const
 export type PlanMoveReason = (typeof planMoveReasons)[number]
 
-export const planMoveKinds = ['move', 'revert'] as const
-export type PlanMoveKind = (typeof planMoveKinds)[number]
-
-export const planMoveStatuses = [
-  'cancelled',
-  'completed',
-  'failed',
-  'in_progress',
-  'paused',
-  'pending',
-] as const
-export type PlanMoveStatus = (typeof planMoveStatuses)[number]
-
-export const planMoveTimes = ['at_period_end', 'now', 'scheduled'] as const
-export type PlanMoveTime = (typeof planMoveTimes)[number]
-
 export const migrationProrationBehaviors = ['always_invoice', 'create_prorations', 'none'] as const
 export type MigrationProrationBehavior = (typeof migrationProrationBehaviors)[number]
 

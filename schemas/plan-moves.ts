@@ -5,13 +5,26 @@ import type {
   MetricPeriod,
   MigrationProrationBehavior,
   MigrationStrategy,
-  PlanMoveKind,
   PlanMoveReason,
-  PlanMoveStatus,
-  PlanMoveTime,
   PlanVersionCompanyMigrationStatus,
 } from './enums.js'
 import type { Keyed } from './keyed.js'
+
+export const planMoveKinds = ['move', 'revert'] as const
+export type PlanMoveKind = (typeof planMoveKinds)[number]
+
+export const planMoveStatuses = [
+  'cancelled',
+  'completed',
+  'failed',
+  'in_progress',
+  'paused',
+  'pending',
+] as const
+export type PlanMoveStatus = (typeof planMoveStatuses)[number]
+
+export const planMoveTimes = ['at_period_end', 'now', 'scheduled'] as const
+export type PlanMoveTime = (typeof planMoveTimes)[number]
 
 /** The companies of a move: those for which every given member holds. */
 export interface PlanMoveFilter {

@@ -1,7 +1,8 @@
 // The defaults of bodies that have some: what follows from other members, empty lists, empty texts.
-import { type MigrationStrategy, type PlanMoveTime, prorationBehaviors } from '../../schemas/enums.js'
+import { type MigrationStrategy, prorationBehaviors } from '../../schemas/enums.js'
 import type { FeatureCreateRequestBody } from '../../schemas/features.js'
 import type { FlagCreateRequestBody } from '../../schemas/flags.js'
+import type { PlanMoveTime } from '../../schemas/plan-moves.js'
 
 /** POST /features: the type follows from what the feature counts. */
 export function ofFeature(body: FeatureCreateRequestBody) {

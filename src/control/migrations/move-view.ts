@@ -1,6 +1,6 @@
 // Moves between plans, and their companies, as the interface shows them.
-import type { PlanMoveReason, PlanMoveStatus, PlanMoveTime } from '../../../schemas/enums.js'
-import type { PlanMove, PlanMoveCompany } from '../../../schemas/plan-moves.js'
+import type { PlanMoveReason } from '../../../schemas/enums.js'
+import type { PlanMove, PlanMoveCompany, PlanMoveStatus, PlanMoveTime } from '../../../schemas/plan-moves.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import type { MigrationRow } from './rows.js'
 import type { CountedMigration, NamedCompanyMigration } from './store.js'

@@ -1,16 +1,13 @@
 // Moves of companies between plans, and the way back from moves and migrations (MI-10…33).
+import { type MigrationStrategy, planVersionCompanyMigrationStatuses } from '../../../schemas/enums.js'
 import {
-  type MigrationStrategy,
+  type PlanMove,
+  type PlanMoveCreate,
+  type PlanMoveFilter,
+  type PlanMovePreview,
+  type PlanMoveRetry,
   type PlanMoveTime,
   planMoveStatuses,
-  planVersionCompanyMigrationStatuses,
-} from '../../../schemas/enums.js'
-import type {
-  PlanMove,
-  PlanMoveCreate,
-  PlanMoveFilter,
-  PlanMovePreview,
-  PlanMoveRetry,
 } from '../../../schemas/plan-moves.js'
 import { newId } from '../../account/ids.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'

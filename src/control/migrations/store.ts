@@ -1,10 +1,7 @@
 // Statements of migrations: lists, cancellation, completion and retries.
 import type { Sql } from 'postgres'
-import type {
-  PlanMoveStatus,
-  PlanVersionCompanyMigrationStatus,
-  PlanVersionMigrationStatus,
-} from '../../../schemas/enums.js'
+import type { PlanVersionCompanyMigrationStatus, PlanVersionMigrationStatus } from '../../../schemas/enums.js'
+import type { PlanMoveStatus } from '../../../schemas/plan-moves.js'
 import type { Page } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
 import type { CompanyMigrationRow, MigrationRow } from './rows.js'
