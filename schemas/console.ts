@@ -1,7 +1,15 @@
 // Reads of the console: short lists, searches, figures over all companies, and why a flag has its value.
 import typia from 'typia'
 import type { CheckFlagRequestBody } from './checks.js'
-import type { ComparableOperator, ConditionType, PlanType, PlanVersionStatus, RuleType } from './enums.js'
+import type {
+  ChargeType,
+  ComparableOperator,
+  ConditionType,
+  PlanPriceCadence,
+  PlanType,
+  PlanVersionStatus,
+  RuleType,
+} from './enums.js'
 
 /** A company in a short list (`view=summary`). */
 export interface CompanySummary {
@@ -43,6 +51,8 @@ export interface PlanSummary {
   entitlement_count: number
   published_version: PlanVersionSummary | null
   draft_version: PlanVersionSummary | null
+  /** The price of the published version, else of the draft; null: the plan has neither. */
+  terms: PlanTerms | null
   /** Place among the plans that the plan group offers, from 1; null: not offered. */
   plan_group_position: number | null
 }
@@ -217,5 +227,23 @@ export interface DraftDiff {
   published_version: PlanVersionSummary | null
   draft_version: PlanVersionSummary | null
   company_count: number
+  /** The price of the draft, else of the published version; null: the plan has neither. */
+  terms: PlanTerms | null
   changes: DraftChange[]
+}
+
+/** What a version of a plan costs. */
+export interface PlanTerms {
+  charge_type: ChargeType
+  /** The main one. */
+  currency: string
+  /** null: no trial. */
+  trial_days: number | null
+  prices: {
+    id: string
+    currency: string
+    cadence: PlanPriceCadence | 'one_time'
+    /** Decimal text in the smallest unit. */
+    price: string
+  }[]
 }

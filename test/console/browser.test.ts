@@ -1,9 +1,7 @@
 // The console in a real browser: a first start by clicking alone, every screen without a violation of accessibility in light
 // and dark, nothing from other hosts, no error; by keyboard; behind a prefix; two tabs; a session that ends in mid-work.
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { startHere } from '../harness.js'
 import {
   desktop,
@@ -20,6 +18,7 @@ import {
   violations,
 } from './browser.js'
 import { firstStart } from './first-start.js'
+import { prefixed } from './prefixed.js'
 
 t.setTimeout(300_000)
 
@@ -43,39 +42,6 @@ const screens = [
   'preview/plans',
   'ui',
 ]
-
-/** A proxy that serves `to` under /some/prefix alone. */
-async function prefixed(t: Test, to: string): Promise<string> {
-  const { hostname, port } = new URL(to)
-  const path = (url: string | undefined) => url!.replace(/^\/some\/prefix/, '')
-  const proxy = createServer((req, res) => {
-    if (!req.url!.startsWith('/some/prefix/')) return res.writeHead(404).end()
-    const { method, headers } = req
-    const passed = request({ hostname, port, path: path(req.url), method, headers }, answer => {
-      res.writeHead(answer.statusCode!, answer.headers)
-      answer.pipe(res)
-    })
-    passed.on('error', () => res.destroy())
-    return req.pipe(passed)
-  })
-  proxy.on('upgrade', (req, socket) => {
-    const passed = request({ hostname, port, path: path(req.url), headers: req.headers })
-    passed.on('upgrade', (answer, other) => {
-      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`)
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`)
-      socket.pipe(other).pipe(socket)
-      for (const one of [socket, other]) one.on('error', () => one.destroy())
-    })
-    passed.on('error', () => socket.destroy())
-    passed.end()
-  })
-  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    proxy.closeAllConnections()
-    proxy.close()
-  })
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/some/prefix`
-}
 
 /** Bytes of the page's own files, as they were sent. */
 const loadedBytes = (page: Page): Promise<number> =>

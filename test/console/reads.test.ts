@@ -76,6 +76,7 @@ t.test('reads', async t => {
         entitlement_count: 1,
         published_version: { version: 1 },
         draft_version: null,
+        terms: { charge_type: 'none', prices: [] },
       },
     ])
     t.match(await client.ok('GET', '/features?view=summary'), [
@@ -139,6 +140,7 @@ t.test('reads', async t => {
   await t.test('a draft’s differences', async t => {
     const [row] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
     await client.ok('PUT', `/plan-entitlements/${row.id}`, { value_numeric: 8 })
+    await client.ok('PUT', `/plans/${plan.id}/billing_products`, { monthly_price: 4900, trial_days: 14 })
     t.match(await client.ok('GET', `/plans/${plan.id}/draft-diff`), {
       published_version: { version: 1 },
       draft_version: { version: 2 },
@@ -148,7 +150,16 @@ t.test('reads', async t => {
         { version: 2, status: 'draft' },
         { version: 1, status: 'published' },
       ],
+      terms: {
+        charge_type: 'recurring',
+        currency: 'usd',
+        trial_days: 14,
+        prices: [{ currency: 'usd', cadence: 'monthly', price: '4900' }],
+      },
       changes: [
+        { kind: 'plan', member: 'charge_type', before: 'none', after: 'recurring' },
+        { kind: 'plan', member: 'trial_days', before: null, after: '14' },
+        { kind: 'price', member: 'price usd monthly', before: null, after: '4900' },
         {
           kind: 'entitlement',
           change: 'changed',

@@ -16,6 +16,11 @@ const precise = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 /** A decimal with all its digits, as "1,234.5". */
 export const decimal = (text: string): string => precise.format(text as `${number}`)
 
+/** Digits of a currency after the point. */
+const digitsOf = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() }).resolvedOptions()
+    .maximumFractionDigits ?? 2
+
 /** An amount in the smallest unit of a currency, a whole number or a decimal, in its main unit: "$1,234.50", "$0.025". */
 export function money(
   amount: Figure | string,
@@ -23,7 +28,7 @@ export function money(
   zeros: 'auto' | 'stripIfInteger' = 'auto',
 ): string {
   const style = { style: 'currency', currency: currency.toUpperCase() } as const
-  const digits = new Intl.NumberFormat('en', style).resolvedOptions().maximumFractionDigits ?? 2
+  const digits = digitsOf(currency)
   const [whole = '0', rest = ''] = String(amount).replace('-', '').split('.')
   const all = whole.padStart(digits + 1, '0')
   const sign = String(amount).startsWith('-') ? '-' : ''
@@ -34,6 +39,21 @@ export function money(
     trailingZeroDisplay: zeros,
   } as Intl.NumberFormatOptions)
   return format.format(main as `${number}`)
+}
+
+/** An amount in the main unit, "49.50", in the smallest unit of its currency; null: it has more digits than the currency. */
+export function smallestUnit(text: string, currency: string): number | null {
+  const digits = digitsOf(currency)
+  const [, whole, rest = ''] = /^(\d+)(?:\.(\d*))?$/.exec(text.trim()) ?? []
+  if (whole === undefined || /[1-9]/.test(rest.slice(digits))) return null
+  return Number(whole + rest.slice(0, digits).padEnd(digits, '0'))
+}
+
+/** The opposite of `smallestUnit`, for a field: "49.50". */
+export function mainUnit(amount: number, currency: string): string {
+  const digits = digitsOf(currency)
+  const all = String(amount).padStart(digits + 1, '0')
+  return digits === 0 ? all : `${all.slice(0, -digits)}.${all.slice(-digits)}`
 }
 
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
@@ -96,3 +116,19 @@ export const words = (text: string | null | undefined): string => (text ?? '').r
 
 export const count = (n: number, one: string, many = `${one}s`): string =>
   `${figure(n)} ${n === 1 ? one : many}`
+
+/** An instant as a field of the browser has it, in the browser's time: `2026-11-27T14:05:00.000`; empty for none. */
+export function localOf(at: string): string {
+  const ms = Date.parse(at)
+  if (Number.isNaN(ms)) return ''
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 23)
+}
+
+/** JSON with a line for each member; other text as it is. */
+export function pretty(text: string | null): string {
+  try {
+    return JSON.stringify(JSON.parse(text ?? ''), null, 2)
+  } catch {
+    return text ?? ''
+  }
+}

@@ -3,6 +3,7 @@ import { Dialog as Base } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
 import { api } from './api.js'
+import { pages as shellPages } from './pages.js'
 import { useGo, useHere } from './place.js'
 
 interface Entry {
@@ -11,25 +12,22 @@ interface Entry {
   readonly detail: string
   readonly to: string
   readonly search?: Readonly<Record<string, string>>
+  /** A user, who is shown on the page of a company. */
+  readonly userId?: string
 }
 
-const pages: readonly Entry[] = [
-  'Overview',
-  'Companies',
-  'Why',
-  'Plans',
-  'Features',
-  'Flags',
-  'Credits',
-  'Charges',
-  'Events',
-  'Webhooks',
-  'Keys',
-  'Audit',
-  'System',
-].map(name => ({ id: name, name, detail: 'page', to: `/${name.toLowerCase()}` }))
+const pages: readonly Entry[] = shellPages.map(([to, name]) => ({ id: name, name, detail: 'page', to }))
 
-function placeOf(type: string, id: string, name: string): Pick<Entry, 'to' | 'search'> {
+/** The page of a user's company. */
+async function placeOfUser(userId: string): Promise<Pick<Entry, 'to' | 'search'>> {
+  const { company_memberships: all } = await api.get('/users/{user_id}', { path: { user_id: userId } })
+  const [first] = all
+  return first === undefined
+    ? { to: '/companies' }
+    : { to: `/companies/${first.company_id}`, search: { tab: 'users' } }
+}
+
+function placeOf(type: string, id: string, name: string): Pick<Entry, 'to' | 'search' | 'userId'> {
   switch (type) {
     case 'company':
       return { to: `/companies/${id}` }
@@ -42,7 +40,7 @@ function placeOf(type: string, id: string, name: string): Pick<Entry, 'to' | 'se
     case 'credit':
       return { to: '/credits' }
     default:
-      return { to: '/companies', search: { q: name } }
+      return { to: '/companies', userId: id }
   }
 }
 
@@ -67,9 +65,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     placeholderData: was => was,
   })
   const entries: readonly Entry[] = [
-    ...pages.filter(page =>
-      typed.trim() !== '' ? page.name.toLowerCase().startsWith(typed.trim().toLowerCase()) : true,
-    ),
+    ...pages.filter(page => page.name.toLowerCase().includes(typed.trim().toLowerCase())),
     ...(typed.trim() === '' ? [] : (found.data ?? [])).map(one => ({
       id: one.id,
       name: one.name,
@@ -81,7 +77,10 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const open = (entry: Entry | undefined) => {
     if (entry === undefined) return
     onClose()
-    go(entry.to, entry.search)
+    if (entry.userId === undefined) return go(entry.to, entry.search)
+    void placeOfUser(entry.userId)
+      .catch(() => entry)
+      .then(({ to, search }) => go(to, search))
   }
   return (
     <Base.Root open onOpenChange={isOpen => !isOpen && onClose()}>

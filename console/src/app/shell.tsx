@@ -1,50 +1,16 @@
 // The frame of every page: environment, search, theme, and the list of pages.
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
-import {
-  Activity,
-  Building2,
-  CircleHelp,
-  Coins,
-  Flag,
-  Gauge,
-  History,
-  KeyRound,
-  LogOut,
-  Menu,
-  Moon,
-  Package,
-  ReceiptText,
-  Search,
-  Server,
-  Sun,
-  Tag,
-  Webhook,
-} from 'lucide-react'
+import { LogOut, Menu, Moon, Search, Sun } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Badge, Button, Choice } from '../ui/basics.js'
 import { setEnvironment, signOut } from './api.js'
+import { pages } from './pages.js'
 import { useWho } from './session.js'
 import { useTheme } from './theme.js'
 
 const loadPalette = () => import('./palette.js')
 const Palette = lazy(loadPalette)
-
-const pages = [
-  ['/overview', 'Overview', Gauge],
-  ['/companies', 'Companies', Building2],
-  ['/why', 'Why?', CircleHelp],
-  ['/plans', 'Plans', Package],
-  ['/features', 'Features', Tag],
-  ['/flags', 'Flags', Flag],
-  ['/credits', 'Credits', Coins],
-  ['/charges', 'Charges', ReceiptText],
-  ['/events', 'Events', Activity],
-  ['/webhooks', 'Webhooks', Webhook],
-  ['/keys', 'Keys and members', KeyRound],
-  ['/audit', 'Audit', History],
-  ['/system', 'System', Server],
-] as const
 
 export function Shell() {
   const who = useWho()

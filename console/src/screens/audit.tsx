@@ -1,7 +1,7 @@
 // The audit log: who changed what, with before and after.
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../app/api.js'
-import { timeOf, words } from '../app/format.js'
+import { pretty, timeOf, words } from '../app/format.js'
 import { useFilters, useHere } from '../app/place.js'
 import {
   Badge,
@@ -177,7 +177,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
               <details className="mt-3">
                 <summary className="cursor-pointer text-accent">What was sent</summary>
                 <pre className="mt-2 max-h-72 overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
-                  {pretty(row.req_body)}
+                  {pretty(row.req_body) || 'nothing'}
                 </pre>
               </details>
             </>
@@ -212,12 +212,4 @@ function flat(value: unknown, path = '', into = new Map<string, string>()): Map<
       flat(inner, path === '' ? name : `${path}.${name}`, into)
   else if (path !== '') into.set(path, String(value))
   return into
-}
-
-function pretty(text: string | null): string {
-  try {
-    return JSON.stringify(JSON.parse(text ?? ''), null, 2)
-  } catch {
-    return text || 'nothing'
-  }
 }

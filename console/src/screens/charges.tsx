@@ -180,7 +180,7 @@ function Download({ query }: { readonly query: object }) {
       link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
       link.download = 'charges.csv'
       link.click()
-      URL.revokeObjectURL(link.href)
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     } catch (error) {
       setFailure(error)
     }

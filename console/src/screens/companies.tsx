@@ -283,7 +283,16 @@ function AddCompany({ onClose }: { readonly onClose: () => void }) {
         <Field label="Key value">
           {id => <Input id={id} required value={key} onChange={event => setKey(event.currentTarget.value)} />}
         </Field>
-        <Field label="Plan" hint={published.length === 0 ? 'No plan is published yet.' : undefined}>
+        <Field
+          label="Plan"
+          hint={
+            published.length === 0
+              ? 'No plan is published yet.'
+              : published.find(one => one.id === plan)?.terms?.prices.length
+                ? 'Without billing: “Change plan” on its page begins that.'
+                : undefined
+          }
+        >
           {id => (
             <Choice
               id={id}

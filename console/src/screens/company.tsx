@@ -5,19 +5,22 @@ import { lazy, Suspense, useState } from 'react'
 import { api, type Schemas, sendEvent } from '../app/api.js'
 import { ago, dayOf, figure, periodOf, timeOf, words } from '../app/format.js'
 import { useLive } from '../app/live.js'
-import { Go, useFilters, useGo, useHere } from '../app/place.js'
+import { Go, useFilters, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Bar, Button, Card, Cell, Code, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
-import { FormDialog } from '../ui/form.js'
+import { FormDialog, type Values } from '../ui/form.js'
 import { Tabs } from '../ui/tabs.js'
 import { CompanyCharges } from './company-charges.js'
+import { Credits, GrantCredits } from './company-credits.js'
+import { Traits } from './company-portal.js'
 import { EventTable } from './event-table.js'
-import { OverrideDialog, useOverrides } from './override-dialog.js'
+import { OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
 import { actorOf, changeWords, shortReason } from './overview.js'
+import { priceWords } from './plan-words.js'
 
 const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
 
-type Company = Schemas['CompanyDetail']
+export type Company = Schemas['CompanyDetail']
 type Entitlement = Schemas['FeatureEntitlement']
 
 export default function CompanyPage() {
@@ -132,7 +135,7 @@ function Entitlements({ company }: { readonly company: Company }) {
   const overrides = useOverrides(company.id)
   const { may } = useHere()
   const act = useAct()
-  const [overriding, setOverriding] = useState<Entitlement | null>(null)
+  const [overriding, setOverriding] = useState<Entitlement | 'another' | null>(null)
   const overrideOf = (one: Entitlement) =>
     overrides.data?.find(({ feature_id }) => feature_id === one.feature_id)
   const featureOf = (one: Entitlement) => features.data?.find(({ id }) => id === one.feature_id)
@@ -149,24 +152,46 @@ function Entitlements({ company }: { readonly company: Company }) {
           body: {
             company_id: company.id,
             feature_id: one.feature_id,
-            value_type: one.value_type,
-            value_bool: one.value_bool,
-            value_numeric: one.value_numeric,
-            metric_period: one.metric_period,
-            expiration_date: one.expiration_date,
+            ...valuesOf(one),
           } as never,
         }),
     })
+  const held = new Set(company.entitlements.map(one => one.feature_id))
+  const others = (features.data ?? []).filter(({ id }) => !held.has(id))
+  const another = may.support && others.length > 0 && (
+    <Button onClick={() => setOverriding('another')}>Override another feature</Button>
+  )
+  const dialog = overriding && (
+    <OverrideDialog
+      company={company}
+      features={
+        overriding === 'another'
+          ? others.map(({ id, name, feature_type: type }) => ({ id, name, type, now: 'not allowed' }))
+          : [
+              {
+                id: overriding.feature_id,
+                name: nameOf(overriding, features.data),
+                type: featureOf(overriding)?.feature_type ?? 'event',
+                now: usedWords(overriding),
+              },
+            ]
+      }
+      present={overriding === 'another' ? undefined : overrideOf(overriding)}
+      onClose={() => setOverriding(null)}
+    />
+  )
   if (company.entitlements.length === 0)
     return (
-      <Empty title="It may use nothing yet">
-        Put the company on a plan, or override a feature for it. A plan with a published version allows
-        features.
-      </Empty>
+      <>
+        <Empty title="It may use nothing yet" action={another}>
+          Put the company on a plan, or override a feature for it.
+        </Empty>
+        {dialog}
+      </>
     )
   return (
-    <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
-      <Card title="What it may use">
+    <div className="grid gap-4 xl:grid-cols-[minmax(0,7fr)_minmax(0,3fr)]">
+      <Card title="What it may use" aside={another}>
         <Table label="Entitlements" head={['Feature', 'From', 'Use against limit', 'Resets', '']}>
           {company.entitlements.map(one => {
             const override = overrideOf(one)
@@ -177,7 +202,15 @@ function Entitlements({ company }: { readonly company: Company }) {
                   {name}
                   <div className="text-xs text-muted">{one.event_subtype ?? words(one.value_type)}</div>
                 </Cell>
-                <Cell>{override ? <Badge tone="warn">Override</Badge> : (company.plan?.name ?? 'Plan')}</Cell>
+                <Cell>
+                  {override ? <Badge tone="warn">Override</Badge> : (company.plan?.name ?? 'Plan')}
+                  {override && (
+                    <div className="text-xs text-muted">
+                      {override.expiration_date && `until ${dayOf(override.expiration_date)} `}
+                      {override.notes.at(-1)?.note}
+                    </div>
+                  )}
+                </Cell>
                 <Cell>
                   <Use of={one} />
                 </Cell>
@@ -206,31 +239,10 @@ function Entitlements({ company }: { readonly company: Company }) {
         </Table>
       </Card>
       <UsePerDay company={company} features={features.data ?? []} />
-      {overriding && (
-        <OverrideDialog
-          company={company}
-          feature={{
-            id: overriding.feature_id,
-            name: nameOf(overriding, features.data),
-            type: featureOf(overriding)?.feature_type ?? 'event',
-          }}
-          now={usedWords(overriding)}
-          present={overrideOf(overriding)}
-          onClose={() => setOverriding(null)}
-        />
-      )}
+      {dialog}
     </div>
   )
 }
-
-const overrideWords = (one: Schemas['CompanyOverride']): string =>
-  one.value_type === 'numeric'
-    ? figure(one.value_numeric)
-    : one.value_type === 'boolean'
-      ? one.value_bool
-        ? 'on'
-        : 'off'
-      : words(one.value_type)
 
 const usedWords = (one: Entitlement): string =>
   one.allocation !== undefined
@@ -313,96 +325,6 @@ function UsePerDay({
         }}
       </Loaded>
     </Card>
-  )
-}
-
-function Credits({ company }: { readonly company: Company }) {
-  const { environment, may } = useHere()
-  const act = useAct()
-  const grants = useQuery({
-    queryKey: [environment.id, 'grants', company.id],
-    queryFn: () =>
-      api.get('/billing/credits/grants/company/list', {
-        query: { company_id: company.id, limit: 100 } as never,
-      }),
-  })
-  const ledger = useQuery({
-    queryKey: [environment.id, 'ledger', company.id],
-    queryFn: () =>
-      api.get('/v2/billing/credits/ledger', {
-        query: { company_id: company.id, period: 'raw', limit: 50 } as never,
-      }),
-  })
-  const zeroOut = (grant: Schemas['CreditGrant']) =>
-    act({
-      title: `End a grant of ${grant.credit_name}`,
-      verb: 'End grant',
-      danger: true,
-      differences: [{ what: 'Remaining', before: figure(grant.quantity_remaining), after: '0' }],
-      run: () =>
-        api.put('/billing/credits/grants/{grant_id}/zero-out', {
-          path: { grant_id: grant.id },
-          body: { reason: 'manual' } as never,
-        }),
-      done: 'The grant has ended',
-    })
-  return (
-    <div className="grid gap-4 xl:grid-cols-2">
-      <Card title="Grants">
-        <Loaded of={grants}>
-          {rows =>
-            rows.length === 0 ? (
-              <Empty title="No credits were granted" />
-            ) : (
-              <Table label="Grants" head={['Credit', 'Reason', 'Left of', 'Until', '']}>
-                {rows.map(grant => (
-                  <Row key={grant.id}>
-                    <Cell>{grant.credit_name}</Cell>
-                    <Cell className="text-muted">{words(grant.grant_reason)}</Cell>
-                    <Cell>
-                      <span className="whitespace-nowrap tabular-nums">
-                        {figure(grant.quantity_remaining)} / {figure(grant.quantity)}
-                      </span>
-                    </Cell>
-                    <Cell className="text-muted">
-                      {grant.zeroed_out_date ? 'ended' : dayOf(grant.expires_at)}
-                    </Cell>
-                    <Cell>
-                      {may.support && grant.quantity_remaining > 0 && (
-                        <Button look="quiet" onClick={() => void zeroOut(grant)}>
-                          End
-                        </Button>
-                      )}
-                    </Cell>
-                  </Row>
-                ))}
-              </Table>
-            )
-          }
-        </Loaded>
-      </Card>
-      <Card title="Ledger">
-        <Loaded of={ledger}>
-          {rows =>
-            rows.length === 0 ? (
-              <Empty title="Nothing was granted or drawn" />
-            ) : (
-              <Table label="Ledger" head={['When', 'Entry', 'Credits']}>
-                {rows.map((entry, i) => (
-                  <Row key={`${entry.event_id} ${i}`}>
-                    <Cell className="whitespace-nowrap text-muted">{timeOf(entry.event_at)}</Cell>
-                    <Cell>
-                      {words(entry.event_type)} {entry.feature?.name ?? ''} · {entry.credit_name}
-                    </Cell>
-                    <Cell className="tabular-nums">{figure(entry.amount)}</Cell>
-                  </Row>
-                ))}
-              </Table>
-            )
-          }
-        </Loaded>
-      </Card>
-    </div>
   )
 }
 
@@ -529,56 +451,19 @@ function Changes({ id }: { readonly id: string }) {
   )
 }
 
-function Traits({ company }: { readonly company: Company }) {
-  const { may, environment } = useHere()
-  const portal = useQuery({
-    queryKey: [environment.id, 'company', company.id, 'subscriptions'],
-    queryFn: () => api.get('/company-subscriptions', { query: { company_id: company.id } as never }),
-    retry: false,
-  })
-  const traits = Object.entries(company.traits)
-  return (
-    <div className="grid gap-4 lg:grid-cols-2">
-      <Card title="Traits">
-        {traits.length === 0 ? (
-          <Empty title="No traits" />
-        ) : (
-          <dl className="divide-y divide-line">
-            {traits.map(([name, value]) => (
-              <div key={name} className="grid grid-cols-[1fr_2fr] gap-3 py-1.5">
-                <dt className="text-muted">{name}</dt>
-                <dd>{String(value)}</dd>
-              </div>
-            ))}
-          </dl>
-        )}
-      </Card>
-      <Card title="Subscriptions and portal">
-        <p className="mb-2">
-          {portal.data?.length
-            ? portal.data.map(one => `${one.status ?? ''} ${one.currency ?? ''}`).join(', ')
-            : 'No subscription with a payment provider.'}
-        </p>
-        <p className="text-muted">
-          {may.admin
-            ? 'A server makes a token for this company’s own page with POST /temporary-access-tokens.'
-            : 'The company’s own page shows its plan, use and credits.'}
-        </p>
-        <Go to="/preview/plans">See the plans as customers do</Go>
-      </Card>
-    </div>
-  )
-}
-
 function ChangePlan({ company, onClose }: { readonly company: Company; readonly onClose: () => void }) {
   const { environment, production } = useHere()
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () => api.get('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () =>
+      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const published = (plans.data ?? []).filter(one => one.published_version && one.plan_type === 'plan')
   if (plans.data === undefined) return null
   const before = company.plan?.id ?? null
+  // what is sold beside the plan has prices of its own, which this form does not know
+  const isSold = (plan: Schemas['PlanSummary']) =>
+    company.add_ons.length === 0 && (plan.terms?.prices.length ?? 0) > 0
   return (
     <FormDialog
       title="Change plan"
@@ -592,25 +477,52 @@ function ChangePlan({ company, onClose }: { readonly company: Company; readonly 
           ...(before && { initial: before }),
           ...(published.length === 0 && { hint: 'No plan is published yet.' }),
         },
+        ...published.filter(isSold).map(one => ({
+          name: `price ${one.id}`,
+          label: 'Price',
+          kind: 'choice' as const,
+          optional: true,
+          options: [
+            ...one.terms!.prices.map(price => [price.id, priceWords(price)] as const),
+            ['', 'Not billed by Tollgate'] as const,
+          ],
+          when: ({ plan }: Values) => plan === one.id,
+        })),
       ]}
-      act={({ plan }) => {
-        if (!plan) throw new Error('Publish a plan first')
-        if (plan === before) throw new Error('The company is on this plan already')
-        const name = published.find(one => one.id === plan)!.name
+      act={values => {
+        const plan = published.find(one => one.id === values.plan)
+        if (plan === undefined) throw new Error('Publish a plan first')
+        const price = plan.terms?.prices.find(one => one.id === values[`price ${plan.id}`])
+        if (plan.id === before && price === undefined) throw new Error('The company is on this plan already')
         const put = (id: string | null) =>
           api.put('/company-plans/{company_id}', {
             path: { company_id: company.id },
             body: { base_plan_id: id },
           })
         return {
-          title: `Put ${company.name} on ${name}`,
+          title: `Put ${company.name} on ${plan.name}`,
           verb: 'Change plan',
-          differences: [{ what: 'Plan', before: company.plan?.name ?? 'none', after: name }],
-          note: 'It takes effect at once. Credits of the old plan end and those of the new one begin.',
-          ...(production && { typed: name }),
-          run: () => put(plan),
-          done: `${company.name} is on ${name}`,
-          undo: () => put(before),
+          differences: [
+            { what: 'Plan', before: company.plan?.name ?? 'none', after: plan.name },
+            ...(price ? [{ what: 'Price', before: null, after: priceWords(price) }] : []),
+          ],
+          note: price
+            ? 'It takes effect at once, and billing begins at this price. Credits of the old plan end and those of the new one begin.'
+            : 'It takes effect at once. Credits of the old plan end and those of the new one begin.',
+          ...(production && { typed: plan.name }),
+          run: () =>
+            price
+              ? api.post('/manage-plan', {
+                  body: {
+                    company_id: company.id,
+                    base_plan_id: plan.id,
+                    base_plan_price_id: price.id,
+                  } as never,
+                })
+              : put(plan.id),
+          done: `${company.name} is on ${plan.name}`,
+          // billing that has begun is not taken back by a click
+          ...(!price && { undo: () => put(before) }),
         }
       }}
     />
@@ -663,71 +575,6 @@ function SendEvent({ company, onClose }: { readonly company: Company; readonly o
             await queries.invalidateQueries()
           },
           done: `${event} was counted`,
-        }
-      }}
-    />
-  )
-}
-
-function GrantCredits({ company, onClose }: { readonly company: Company; readonly onClose: () => void }) {
-  const { environment, production } = useHere()
-  const go = useGo()
-  const credits = useQuery({
-    queryKey: [environment.id, 'credits'],
-    queryFn: () => api.get('/billing/credits', {}),
-  })
-  if (credits.data === undefined) return null
-  return (
-    <FormDialog
-      title="Grant credits"
-      onClose={onClose}
-      onDone={() => go(`/companies/${company.id}`, { tab: 'credits' })}
-      fields={[
-        {
-          name: 'credit',
-          label: 'Credit',
-          kind: 'choice',
-          options: credits.data.map(one => [one.id, one.name] as const),
-        },
-        { name: 'quantity', label: 'Credits', kind: 'number' },
-        {
-          name: 'reason',
-          label: 'Reason',
-          kind: 'choice',
-          options: [
-            ['free', 'free'],
-            ['adjustment', 'adjustment'],
-            ['purchased', 'purchased'],
-          ],
-        },
-      ]}
-      act={({ credit, quantity, reason }) => {
-        if (!credit) throw new Error('Make a kind of credit first, on the page Credits')
-        const { name } = credits.data.find(one => one.id === credit)!
-        const before = company.billing_credit_balances[credit] ?? 0
-        let made = ''
-        return {
-          title: `Grant ${company.name} ${quantity} ${name}`,
-          verb: 'Grant',
-          differences: [{ what: name, before: figure(before), after: figure(before + Number(quantity)) }],
-          ...(production && { typed: company.name }),
-          run: async () => {
-            const grant = await api.post('/billing/credits/grants/company', {
-              body: {
-                company_id: company.id,
-                credit_id: credit,
-                quantity: Number(quantity),
-                reason: reason as 'free',
-              } as never,
-            })
-            made = grant.id
-          },
-          done: 'The credits were granted',
-          undo: () =>
-            api.put('/billing/credits/grants/{grant_id}/zero-out', {
-              path: { grant_id: made },
-              body: { reason: 'manual' } as never,
-            }),
         }
       }}
     />

@@ -1,7 +1,7 @@
 // Features: what the product does, and which events count it.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../app/api.js'
+import { api, type Schemas } from '../app/api.js'
 import { figure, words } from '../app/format.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Code, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
@@ -12,6 +12,7 @@ import { useFeatures } from './company.js'
 export default function Features() {
   const { may } = useHere()
   const [adding, setAdding] = useState(false)
+  const [changing, setChanging] = useState<Schemas['FeatureSummary'] | null>(null)
   const [top, setTop] = useState<{ id: string; name: string } | null>(null)
   const [filters, setFilters] = useFilters()
   const features = useFeatures()
@@ -56,7 +57,16 @@ export default function Features() {
                     <Cell>{one.event_subtype ? <Code>{one.event_subtype}</Code> : '–'}</Cell>
                     <Cell>{one.flag ? <Go to={`/flags/${one.flag.id}`}>{one.flag.key}</Go> : '–'}</Cell>
                     <Cell className="tabular-nums">{figure(one.plan_count)}</Cell>
-                    <Cell>
+                    <Cell className="text-right whitespace-nowrap">
+                      {may.write && (
+                        <Button
+                          look="quiet"
+                          aria-label={`Change ${one.name}`}
+                          onClick={() => setChanging(one)}
+                        >
+                          Change
+                        </Button>
+                      )}
                       {one.event_subtype && (
                         <Button
                           look="quiet"
@@ -75,6 +85,7 @@ export default function Features() {
         }}
       </Loaded>
       {adding && <AddFeature onClose={() => setAdding(false)} />}
+      {changing && <ChangeFeature feature={changing} onClose={() => setChanging(null)} />}
       {top && (
         <Dialog open title={`Most use of ${top.name}`} onClose={() => setTop(null)}>
           <TopCompanies featureId={top.id} />
@@ -158,6 +169,7 @@ function AddFeature({ onClose }: { readonly onClose: () => void }) {
             ['Event', kind === 'event' ? event : undefined],
             ['Flag', key],
           ]),
+          note: 'A plan says how much of it a company may use: add it to one on the page Plans.',
           run: async () => {
             const feature = await api.post('/features', {
               body: {
@@ -174,6 +186,43 @@ function AddFeature({ onClose }: { readonly onClose: () => void }) {
           undo: async () => {
             if (made) await api.del('/features/{feature_id}', { path: { feature_id: made.id } })
           },
+        }
+      }}
+    />
+  )
+}
+
+function ChangeFeature({
+  feature: { id, name: named, description: described },
+  onClose,
+}: {
+  readonly feature: Schemas['FeatureSummary']
+  readonly onClose: () => void
+}) {
+  const put = (name: string, description: string) =>
+    api.put('/features/{feature_id}', { path: { feature_id: id }, body: { name, description } as never })
+  return (
+    <FormDialog
+      title={`Change ${named}`}
+      onClose={onClose}
+      fields={[
+        { name: 'name', label: 'Name', initial: named },
+        { name: 'description', label: 'Description', optional: true, initial: described },
+      ]}
+      act={({ name = '', description = '' }) => {
+        if (name === named && description === described) throw new Error('Nothing is different yet')
+        return {
+          title: `Change ${named}`,
+          verb: 'Change',
+          differences: [
+            ...(name === named ? [] : [{ what: 'Name', before: named, after: name }]),
+            ...(description === described
+              ? []
+              : [{ what: 'Description', before: described, after: description || 'none' }]),
+          ],
+          run: () => put(name, description),
+          done: `${name} was changed`,
+          undo: () => put(named, described),
         }
       }}
     />

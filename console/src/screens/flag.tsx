@@ -9,11 +9,10 @@ import { ago } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page } from '../ui/basics.js'
+import { Conditions, type ConditionWrite, conditionWords, type Names, useNames } from './flag-conditions.js'
 import { CompanyPicker } from './why.js'
 
 type Flag = Schemas['FlagDetail']
-/** The body of a change of rules; each list is present, empty where the form has none. */
-type ConditionWrite = Schemas['ConditionWrite'] & { readonly resource_ids: string[] }
 type RuleWrite = Omit<Schemas['RuleWrite'], 'conditions' | 'condition_groups'> & {
   readonly conditions: ConditionWrite[]
   readonly condition_groups: readonly { readonly conditions: readonly ConditionWrite[] }[]
@@ -103,6 +102,7 @@ function Rules({ flag }: { readonly flag: Flag }) {
   const first = flag.rules.filter(rule => own.includes(rule.rule_type)).map(draftOf)
   const [drafts, setDrafts] = useState<readonly Draft[]>(first)
   const [failure, setFailure] = useState<unknown>(null)
+  const names = useNames(drafts.flatMap(({ rule }) => conditionsOf(rule)))
   const changed = JSON.stringify(drafts) !== JSON.stringify(first)
   const move = (from: number, to: number) =>
     setDrafts(was => {
@@ -125,7 +125,7 @@ function Rules({ flag }: { readonly flag: Flag }) {
     await act({
       title: `Save the rules of ${flag.name}`,
       verb: 'Save',
-      differences: differencesOf(first, drafts),
+      differences: differencesOf(first, drafts, names),
       note: 'The next check follows the new rules.',
       ...(production && { typed: flag.key }),
       run: () => put(drafts),
@@ -176,6 +176,7 @@ function Rules({ flag }: { readonly flag: Flag }) {
               index={i}
               last={drafts.length - 1}
               editable={may.write}
+              names={names}
               onMove={move}
               onChange={change => set(i, change)}
               onRemove={() => setDrafts(was => was.filter((_, at) => at !== i))}
@@ -202,34 +203,32 @@ const withoutIds = (rule: RuleWrite): RuleWrite => {
   return { ...rest, conditions: rest.conditions.map(({ id: __, ...one }) => one as ConditionWrite) }
 }
 
-const inWords = ({ rule }: Draft, i: number): string =>
-  `${i + 1}. ${rule.name}: ${rule.conditions.map(conditionWords).join(' and ') || 'always'} → ${rule.value ? 'on' : 'off'}`
+const conditionsOf = (rule: RuleWrite): readonly ConditionWrite[] => [
+  ...rule.conditions,
+  ...rule.condition_groups.flatMap(group => group.conditions),
+]
 
-function differencesOf(before: readonly Draft[], after: readonly Draft[]) {
+function inWords({ rule }: Draft, i: number, names: Names): string {
+  const conditions = [
+    ...rule.conditions.map(one => conditionWords(one, names)),
+    ...rule.condition_groups.map(
+      group => `(${group.conditions.map(one => conditionWords(one, names)).join(' or ')})`,
+    ),
+  ]
+  return `${i + 1}. ${rule.name}: ${conditions.join(' and ') || 'always'} → ${rule.value ? 'on' : 'off'}`
+}
+
+function differencesOf(before: readonly Draft[], after: readonly Draft[], names: Names) {
   const ids = [...new Set([...before, ...after].map(({ id }) => id))]
   return ids.flatMap(id => {
     const [was, is] = [before.findIndex(one => one.id === id), after.findIndex(one => one.id === id)]
-    const [old, now] = [was < 0 ? null : inWords(before[was]!, was), is < 0 ? null : inWords(after[is]!, is)]
+    const [old, now] = [
+      was < 0 ? null : inWords(before[was]!, was, names),
+      is < 0 ? null : inWords(after[is]!, is, names),
+    ]
     const name = (after[is] ?? before[was])!.rule.name
     return old === now ? [] : [{ what: name, before: old, after: now ?? 'removed' }]
   })
-}
-
-function conditionWords(one: ConditionWrite): string {
-  const sign = {
-    eq: 'is',
-    ne: 'is not',
-    lt: '<',
-    lte: '≤',
-    gt: '>',
-    gte: '≥',
-    is_empty: 'is empty',
-    not_empty: 'is not empty',
-  }[one.operator]
-  if (one.condition_type === 'metric') return `${one.event_subtype} ${sign} ${one.metric_value}`
-  if (one.condition_type === 'trait')
-    return `trait ${sign} ${one.comparable_type === 'version' ? 'version ' : ''}${one.trait_value ?? ''}`
-  return `${one.condition_type.replaceAll('_', ' ')} ${sign} ${one.resource_ids.length === 1 ? one.resource_ids[0] : `one of ${one.resource_ids.length}`}`
 }
 
 function RuleEditor({
@@ -237,6 +236,7 @@ function RuleEditor({
   index,
   last,
   editable,
+  names,
   onMove,
   onChange,
   onRemove,
@@ -245,6 +245,7 @@ function RuleEditor({
   readonly index: number
   readonly last: number
   readonly editable: boolean
+  readonly names: Names
   readonly onMove: (from: number, to: number) => void
   readonly onChange: (change: Partial<RuleWrite>) => void
   readonly onRemove: () => void
@@ -345,249 +346,19 @@ function RuleEditor({
         conditions={rule.conditions}
         editable={editable}
         ruleName={name}
+        names={names}
         onChange={conditions => onChange({ conditions: [...conditions] })}
       />
       {rule.condition_groups.length > 0 && (
         <p className="mt-2 text-xs text-muted">
           and one of each of {rule.condition_groups.length} groups:{' '}
           {rule.condition_groups
-            .map(group => (group.conditions as ConditionWrite[]).map(conditionWords).join(' or '))
+            .map(group => group.conditions.map(one => conditionWords(one, names)).join(' or '))
             .join('; ')}
         </p>
       )}
     </li>
   )
-}
-
-const kinds = [
-  ['plan', 'Plan'],
-  ['company', 'Company'],
-  ['metric', 'Use of an event'],
-  ['trait', 'Trait'],
-] as const
-
-function Conditions({
-  conditions,
-  editable,
-  ruleName,
-  onChange,
-}: {
-  readonly conditions: readonly ConditionWrite[]
-  readonly editable: boolean
-  readonly ruleName: string
-  readonly onChange: (conditions: readonly ConditionWrite[]) => void
-}) {
-  const [kind, setKind] = useState<string>('plan')
-  const set = (at: number, change: Partial<ConditionWrite>) =>
-    onChange(conditions.map((one, i) => (i === at ? ({ ...one, ...change } as ConditionWrite) : one)))
-  return (
-    <div className="mt-2 space-y-2 sm:pl-7">
-      {conditions.map((one, i) => (
-        <div key={i} className="flex flex-wrap items-center gap-2">
-          {editable ? (
-            <ConditionEditor
-              condition={one}
-              name={`condition ${i + 1} of ${ruleName}`}
-              onChange={change => set(i, change)}
-            />
-          ) : (
-            <span>{conditionWords(one)}</span>
-          )}
-          {editable && (
-            <Button
-              look="quiet"
-              aria-label={`Remove condition ${i + 1} of ${ruleName}`}
-              onClick={() => onChange(conditions.filter((_, at) => at !== i))}
-            >
-              ×
-            </Button>
-          )}
-        </div>
-      ))}
-      {conditions.length === 0 && <p className="text-sm text-muted">Matches every company.</p>}
-      {editable && (
-        <div className="flex flex-wrap items-center gap-2">
-          <Choice
-            className="max-w-44"
-            aria-label={`Kind of the next condition of ${ruleName}`}
-            value={kind}
-            options={kinds}
-            onChange={event => setKind(event.currentTarget.value)}
-          />
-          <Button onClick={() => onChange([...conditions, blank(kind)])}>Add condition</Button>
-        </div>
-      )}
-    </div>
-  )
-}
-
-const blank = (kind: string): ConditionWrite =>
-  ({
-    condition_type: kind,
-    operator: kind === 'metric' ? 'lt' : 'eq',
-    resource_ids: [],
-    ...(kind === 'metric' && { event_subtype: '', metric_period: 'current_month', metric_value: 100 }),
-    ...(kind === 'trait' && { trait_value: '' }),
-  }) as ConditionWrite
-
-const comparisons = [
-  ['eq', 'is'],
-  ['ne', 'is not'],
-  ['lt', '<'],
-  ['lte', '≤'],
-  ['gt', '>'],
-  ['gte', '≥'],
-] as const
-
-function ConditionEditor({
-  condition,
-  name,
-  onChange,
-}: {
-  readonly condition: ConditionWrite
-  readonly name: string
-  readonly onChange: (change: Partial<ConditionWrite>) => void
-}) {
-  const { environment } = useHere()
-  const type = condition.condition_type
-  const isList = type === 'plan' || type === 'base_plan' || type === 'company' || type === 'user'
-  const plans = useQuery({
-    queryKey: [environment.id, 'plans', 'summary'],
-    enabled: type === 'plan' || type === 'base_plan',
-    queryFn: () =>
-      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
-  })
-  const traits = useQuery({
-    queryKey: [environment.id, 'traits'],
-    enabled: type === 'trait',
-    queryFn: () => api.get('/entity-trait-definitions', { query: { limit: 250 } as never }),
-  })
-  const events = useQuery({
-    queryKey: [environment.id, 'event-types'],
-    enabled: type === 'metric',
-    queryFn: () => api.get('/event-types', { query: { limit: 250 } as never }),
-  })
-  const sign = (
-    <Choice
-      className="max-w-24"
-      aria-label={`Comparison of ${name}`}
-      value={condition.operator}
-      options={isList ? comparisons.slice(0, 2) : comparisons}
-      onChange={event => onChange({ operator: event.currentTarget.value as 'eq' })}
-    />
-  )
-  if (type === 'plan' || type === 'base_plan')
-    return (
-      <>
-        <span>{type === 'plan' ? 'Plan' : 'Base plan'}</span>
-        {sign}
-        <Choice
-          className="max-w-60"
-          aria-label={`Plan of ${name}`}
-          value={condition.resource_ids[0] ?? ''}
-          options={[['', 'Choose'], ...(plans.data ?? []).map(one => [one.id, one.name] as const)]}
-          onChange={event => onChange({ resource_ids: [event.currentTarget.value] })}
-        />
-        {condition.resource_ids.length > 1 && (
-          <span className="text-muted">and {condition.resource_ids.length - 1} more</span>
-        )}
-      </>
-    )
-  if (isList)
-    return (
-      <>
-        <span>{type === 'company' ? 'Company' : 'User'}</span>
-        {sign}
-        <Input
-          className="max-w-80 font-mono text-xs"
-          aria-label={`Ids of ${name}`}
-          placeholder="ids, separated by commas"
-          value={condition.resource_ids.join(', ')}
-          onChange={event =>
-            onChange({ resource_ids: event.currentTarget.value.split(/[\s,]+/).filter(Boolean) })
-          }
-        />
-      </>
-    )
-  if (type === 'metric')
-    return (
-      <>
-        <span>Use of</span>
-        <Input
-          className="max-w-40"
-          list={`events ${name}`}
-          aria-label={`Event of ${name}`}
-          value={condition.event_subtype ?? ''}
-          onInput={event => onChange({ event_subtype: event.currentTarget.value })}
-        />
-        <datalist id={`events ${name}`}>
-          {(events.data ?? []).map(one => (
-            <option key={one.event_subtype} value={one.event_subtype} />
-          ))}
-        </datalist>
-        <Choice
-          className="max-w-32"
-          aria-label={`Period of ${name}`}
-          value={condition.metric_period ?? 'all_time'}
-          options={[
-            ['current_month', 'a month'],
-            ['current_week', 'a week'],
-            ['current_day', 'a day'],
-            ['all_time', 'in all'],
-          ]}
-          onChange={event => onChange({ metric_period: event.currentTarget.value as 'all_time' })}
-        />
-        {sign}
-        <Input
-          className="max-w-28"
-          type="number"
-          aria-label={`Number of ${name}`}
-          value={String(condition.metric_value ?? '')}
-          onInput={event => onChange({ metric_value: Number(event.currentTarget.value) })}
-        />
-      </>
-    )
-  if (type === 'trait')
-    return (
-      <>
-        <span>Trait</span>
-        <Choice
-          className="max-w-48"
-          aria-label={`Trait of ${name}`}
-          value={condition.trait_id ?? ''}
-          options={[
-            ['', 'Choose'],
-            ...(traits.data ?? []).map(
-              one => [one.id, `${one.entity_type} ${one.hierarchy.join('.')}`] as const,
-            ),
-          ]}
-          onChange={event => onChange({ trait_id: event.currentTarget.value })}
-        />
-        {sign}
-        <Input
-          className="max-w-40"
-          aria-label={`Value of ${name}`}
-          value={condition.trait_value ?? ''}
-          onInput={event => onChange({ trait_value: event.currentTarget.value })}
-        />
-        <Choice
-          className="max-w-36"
-          aria-label={`Comparison of ${name}`}
-          value={condition.comparable_type ?? ''}
-          options={[
-            ['', 'by its type'],
-            ['version', 'as versions'],
-            ...(condition.comparable_type && condition.comparable_type !== 'version'
-              ? [[condition.comparable_type, `as ${condition.comparable_type}`] as const]
-              : []),
-          ]}
-          onChange={event =>
-            onChange({ comparable_type: (event.currentTarget.value || null) as 'version' | null })
-          }
-        />
-      </>
-    )
-  return <span className="text-muted">{conditionWords(condition)}</span>
 }
 
 function Tester({ flag }: { readonly flag: Flag }) {

@@ -6,19 +6,12 @@ import { ago, dayOf, words } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { useWho } from '../app/session.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Code, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
-import { Dialog } from '../ui/dialog.js'
+import { Badge, Button, Card, Cell, Code, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { type Once, ShownOnce } from '../ui/once.js'
 
 type Key = Schemas['ApiKey']
 type Member = Schemas['AccountMember']
-/** Something that is shown once. */
-interface Once {
-  readonly title: string
-  readonly note: string
-  readonly value: string
-}
-
 export default function KeysAndMembers() {
   const { may } = useHere()
   const [once, setOnce] = useState<Once | null>(null)
@@ -34,24 +27,7 @@ export default function KeysAndMembers() {
         <Keys onMade={setOnce} />
         <Members onMade={setOnce} />
       </div>
-      {once && (
-        <Dialog open title={once.title} onClose={() => setOnce(null)}>
-          <p className="mb-3 text-muted">{once.note}</p>
-          <Input
-            readOnly
-            aria-label={once.title}
-            className="font-mono text-xs"
-            value={once.value}
-            onFocus={event => event.currentTarget.select()}
-          />
-          <div className="mt-4 flex justify-end gap-2">
-            <Button onClick={() => void navigator.clipboard?.writeText(once.value)}>Copy</Button>
-            <Button look="primary" onClick={() => setOnce(null)}>
-              Done
-            </Button>
-          </div>
-        </Dialog>
-      )}
+      {once && <ShownOnce once={once} onClose={() => setOnce(null)} />}
     </Page>
   )
 }

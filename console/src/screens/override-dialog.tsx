@@ -1,71 +1,115 @@
 // An override of what one company may use: made, changed, and ended again.
 import { useQuery } from '@tanstack/react-query'
 import { api, type Schemas } from '../app/api.js'
-import { figure } from '../app/format.js'
+import { figure, localOf, periodOf, timeOf } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { FormDialog, type Values } from '../ui/form.js'
 
+type Override = Schemas['CompanyOverride']
+
+/** A feature that may be overridden. */
+export interface Overridable {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  /** The value in force, in words. */
+  readonly now: string
+}
+
+const dayMs = 86_400_000
+
+/** How long something is to hold; the values are days. */
+export const spans = [
+  ['', 'until somebody ends it'],
+  ['1', 'for a day'],
+  ['7', 'for a week'],
+  ['30', 'for 30 days'],
+  ['at', 'until an instant'],
+] as const
+
+/** Fields that ask how long. */
+export const spanFields = (end: string | null = null) => [
+  {
+    name: 'for',
+    label: 'Holds',
+    kind: 'choice' as const,
+    options: spans,
+    optional: true,
+    ...(end !== null && { initial: 'at' }),
+  },
+  {
+    name: 'until',
+    label: 'Until',
+    kind: 'datetime-local' as const,
+    ...(end !== null && { initial: localOf(end).slice(0, 16) }),
+    when: (values: Values) => values.for === 'at',
+  },
+]
+
+/** The end that such fields say, RFC 3339; null: none. */
+export function endOf({ for: span = '', until = '' }: Values): string | null {
+  if (span === 'at') return new Date(until).toISOString()
+  return span === '' ? null : new Date(Date.now() + Number(span) * dayMs).toISOString()
+}
+
+/** `present`: what the company has already; `features`: one, or several to choose from. */
 export function OverrideDialog({
   company,
-  feature,
-  now,
+  features,
   present,
   suggested,
   onClose,
 }: {
   readonly company: { readonly id: string; readonly name: string }
-  readonly feature: { readonly id: string; readonly name: string; readonly type: string }
-  /** The value in force, in words. */
-  readonly now: string
-  readonly present: Schemas['CompanyOverride'] | undefined
+  readonly features: readonly Overridable[]
+  readonly present?: Override | undefined
   readonly suggested?: string | undefined
   readonly onClose: () => void
 }) {
-  const isSwitch = feature.type === 'boolean'
-  const period = present?.metric_period ?? null
-  const body = ({ kind, limit, until, period: chosen }: Values) => ({
-    value_type: kind as 'boolean' | 'numeric' | 'unlimited',
-    value_bool: kind === 'boolean' ? limit === 'on' : null,
-    value_numeric: kind === 'numeric' ? Number(limit) : null,
-    metric_period: feature.type === 'event' && kind !== 'boolean' ? ((chosen || 'all_time') as never) : null,
-    expiration_date: until ? new Date(until).toISOString() : null,
-  })
-  const inWords = ({ kind, limit }: Values) =>
-    kind === 'numeric' ? figure(Number(limit)) : kind === 'boolean' ? limit : 'no limit'
+  const featureOf = ({ feature }: Values) => features.find(({ id }) => id === feature) ?? features[0]!
+  const isSwitch = (values: Values) => featureOf(values).type === 'boolean'
+  const title = features.length === 1 ? `Override ${features[0]!.name}` : 'Override another feature'
   return (
     <FormDialog
-      title={`Override ${feature.name}`}
+      title={title}
       onClose={onClose}
       fields={[
+        {
+          name: 'feature',
+          label: 'Feature',
+          kind: 'choice',
+          options: features.map(one => [one.id, one.name] as const),
+          when: () => features.length > 1,
+        },
         {
           name: 'kind',
           label: 'Value',
           kind: 'choice',
-          options: isSwitch
-            ? [['boolean', 'On or off']]
-            : [
-                ['numeric', 'A limit'],
-                ['unlimited', 'No limit'],
-              ],
-          initial: isSwitch ? 'boolean' : present?.value_type === 'unlimited' ? 'unlimited' : 'numeric',
+          options: [
+            ['numeric', 'A limit'],
+            ['unlimited', 'No limit'],
+          ],
+          ...(present?.value_type === 'unlimited' && { initial: 'unlimited' }),
+          when: values => !isSwitch(values),
         },
-        isSwitch
-          ? {
-              name: 'limit',
-              label: 'Allowed',
-              kind: 'choice',
-              options: [
-                ['on', 'On'],
-                ['off', 'Off'],
-              ],
-            }
-          : {
-              name: 'limit',
-              label: 'Limit',
-              kind: 'number',
-              initial: present?.value_numeric != null ? String(present.value_numeric) : (suggested ?? ''),
-              when: ({ kind }) => kind === 'numeric',
-            },
+        {
+          name: 'limit',
+          label: 'Limit',
+          kind: 'number',
+          initial: present?.value_numeric != null ? String(present.value_numeric) : (suggested ?? ''),
+          when: values => !isSwitch(values) && values.kind === 'numeric',
+        },
+        {
+          name: 'allowed',
+          label: 'Allowed',
+          kind: 'choice',
+          options: [
+            ['on', 'On'],
+            ['off', 'Off'],
+          ],
+          ...(present?.value_bool === false && { initial: 'off' }),
+          when: isSwitch,
+        },
         {
           name: 'period',
           label: 'Counted',
@@ -76,36 +120,38 @@ export function OverrideDialog({
             ['current_day', 'each day'],
             ['all_time', 'in all'],
           ],
-          initial: period ?? 'current_month',
-          when: () => feature.type === 'event',
+          ...(present?.metric_period && { initial: present.metric_period }),
+          when: values => featureOf(values).type === 'event' && values.kind === 'numeric',
         },
-        {
-          name: 'until',
-          label: 'Until',
-          kind: 'datetime-local',
-          optional: true,
-          hint: 'Empty: until somebody ends it.',
-        },
+        ...spanFields(present?.expiration_date),
+        { name: 'note', label: 'Why', optional: true, hint: 'Kept with the override.' },
       ]}
       act={values => {
+        const feature = featureOf(values)
+        const body = bodyOf(values, feature.type)
         let made = ''
         return {
           title: `Override ${feature.name} of ${company.name}`,
           verb: 'Override',
           differences: [
-            { what: feature.name, before: now, after: inWords(values) },
-            ...(values.until ? [{ what: 'Until', before: null, after: values.until.replace('T', ' ') }] : []),
+            { what: feature.name, before: feature.now, after: overrideWords(body) },
+            {
+              what: 'Until',
+              before: present?.expiration_date ? timeOf(present.expiration_date) : null,
+              after: body.expiration_date ? timeOf(body.expiration_date) : 'somebody ends it',
+            },
           ],
           run: async () => {
+            const given = { ...body, ...(values.note && { note: values.note }) }
             if (present)
               await api.put('/company-overrides/{company_override_id}', {
                 path: { company_override_id: present.id },
-                body: body(values) as never,
+                body: given as never,
               })
             else
               made = (
                 await api.post('/company-overrides', {
-                  body: { ...body(values), company_id: company.id, feature_id: feature.id } as never,
+                  body: { ...given, company_id: company.id, feature_id: feature.id } as never,
                 })
               ).id
           },
@@ -114,19 +160,51 @@ export function OverrideDialog({
             present
               ? api.put('/company-overrides/{company_override_id}', {
                   path: { company_override_id: present.id },
-                  body: {
-                    value_type: present.value_type,
-                    value_bool: present.value_bool,
-                    value_numeric: present.value_numeric,
-                    metric_period: present.metric_period,
-                    expiration_date: present.expiration_date,
-                  } as never,
+                  body: valuesOf(present) as never,
                 })
               : api.del('/company-overrides/{company_override_id}', { path: { company_override_id: made } }),
         }
       }}
     />
   )
+}
+
+function bodyOf(values: Values, type: string) {
+  const { kind, limit, allowed, period } = values
+  const isSwitch = type === 'boolean'
+  const isLimit = !isSwitch && kind === 'numeric'
+  return {
+    value_type: isSwitch ? ('boolean' as const) : (kind as 'numeric' | 'unlimited'),
+    value_bool: isSwitch ? allowed === 'on' : null,
+    value_numeric: isLimit ? Number(limit) : null,
+    metric_period: type === 'event' && !isSwitch ? (period as Override['metric_period']) : null,
+    expiration_date: endOf(values),
+  }
+}
+
+/** The members with which an override is made again. */
+export const valuesOf = (one: Override) => ({
+  value_type: one.value_type,
+  value_bool: one.value_bool,
+  value_numeric: one.value_numeric,
+  metric_period: one.metric_period,
+  expiration_date: one.expiration_date,
+})
+
+/** "500 a month", "on", "no limit". */
+export function overrideWords(
+  one: Pick<Override, 'value_type' | 'value_bool' | 'value_numeric' | 'metric_period'>,
+): string {
+  switch (one.value_type) {
+    case 'numeric':
+      return `${figure(one.value_numeric)} ${periodOf(one.metric_period)}`.trim()
+    case 'boolean':
+      return one.value_bool ? 'on' : 'off'
+    case 'unlimited':
+      return 'no limit'
+    default:
+      return one.value_type
+  }
 }
 
 /** The overrides of a company, by feature. */

@@ -3,14 +3,16 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { count, dayOf, decimal, figure, periodOf, timeOf, words } from '../app/format.js'
+import { count, dayOf, figure, periodOf, words } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Empty, Failure, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
 import { useFeatures } from './company.js'
+import { PlanPrice } from './plan-price.js'
+import { Migrations, Publish } from './plan-publish.js'
+import { type Diff, memberWords, plainly } from './plan-words.js'
 
-type Diff = Schemas['DraftDiff']
 type Entitlement = Schemas['PlanEntitlement']
 
 export default function PlanPage() {
@@ -112,38 +114,41 @@ export default function PlanPage() {
             </Loaded>
           )}
         </Card>
-        <Card title="Versions">
-          <Loaded of={diff}>
-            {shown =>
-              shown.versions.length === 0 ? (
-                <Empty title="No version yet" />
-              ) : (
-                <ul className="divide-y divide-line">
-                  {shown.versions.map(version => (
-                    <li key={version.id} className="flex items-center justify-between gap-3 py-1.5">
-                      <span>v{version.version}</span>
-                      <span className="flex items-center gap-2 text-xs text-muted">
-                        {dayOf(version.updated_at)}
-                        <Badge
-                          tone={
-                            version.status === 'published'
-                              ? 'ok'
-                              : version.status === 'draft'
-                                ? 'warn'
-                                : 'plain'
-                          }
-                        >
-                          {version.status}
-                        </Badge>
-                      </span>
-                    </li>
-                  ))}
-                </ul>
-              )
-            }
-          </Loaded>
-          {diff.data?.published_version && <Migrations versionId={diff.data.published_version.id} />}
-        </Card>
+        <div className="grid content-start gap-4">
+          {data && <PlanPrice diff={data} />}
+          <Card title="Versions">
+            <Loaded of={diff}>
+              {shown =>
+                shown.versions.length === 0 ? (
+                  <Empty title="No version yet" />
+                ) : (
+                  <ul className="divide-y divide-line">
+                    {shown.versions.map(version => (
+                      <li key={version.id} className="flex items-center justify-between gap-3 py-1.5">
+                        <span>v{version.version}</span>
+                        <span className="flex items-center gap-2 text-xs text-muted">
+                          {dayOf(version.updated_at)}
+                          <Badge
+                            tone={
+                              version.status === 'published'
+                                ? 'ok'
+                                : version.status === 'draft'
+                                  ? 'warn'
+                                  : 'plain'
+                            }
+                          >
+                            {version.status}
+                          </Badge>
+                        </span>
+                      </li>
+                    ))}
+                  </ul>
+                )
+              }
+            </Loaded>
+            {diff.data?.published_version && <Migrations versionId={diff.data.published_version.id} />}
+          </Card>
+        </div>
       </div>
       {(open === 'entitlement' || editing) && (
         <EntitlementDialog
@@ -194,10 +199,6 @@ function valueWords(row: Entitlement): string {
   }
 }
 
-/** A value of a version in words; numbers with their separators. */
-const plainly = (value: string | null): string =>
-  value === null ? '–' : /^-?\d+(\.\d+)?$/.test(value) ? decimal(value) : words(value)
-
 function DiffTable({ diff }: { readonly diff: Diff }) {
   if (diff.changes.length === 0) return <Empty title="The draft is the same as the published version" />
   return (
@@ -209,13 +210,13 @@ function DiffTable({ diff }: { readonly diff: Diff }) {
           </Cell>
           <Cell>
             {change.member ? (
-              words(change.member)
+              memberWords(change.member)
             ) : (
               <Badge tone={change.change === 'added' ? 'ok' : 'danger'}>{change.change}</Badge>
             )}
           </Cell>
-          <Cell className="text-muted">{plainly(change.before)}</Cell>
-          <Cell className="font-medium">{plainly(change.after)}</Cell>
+          <Cell className="text-muted">{plainly(change.before, change.member)}</Cell>
+          <Cell className="font-medium">{plainly(change.after, change.member)}</Cell>
         </Row>
       ))}
     </Table>
@@ -355,146 +356,5 @@ function EntitlementDialog({
         }
       }}
     />
-  )
-}
-
-const strategies = [
-  ['leave', 'Leave companies on their version'],
-  ['immediate', 'Move companies now'],
-  ['end_of_billing_period', 'Move each at the end of its period'],
-] as const
-
-function Publish({ diff: given, onClose }: { readonly diff: Diff; readonly onClose: () => void }) {
-  // as it was when the dialog was opened: there is no draft any more once it is published
-  const [diff] = useState(given)
-  const { environment, production } = useHere()
-  const draft = diff.draft_version!
-  const preview = useQuery({
-    queryKey: [environment.id, 'plan', diff.plan_id, 'preview', draft.id],
-    enabled: diff.published_version !== null,
-    queryFn: () =>
-      api.post('/plan-version-migrations/preview', {
-        body: {
-          plan_id: diff.plan_id,
-          plan_version_id_to: draft.id,
-          target_plan_type: diff.plan_type,
-        } as never,
-      }),
-    retry: false,
-  })
-  return (
-    <FormDialog
-      title={`Publish v${draft.version} of ${diff.plan_name}`}
-      onClose={onClose}
-      fields={[
-        {
-          name: 'strategy',
-          label: 'Companies on an older version',
-          kind: 'choice',
-          options: strategies,
-          initial: diff.published_version === null ? 'leave' : 'immediate',
-          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.`,
-        },
-      ]}
-      note={
-        <>
-          {preview.data && <Felt preview={preview.data} />}
-          {preview.error ? <Failure error={preview.error} retry={() => preview.refetch()} /> : null}
-        </>
-      }
-      act={({ strategy }) => ({
-        title: `Publish v${draft.version} of ${diff.plan_name}`,
-        verb: 'Publish',
-        differences: [
-          {
-            what: 'In force',
-            before: diff.published_version ? `v${diff.published_version.version}` : 'nothing',
-            after: `v${draft.version}`,
-          },
-          ...diff.changes.slice(0, shownChanges).map(change => ({
-            what: change.member ? `${change.name}: ${words(change.member)}` : change.name,
-            before: change.before === null ? null : plainly(change.before),
-            after: change.after === null ? 'removed' : plainly(change.after),
-          })),
-          ...(diff.changes.length > shownChanges
-            ? [{ what: 'And', before: null, after: `${diff.changes.length - shownChanges} more changes` }]
-            : []),
-          { what: 'Companies', before: null, after: strategies.find(([id]) => id === strategy)![1] },
-        ],
-        ...(production && { typed: diff.plan_name }),
-        run: () =>
-          api.put('/plans/version/{plan_version_id}/publish', {
-            path: { plan_version_id: draft.id },
-            body: { excluded_company_ids: [], migration_strategy: strategy as 'leave' } as never,
-          }),
-        done: `v${draft.version} of ${diff.plan_name} is published`,
-      })}
-    />
-  )
-}
-
-/** Changes that the dialog lists one by one. */
-const shownChanges = 20
-/** Companies that the dialog names. */
-const namedCompanies = 5
-
-/** The companies that would feel a move. */
-function Felt({ preview: { companies } }: { readonly preview: Schemas['PlanVersionMigrationPreview'] }) {
-  const failing = companies.filter(one => one.would_fail)
-  const charged = companies.filter(one => one.has_billing_changes && !one.would_fail)
-  const rows = [
-    [failing, 'cannot be moved', 'danger'],
-    [charged, 'would be charged differently', 'warn'],
-  ] as const
-  return (
-    <div className="mb-3 rounded-md border border-line px-3 py-2">
-      <p className="text-sm text-muted">
-        {companies.length >= previewMax ? 'Of the first ' : 'Of '}
-        {count(companies.length, 'company', 'companies')} that a move would reach:
-      </p>
-      <ul className="mt-1 space-y-1 text-sm">
-        {rows.map(([some, what, tone]) => (
-          <li key={what}>
-            <Badge tone={some.length > 0 ? tone : 'plain'}>{figure(some.length)}</Badge> {what}
-            {some.slice(0, namedCompanies).map(one => (
-              <span key={one.company_id} className="block pl-4 text-xs">
-                <Go to={`/companies/${one.company_id}`}>{one.company_id}</Go>
-                {one.note !== null && <span className="text-muted"> {one.note}</span>}
-              </span>
-            ))}
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-/** Most companies that a preview looks at. */
-const previewMax = 1_000
-
-function Migrations({ versionId }: { readonly versionId: string }) {
-  const { environment } = useHere()
-  const migrations = useQuery({
-    queryKey: [environment.id, 'migrations', versionId],
-    queryFn: () =>
-      api.get('/plan-version-migrations', { query: { plan_version_id: versionId, limit: 5 } as never }),
-    refetchInterval: 5_000,
-  })
-  const own = migrations.data ?? []
-  if (own.length === 0) return null
-  return (
-    <>
-      <h3 className="mt-4 mb-1 font-semibold">Moving companies</h3>
-      <ul className="divide-y divide-line">
-        {own.map(one => (
-          <li key={one.id} className="flex justify-between gap-3 py-1.5">
-            <span>
-              {words(one.strategy)} <span className="text-xs text-muted">{timeOf(one.created_at)}</span>
-            </span>
-            <Badge tone={one.status === 'failed' ? 'danger' : 'plain'}>{words(one.status)}</Badge>
-          </li>
-        ))}
-      </ul>
-    </>
   )
 }

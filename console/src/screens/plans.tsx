@@ -6,6 +6,7 @@ import { dayOf, figure, words } from '../app/format.js'
 import { Go, useGo, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { termsWords } from './plan-words.js'
 
 export default function Plans() {
   const { environment, may } = useHere()
@@ -46,7 +47,10 @@ export default function Plans() {
             </Empty>
           ) : (
             <Card>
-              <Table label="Plans" head={['Plan', 'Kind', 'In force', 'Draft', 'Features', 'Companies']}>
+              <Table
+                label="Plans"
+                head={['Plan', 'Kind', 'Price', 'In force', 'Draft', 'Features', 'Companies']}
+              >
                 {rows.map(plan => (
                   <Row key={plan.id}>
                     <Cell>
@@ -54,6 +58,7 @@ export default function Plans() {
                       {plan.company_id && <div className="text-xs text-muted">of one company</div>}
                     </Cell>
                     <Cell>{words(plan.plan_type)}</Cell>
+                    <Cell className="text-muted">{plan.terms ? termsWords(plan.terms) : '–'}</Cell>
                     <Cell>
                       {plan.published_version ? (
                         <>

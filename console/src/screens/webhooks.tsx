@@ -1,13 +1,14 @@
 // Webhooks: where notifications go, and how their deliveries went.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../app/api.js'
-import { timeOf } from '../app/format.js'
+import { api, type Schemas } from '../app/api.js'
+import { ago, pretty, timeOf } from '../app/format.js'
 import { useFilters, useHere } from '../app/place.js'
-import { useAct } from '../ui/act.js'
+import { type Act, useAct } from '../ui/act.js'
 import { Badge, Button, Card, Cell, Choice, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { type Once, ShownOnce } from '../ui/once.js'
 
 const statuses: Readonly<Record<string, string>> = {
   success: 'delivered',
@@ -15,20 +16,100 @@ const statuses: Readonly<Record<string, string>> = {
   failure: 'failed',
 }
 
+/** Notifications in the order in which they are offered: what integrations ask for most comes first. */
 const kinds = [
   'company.created',
   'company.updated',
   'company.deleted',
-  'flag.updated',
-  'plan.updated',
+  'company.plan_changed',
+  'company.scheduled_downgrade',
+  'company.override.created',
+  'company.override.updated',
+  'company.override.deleted',
+  'company.override.expired',
+  'entitlement.limit.warning',
   'entitlement.limit.reached',
-]
+  'entitlement.soft_limit.warning',
+  'entitlement.soft_limit.reached',
+  'entitlement.tier_limit.warning',
+  'entitlement.tier_limit.reached',
+  'credit.limit.warning',
+  'credit.limit.reached',
+  'credit.purchase.success',
+  'auto.topup.success',
+  'auto.topup.hard.failure',
+  'auto.topup.retry.exceeded',
+  'billing.period.closed',
+  'billing.overage_window.closed',
+  'billing.threshold.reached',
+  'spend_policy.reached',
+  'subscription.trial.ended',
+  'user.created',
+  'user.updated',
+  'user.deleted',
+  'feature.created',
+  'feature.updated',
+  'feature.deleted',
+  'flag.created',
+  'flag.updated',
+  'flag.deleted',
+  'flag_rules.updated',
+  'rule.deleted',
+  'plan.created',
+  'plan.updated',
+  'plan.deleted',
+  'plan.entitlement.created',
+  'plan.entitlement.updated',
+  'plan.entitlement.deleted',
+  'plan_version.deleted',
+] as const satisfies readonly Schemas['Webhook']['request_types'][number][]
+
+type Hook = Schemas['Webhook']
+
+const secretOf = ({ name, secret }: Hook): Once => ({
+  title: `Secret of ${name}`,
+  note: 'It is shown only now. Your server checks the signature of each notification with it.',
+  value: secret,
+})
+
+/** A notification that is sent at once; a refusal is told in the dialog. */
+const trialOf = ({ id, name, url }: Hook): Act => ({
+  title: `Test ${name}`,
+  verb: 'Send',
+  differences: [{ what: 'test.send', before: null, after: url }],
+  run: async () => {
+    const told = await api.post('/webhooks/{webhook_id}/test', {
+      path: { webhook_id: id },
+      body: { request_type: 'test.send' },
+    })
+    if (!told.success)
+      throw new Error(
+        told.failure_reason ??
+          `The address answered ${told.response_code || 'nothing'}. Nothing else was sent.`,
+      )
+  },
+  done: `${name} took the test`,
+})
+
+const newSecretOf = ({ id, name }: Hook, onMade: (once: Once) => void): Act => ({
+  title: `New secret for ${name}`,
+  verb: 'Make secret',
+  danger: true,
+  differences: [],
+  note: 'The former secret signs, too, for one day.',
+  run: async () =>
+    onMade(
+      secretOf(await api.post('/webhooks/{webhook_id}/roll-secret', { path: { webhook_id: id }, body: {} })),
+    ),
+  done: 'The secret is made',
+})
 
 export default function Webhooks() {
   const { environment, may } = useHere()
   const act = useAct()
   const [adding, setAdding] = useState(false)
   const [payload, setPayload] = useState<string | null>(null)
+  const [once, setOnce] = useState<Once | null>(null)
   const [filters, setFilters] = useFilters()
   const webhooks = useQuery({
     queryKey: [environment.id, 'webhooks'],
@@ -57,11 +138,13 @@ export default function Webhooks() {
                 A webhook tells one of your servers when something changes, signed with a secret.
               </Empty>
             ) : (
-              <Table label="Webhooks" head={['Webhook', 'Address', 'Notifications', 'Status', '']}>
+              <Table label="Webhooks" head={['Webhook', 'Notifications', 'Status', '']}>
                 {rows.map(one => (
                   <Row key={one.id}>
-                    <Cell>{one.name}</Cell>
-                    <Cell className="font-mono text-xs break-all">{one.url}</Cell>
+                    <Cell className="min-w-48">
+                      {one.name}
+                      <div className="font-mono text-xs break-all text-muted">{one.url}</div>
+                    </Cell>
                     <Cell className="text-muted">{one.request_types.join(', ')}</Cell>
                     <Cell>
                       <Badge tone={one.status === 'active' ? 'ok' : 'danger'}>{one.status}</Badge>
@@ -69,6 +152,20 @@ export default function Webhooks() {
                     <Cell className="text-right whitespace-nowrap">
                       {may.write && (
                         <>
+                          <Button
+                            look="quiet"
+                            aria-label={`Test ${one.name}`}
+                            onClick={() => void act(trialOf(one))}
+                          >
+                            Test
+                          </Button>
+                          <Button
+                            look="quiet"
+                            aria-label={`New secret for ${one.name}`}
+                            onClick={() => void act(newSecretOf(one, setOnce))}
+                          >
+                            New secret
+                          </Button>
                           <Button
                             look="quiet"
                             aria-label={`${one.status === 'active' ? 'Turn off' : 'Turn on'} ${one.name}`}
@@ -146,7 +243,12 @@ export default function Webhooks() {
                     <Cell className="whitespace-nowrap text-muted">{timeOf(one.created_at)}</Cell>
                     <Cell>{one.request_type}</Cell>
                     <Cell>{one.webhook?.name ?? one.webhook_id}</Cell>
-                    <Cell className="tabular-nums">{one.attempt_count}</Cell>
+                    <Cell>
+                      <span className="tabular-nums">{one.attempt_count}</span>
+                      {one.sent_at !== null && (
+                        <div className="text-xs whitespace-nowrap text-muted">last {ago(one.sent_at)}</div>
+                      )}
+                    </Cell>
                     <Cell>
                       <Badge
                         tone={one.status === 'success' ? 'ok' : one.status === 'failure' ? 'danger' : 'warn'}
@@ -194,11 +296,12 @@ export default function Webhooks() {
       </Card>
       {payload !== null && (
         <Dialog open wide title="Payload" onClose={() => setPayload(null)}>
-          <pre className="max-h-96 overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
-            {payload || 'empty'}
+          <pre className="max-h-96 overflow-auto rounded bg-raised p-3 font-mono text-xs break-all whitespace-pre-wrap">
+            {pretty(payload) || 'empty'}
           </pre>
         </Dialog>
       )}
+      {once && <ShownOnce once={once} onClose={() => setOnce(null)} />}
       {adding && (
         <FormDialog
           title="Add webhook"
@@ -209,25 +312,27 @@ export default function Webhooks() {
             {
               name: 'types',
               label: 'Notifications',
-              kind: 'long',
-              initial: kinds.slice(0, 3).join('\n'),
-              hint: 'One a line, e.g. company.created.',
+              kind: 'many',
+              options: kinds.map(kind => [kind, kind] as const),
+              initial: kinds.slice(0, 3).join(' '),
             },
           ]}
           act={({ name = '', url = '', types = '' }) => {
+            if (types === '') throw new Error('Choose at least one notification')
             let made = ''
             return {
               title: `Add ${name}`,
               verb: 'Add',
               differences: asNew([
                 ['Address', url],
-                ['Notifications', types.trim().replaceAll(/\s+/g, ', ')],
+                ['Notifications', types.replaceAll(' ', ', ')],
               ]),
               run: async () => {
                 const webhook = await api.post('/webhooks', {
-                  body: { name, url, request_types: types.trim().split(/\s+/) } as never,
+                  body: { name, url, request_types: types.split(' ') } as never,
                 })
                 made = webhook.id
+                setOnce(secretOf(webhook))
               },
               done: `${name} was added`,
               undo: () => api.del('/webhooks/{webhook_id}', { path: { webhook_id: made } }),

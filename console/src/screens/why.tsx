@@ -1,9 +1,9 @@
 // Why: a flag for a company, rule by rule, with what each condition saw and what would change the answer.
 import { useQuery } from '@tanstack/react-query'
 import { Check, X } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure, secondOf, timeOf, words } from '../app/format.js'
+import { figure, localOf, secondOf, timeOf, words } from '../app/format.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { useFeatures } from './company.js'
@@ -68,24 +68,21 @@ export default function Why() {
 }
 
 /** The field's value is in the time of the browser, the address has UTC. */
-function localOf(at: string): string {
-  const ms = Date.parse(at)
-  if (Number.isNaN(ms)) return ''
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 23)
-}
-
 const instantOf = (local: string): string | undefined =>
   Number.isNaN(Date.parse(local)) ? undefined : new Date(local).toISOString()
 
 /** Find a company as one types. */
 export function CompanyPicker({
   value,
+  label = 'Company',
   onChange,
 }: {
   readonly value: string
+  readonly label?: string
   readonly onChange: (id: string) => void
 }) {
   const { environment } = useHere()
+  const id = useId()
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState('')
   useEffect(() => {
@@ -108,19 +105,19 @@ export function CompanyPicker({
   const companies = (found.data ?? []).filter(one => one.type === 'company').slice(0, 8)
   return (
     <div>
-      <label htmlFor="why-company" className="mb-1 block text-xs font-medium text-muted">
-        Company
+      <label htmlFor={id} className="mb-1 block text-xs font-medium text-muted">
+        {label}
       </label>
       {value !== '' ? (
         <div className="flex min-h-9 items-center gap-2">
           <span className="font-medium">{chosen.data?.[0]?.name ?? value}</span>
-          <Button look="quiet" id="why-company" onClick={() => onChange('')}>
+          <Button look="quiet" id={id} onClick={() => onChange('')}>
             Another
           </Button>
         </div>
       ) : (
         <Input
-          id="why-company"
+          id={id}
           type="search"
           placeholder="Name or key"
           value={typed}
@@ -179,7 +176,8 @@ function Answer({
   })
   const featureId = flags.find(one => one.key === flag)?.feature_id ?? null
   const feature = features.data?.find(one => one.id === featureId)
-  const nameOf = (id: string) => plans.data?.find(one => one.id === id)?.name ?? id
+  const nameOf = (id: string) =>
+    id === company ? (told.data?.company_name ?? id) : (plans.data?.find(one => one.id === id)?.name ?? id)
   return (
     <Loaded of={told}>
       {why => {
@@ -241,8 +239,14 @@ function Answer({
             {overriding && feature && (
               <OverrideDialog
                 company={{ id: company, name: why.company_name ?? company }}
-                feature={{ id: feature.id, name: feature.name, type: feature.feature_type }}
-                now={shortReason(why.reason)}
+                features={[
+                  {
+                    id: feature.id,
+                    name: feature.name,
+                    type: feature.feature_type,
+                    now: shortReason(why.reason),
+                  },
+                ]}
                 present={overrides.data?.find(one => one.feature_id === feature.id)}
                 suggested={suggested}
                 onClose={() => setOverriding(false)}
@@ -266,9 +270,23 @@ const signs: Readonly<Record<string, string>> = {
   not_empty: 'is not empty',
 }
 
-/** `usage of api_call, current_month` reads "usage of api_call this month". */
+/** `usage of api_call, current_month gte 1000` reads "usage of api_call in the month ≥ 1,000". */
 const subjectWords = (text: string): string =>
-  text.replace(/, current_(day|week|month)/, ' this $1').replace(/, all_time/, ' in all')
+  text
+    .replace(/, current_(day|week|month)/, ' in the $1')
+    .replace(/, all_time/, ' in all')
+    .replace(/ (lte?|gte?) /, (_, sign: string) => ` ${signs[sign]} `)
+    .replace(/\b\d{4,18}\b/, grouped)
+
+/** Kinds of rules in words. */
+const ruleTypes: Readonly<Record<string, string>> = {
+  company_override: 'override',
+  company_override_usage_exceeded: 'override, used up',
+  plan_entitlement: 'plan',
+  plan_entitlement_usage_exceeded: 'plan, used up',
+  global_override: 'for everybody',
+  standard: 'rule',
+}
 
 function RuleLine({
   rule,
@@ -285,7 +303,7 @@ function RuleLine({
       <div className="min-w-0 flex-1">
         <div className="flex flex-wrap items-center gap-2">
           <span className="font-medium">{rule.name}</span>
-          <span className="text-xs text-muted">{words(rule.rule_type)}</span>
+          <span className="text-xs text-muted">{ruleTypes[rule.rule_type] ?? words(rule.rule_type)}</span>
           <Badge tone={rule.value ? 'ok' : 'danger'}>{rule.value ? 'allows' : 'denies'}</Badge>
           {rule.decided && <Badge tone="accent">decided</Badge>}
           {!rule.decided && rule.matched && (

@@ -69,6 +69,9 @@ export function ActProvider({ children }: { readonly children: ReactNode }) {
   )
 }
 
+/** Enter does what is asked for; a danger has to be chosen. */
+const focused = (node: HTMLButtonElement | null): void => node?.focus()
+
 function Confirm({ act, onClose }: { readonly act: Act; readonly onClose: (done: boolean) => void }) {
   const queries = useQueryClient()
   const notices = Toast.useToastManager()
@@ -138,6 +141,7 @@ function Confirm({ act, onClose }: { readonly act: Act; readonly onClose: (done:
           <Button
             look={act.danger ? 'danger' : 'primary'}
             type="submit"
+            {...(!act.danger && act.typed === undefined && { ref: focused })}
             disabled={busy || (act.typed !== undefined && typed !== act.typed)}
           >
             {act.verb}

@@ -91,17 +91,27 @@ export function Code({ children }: { readonly children: ReactNode }) {
 const inputLook =
   'min-h-9 w-full min-w-0 rounded-md border border-line bg-panel px-2.5 py-1.5 text-text placeholder:text-muted'
 
-/** A labelled field: its label, the input, and a hint. */
+/** A labelled field: its label, the input, and a hint. `isGroup`: several inputs under one label. */
 export function Field({
   label,
   hint,
+  isGroup = false,
   children,
 }: {
   readonly label: string
   readonly hint?: ReactNode
+  readonly isGroup?: boolean
   readonly children: (id: string) => ReactNode
 }) {
   const id = useId()
+  if (isGroup)
+    return (
+      <fieldset className="mb-3">
+        <legend className="mb-1 text-xs font-medium text-muted">{label}</legend>
+        {children(id)}
+        {hint && <p className="mt-1 text-xs text-muted">{hint}</p>}
+      </fieldset>
+    )
   return (
     <div className="mb-3">
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-muted">
@@ -193,7 +203,7 @@ export function Bar({ used, limit }: { readonly used: Figure; readonly limit: Fi
   const tone = used >= limit ? 'fill-danger' : part >= 0.8 ? 'fill-warn' : 'fill-accent'
   return (
     <span className="flex items-center gap-2" title={`${figure(used)} of ${figure(limit)}`}>
-      <span className="h-2 w-16 shrink-0 overflow-hidden rounded bg-raised sm:w-20" aria-hidden="true">
+      <span className="h-2 w-10 shrink-0 overflow-hidden rounded bg-raised sm:w-20" aria-hidden="true">
         <svg className="h-full w-full" preserveAspectRatio="none" viewBox="0 0 100 8" role="presentation">
           <rect className={tone} width={Math.max(part * 100, used > 0 ? 2 : 0)} height="8" />
         </svg>

@@ -1,4 +1,4 @@
-// A dialog over the page: Base UI keeps the focus inside and gives it back.
+// A dialog over the page: Base UI keeps the focus inside, gives it to the first field, and gives it back.
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -23,13 +23,12 @@ export function Dialog({
         <Base.Popup
           className={`fixed top-1/2 left-1/2 z-50 max-h-[92dvh] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-panel p-5 shadow-xl ${wide ? 'max-w-3xl' : 'max-w-md'}`}
         >
-          <div className="mb-3 flex items-start justify-between gap-3">
-            <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-            <Base.Close className="rounded p-1 hover:bg-raised" aria-label="Close">
-              <X size={18} />
-            </Base.Close>
-          </div>
+          <Base.Title className="mb-3 pr-8 text-lg font-semibold">{title}</Base.Title>
           {children}
+          {/* last, so that the first field has the focus */}
+          <Base.Close className="absolute top-4 right-4 rounded p-1 hover:bg-raised" aria-label="Close">
+            <X size={18} aria-hidden="true" />
+          </Base.Close>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -7,7 +7,8 @@ import { Dialog } from './dialog.js'
 export interface FormField {
   readonly name: string
   readonly label: string
-  readonly kind?: 'text' | 'number' | 'choice' | 'long' | 'datetime-local' | 'email' | 'url'
+  /** `many`: any of the options; the value has them separated by spaces. */
+  readonly kind?: 'text' | 'number' | 'choice' | 'many' | 'long' | 'datetime-local' | 'email' | 'url'
   readonly options?: readonly (readonly [value: string, text: string])[]
   readonly hint?: string
   readonly optional?: boolean
@@ -38,7 +39,10 @@ export function FormDialog({
   const ask = useAct()
   const [values, setValues] = useState<Record<string, string>>(() =>
     Object.fromEntries(
-      fields.map(({ name, initial, options }) => [name, initial ?? options?.[0]?.[0] ?? '']),
+      fields.map(({ name, kind, initial, options }) => [
+        name,
+        initial ?? (kind === 'choice' ? options?.[0]?.[0] : null) ?? '',
+      ]),
     ),
   )
   const [failure, setFailure] = useState<unknown>(null)
@@ -66,9 +70,22 @@ export function FormDialog({
         }}
       >
         {shown.map(({ name, label, kind = 'text', options = [], hint, optional }) => (
-          <Field key={name} label={optional ? `${label} (optional)` : label} hint={hint}>
+          <Field
+            key={name}
+            label={optional && kind !== 'choice' ? `${label} (optional)` : label}
+            hint={hint}
+            isGroup={kind === 'many'}
+          >
             {id => {
               const common = { id, value: values[name] ?? '', required: optional !== true }
+              if (kind === 'many')
+                return (
+                  <Many
+                    options={options}
+                    value={values[name] ?? ''}
+                    onChange={value => setValues(was => ({ ...was, [name]: value }))}
+                  />
+                )
               if (kind === 'choice') return <Choice {...common} options={options} onChange={set(name)} />
               if (kind === 'long') return <TextArea {...common} rows={4} onInput={set(name)} />
               return (
@@ -92,6 +109,38 @@ export function FormDialog({
         </div>
       </form>
     </Dialog>
+  )
+}
+
+/** A box to tick for each option. */
+function Many({
+  options,
+  value,
+  onChange,
+}: {
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) {
+  const chosen = new Set(value.split(' ').filter(Boolean))
+  return (
+    <div className="max-h-56 overflow-y-auto rounded-md border border-line px-2.5 py-1.5">
+      {options.map(([id, text]) => (
+        <label key={id} className="flex min-h-7 items-center gap-2">
+          <input
+            type="checkbox"
+            className="size-4 shrink-0 accent-accent"
+            checked={chosen.has(id)}
+            onChange={event => {
+              if (event.currentTarget.checked) chosen.add(id)
+              else chosen.delete(id)
+              onChange(options.flatMap(([one]) => (chosen.has(one) ? [one] : [])).join(' '))
+            }}
+          />
+          {text}
+        </label>
+      ))}
+    </div>
   )
 }
 

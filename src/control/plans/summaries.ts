@@ -1,6 +1,12 @@
 // Short lists of plans, and what a draft changes.
 import type { Sql } from 'postgres'
-import type { DraftChange, DraftDiff, PlanSummary, PlanVersionSummary } from '../../../schemas/console.js'
+import type {
+  DraftChange,
+  DraftDiff,
+  PlanSummary,
+  PlanTerms,
+  PlanVersionSummary,
+} from '../../../schemas/console.js'
 import type { PlanCreditGrantRow } from '../../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
@@ -42,6 +48,7 @@ export async function planSummaries(
       entitlement_count: entitlements.get(shown?.id ?? '') ?? 0,
       published_version: published ? versionSummary(published) : null,
       draft_version: draft ? versionSummary(draft) : null,
+      terms: termsOf(shown ?? null),
       plan_group_position: places.get(plan.id) ?? null,
     }
   })
@@ -88,8 +95,25 @@ export async function draftDiff(
     published_version: published && versionSummary(published),
     draft_version: draft && versionSummary(draft),
     company_count: counts.get(plan.id) ?? 0,
+    terms: termsOf(draft ?? published),
     changes: draft === null ? [] : await changesOf(sql, published, draft),
   }
+}
+
+function termsOf(version: PlanVersionRow | null): PlanTerms | null {
+  return (
+    version && {
+      charge_type: version.charge_type,
+      currency: version.currency,
+      trial_days: version.is_trialable ? version.trial_days : null,
+      prices: version.prices.map(({ id, currency, cadence, price, price_decimal: exact }) => ({
+        id,
+        currency,
+        cadence,
+        price: exact ?? String(price),
+      })),
+    }
+  )
 }
 
 async function changesOf(

@@ -1,0 +1,274 @@
+// Publishing a draft: what it changes, whom it reaches, and how companies move to it.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type Schemas } from '../app/api.js'
+import { count, figure, timeOf, words } from '../app/format.js'
+import { Go, useHere } from '../app/place.js'
+import { useAct } from '../ui/act.js'
+import { Badge, Button, Failure } from '../ui/basics.js'
+import { FormDialog } from '../ui/form.js'
+import { type Diff, memberWords, plainly } from './plan-words.js'
+
+const strategies = [
+  ['leave', 'Leave companies on their version'],
+  ['immediate', 'Move companies now'],
+  ['end_of_billing_period', 'Move each at the end of its period'],
+] as const
+
+export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonly onClose: () => void }) {
+  // as it was when the dialog was opened: there is no draft any more once it is published
+  const [diff] = useState(given)
+  const { environment, production } = useHere()
+  const draft = diff.draft_version!
+  const preview = useQuery({
+    queryKey: [environment.id, 'plan', diff.plan_id, 'preview', draft.id],
+    enabled: diff.published_version !== null,
+    queryFn: () =>
+      api.post('/plan-version-migrations/preview', {
+        body: {
+          plan_id: diff.plan_id,
+          plan_version_id_to: draft.id,
+          target_plan_type: diff.plan_type,
+        } as never,
+      }),
+    retry: false,
+  })
+  return (
+    <FormDialog
+      title={`Publish v${draft.version} of ${diff.plan_name}`}
+      onClose={onClose}
+      fields={[
+        {
+          name: 'strategy',
+          label: 'Companies on an older version',
+          kind: 'choice',
+          options: strategies,
+          initial: diff.published_version === null ? 'leave' : 'immediate',
+          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.`,
+        },
+      ]}
+      note={
+        <>
+          {preview.data && <Felt preview={preview.data} />}
+          {preview.error ? <Failure error={preview.error} retry={() => preview.refetch()} /> : null}
+        </>
+      }
+      act={({ strategy }) => ({
+        title: `Publish v${draft.version} of ${diff.plan_name}`,
+        verb: 'Publish',
+        differences: [
+          {
+            what: 'In force',
+            before: diff.published_version ? `v${diff.published_version.version}` : 'nothing',
+            after: `v${draft.version}`,
+          },
+          ...diff.changes.slice(0, shownChanges).map(change => ({
+            what: change.member ? `${change.name}: ${memberWords(change.member)}` : change.name,
+            before: change.before === null ? null : plainly(change.before, change.member),
+            after: change.after === null ? 'removed' : plainly(change.after, change.member),
+          })),
+          ...(diff.changes.length > shownChanges
+            ? [{ what: 'And', before: null, after: `${diff.changes.length - shownChanges} more changes` }]
+            : []),
+          { what: 'Companies', before: null, after: strategies.find(([id]) => id === strategy)![1] },
+        ],
+        ...(production && { typed: diff.plan_name }),
+        run: () =>
+          api.put('/plans/version/{plan_version_id}/publish', {
+            path: { plan_version_id: draft.id },
+            body: { excluded_company_ids: [], migration_strategy: strategy as 'leave' } as never,
+          }),
+        done: `v${draft.version} of ${diff.plan_name} is published`,
+      })}
+    />
+  )
+}
+
+/** Changes that the dialog lists one by one. */
+const shownChanges = 20
+/** Companies that the dialog names. */
+const namedCompanies = 5
+
+/** The companies that would feel a move. */
+function Felt({ preview: { companies } }: { readonly preview: Schemas['PlanVersionMigrationPreview'] }) {
+  const failing = companies.filter(one => one.would_fail)
+  const charged = companies.filter(one => one.has_billing_changes && !one.would_fail)
+  const rows = [
+    [failing, 'cannot be moved', 'danger'],
+    [charged, 'would be charged differently', 'warn'],
+  ] as const
+  return (
+    <div className="mb-3 rounded-md border border-line px-3 py-2">
+      <p className="text-sm text-muted">
+        {companies.length >= previewMax ? 'Of the first ' : 'Of '}
+        {count(companies.length, 'company', 'companies')} that a move would reach:
+      </p>
+      <ul className="mt-1 space-y-1 text-sm">
+        {rows.map(([some, what, tone]) => (
+          <li key={what}>
+            <Badge tone={some.length > 0 ? tone : 'plain'}>{figure(some.length)}</Badge> {what}
+            {some.slice(0, namedCompanies).map(one => (
+              <span key={one.company_id} className="block pl-4 text-xs">
+                <Go to={`/companies/${one.company_id}`}>{one.company_id}</Go>
+                {one.note !== null && <span className="text-muted"> {one.note}</span>}
+              </span>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Most companies that a preview looks at. */
+const previewMax = 1_000
+
+type Migration = Schemas['PlanVersionMigration']
+
+const strategyWords: Readonly<Record<Migration['strategy'], string>> = {
+  leave: 'Left on their version',
+  immediate: 'Moved at once',
+  end_of_billing_period: 'Moved at the end of their period',
+  scheduled: 'Moved at a set time',
+}
+
+/** Moves of companies to a version, how far they are, and what may be done about them. */
+export function Migrations({ versionId }: { readonly versionId: string }) {
+  const { environment } = useHere()
+  const migrations = useQuery({
+    queryKey: [environment.id, 'migrations', versionId],
+    queryFn: () =>
+      api.get('/plan-version-migrations', { query: { plan_version_id: versionId, limit: 5 } as never }),
+    refetchInterval: 5_000,
+  })
+  const own = migrations.data ?? []
+  if (own.length === 0) return null
+  return (
+    <>
+      <h3 className="mt-4 mb-1 font-semibold">Moving companies</h3>
+      <ul className="divide-y divide-line">
+        {own.map(one => (
+          <Moving key={one.id} migration={one} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function Moving({ migration: one }: { readonly migration: Migration }) {
+  const { may, production } = useHere()
+  const act = useAct()
+  const { total_companies: all, completed_companies: done, failed_companies: failed } = one
+  const runs = one.status === 'pending' || one.status === 'in_progress'
+  const left = all - done - failed - one.skipped_companies
+  const path = { plan_version_migration_id: one.id }
+  const ask = (title: string, verb: string, what: string, run: () => Promise<unknown>) =>
+    void act({
+      title,
+      verb,
+      danger: verb === 'Stop',
+      differences: [
+        {
+          what: count(verb === 'Try again' ? failed : left, 'company', 'companies'),
+          before: null,
+          after: what,
+        },
+      ],
+      ...(production && { typed: verb }),
+      run,
+      done: title,
+    })
+  return (
+    <li className="py-2">
+      <div className="flex flex-wrap justify-between gap-x-3">
+        <span>
+          {strategyWords[one.strategy]}{' '}
+          <span className="text-xs text-muted">since {timeOf(one.created_at)}</span>
+        </span>
+        <Badge tone={one.status === 'failed' ? 'danger' : one.status === 'completed' ? 'ok' : 'plain'}>
+          {words(one.status)}
+        </Badge>
+      </div>
+      {all > 0 && (
+        <progress
+          className="mt-1 block h-2 w-full accent-accent"
+          aria-label="Companies moved"
+          max={all}
+          value={done + one.skipped_companies}
+        />
+      )}
+      <p className="mt-1 text-xs text-muted">
+        {figure(done)} of {count(all, 'company', 'companies')} moved
+        {one.skipped_companies > 0 && `, ${figure(one.skipped_companies)} skipped`}
+        {failed > 0 && `, ${figure(failed)} failed`}
+        {runs && one.next_due_at && `; the next on ${timeOf(one.next_due_at)}`}
+      </p>
+      {one.error && <p className="text-xs text-danger">{one.error}</p>}
+      {failed > 0 && <FailedMoves migrationId={one.id} />}
+      {may.write && (
+        <p className="mt-1 flex gap-2">
+          {runs && one.strategy !== 'immediate' && (
+            <Button
+              look="quiet"
+              onClick={() =>
+                ask('Move the rest now', 'Move now', 'moved at once', () =>
+                  api.post('/plan-version-migrations/{plan_version_migration_id}/complete-now', {
+                    path,
+                    body: {},
+                  }),
+                )
+              }
+            >
+              Move now
+            </Button>
+          )}
+          {runs && (
+            <Button
+              look="quiet"
+              onClick={() =>
+                ask('Stop moving companies', 'Stop', 'stay on their version', () =>
+                  api.post('/plan-version-migrations/{plan_version_migration_id}/cancel', { path }),
+                )
+              }
+            >
+              Stop
+            </Button>
+          )}
+          {failed > 0 && (
+            <Button
+              look="quiet"
+              onClick={() =>
+                ask('Try failed companies again', 'Try again', 'tried again', () =>
+                  api.post('/plan-version-migrations/{plan_version_migration_id}/retry', { path, body: {} }),
+                )
+              }
+            >
+              Try again
+            </Button>
+          )}
+        </p>
+      )}
+    </li>
+  )
+}
+
+function FailedMoves({ migrationId }: { readonly migrationId: string }) {
+  const { environment } = useHere()
+  const failed = useQuery({
+    queryKey: [environment.id, 'migrations', migrationId, 'failed'],
+    queryFn: () =>
+      api.get('/plan-version-company-migrations', {
+        query: { migration_id: migrationId, status: 'failed', limit: 10 } as never,
+      }),
+  })
+  return (
+    <ul className="mt-1 space-y-0.5 text-xs">
+      {(failed.data ?? []).map(one => (
+        <li key={one.id}>
+          <Go to={`/companies/${one.company_id}`}>{one.company_name || one.company_id}</Go>{' '}
+          <span className="text-muted">{one.error ?? words(one.error_code)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
