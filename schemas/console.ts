@@ -232,7 +232,7 @@ export interface DraftDiff {
   changes: DraftChange[]
 }
 
-/** What a version of a plan costs. */
+/** The price of a version of a plan. */
 export interface PlanTerms {
   charge_type: ChargeType
   /** The main one. */

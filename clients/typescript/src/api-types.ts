@@ -2005,7 +2005,7 @@ export interface components {
     };
     CatalogPlanVersion: {
       billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
-      charge_type?: components["schemas"]["Mayfreenoneone_timerecurring"];
+      charge_type?: components["schemas"]["Mayfreeone_timenonerecurring"];
       credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       description?: components["schemas"]["MayText"];
@@ -4011,7 +4011,7 @@ export interface components {
     }[] | null;
     Mayfirst_of_monthbilling_cycle: "billing_cycle" | "first_of_month" | null;
     Mayfixedper_license: "fixed" | "per_license" | null;
-    Mayfreenoneone_timerecurring: "free" | "none" | "one_time" | "recurring" | null;
+    Mayfreeone_timenonerecurring: "free" | "none" | "one_time" | "recurring" | null;
     Maygraduatedvolume: "graduated" | "volume" | null;
     Maygrantedbilled: "billed" | "granted" | null;
     Mayinferencetrack: "inference" | "track" | null;

@@ -1,4 +1,4 @@
-// What a plan costs, and the dialog that changes it in the draft.
+// The price of a plan, and the dialog that changes it in the draft.
 import { useState } from 'react'
 import { api } from '../app/api.js'
 import { count, mainUnit, smallestUnit } from '../app/format.js'
