@@ -18,6 +18,22 @@ export interface EnvironmentUpdate {
   require_context_signature?: boolean | null | undefined
   /** Absent and null members return to the defaults of this type of environment. */
   publishable_limits?: PublishableLimitsWrite | undefined
+  /** Names of keys whose values are kept in lower case (CU-4). Null: none; an absent kind is unchanged. */
+  lowercase_keys?: LowercaseKeysWrite | null | undefined
+}
+
+type KeyNames = (string & tags.MinLength<1> & tags.MaxLength<255>)[] & tags.MaxItems<100> & tags.UniqueItems
+
+/** Names of keys whose values are kept in lower case: the whole list of each kind. Null: none. */
+export interface LowercaseKeysWrite {
+  company?: KeyNames | null | undefined
+  user?: KeyNames | null | undefined
+}
+
+/** Names of keys whose values are kept in lower case. */
+export interface LowercaseKeys {
+  company: string[]
+  user: string[]
 }
 
 /** Rights and limits of an environment's publishable keys, besides checking flags, identifying and tracking. */
@@ -74,6 +90,8 @@ export interface Environment {
   require_context_signature: boolean
   /** Present only if any were set. */
   publishable_limits?: PublishableLimits
+  /** Present only if there are any. */
+  lowercase_keys?: LowercaseKeys
   created_at: string
   updated_at: string
 }

@@ -85,7 +85,7 @@ const settled: Readonly<Record<string, Members>> = {
   // a created environment is an Environment in the interface document
   EnvironmentDetail: { require_context_signature: 'R boolean' },
   // what publishable keys may do, where it was set; whose word is taken for a trait, where that was allowed
-  Environment: { publishable_limits: 'O map<string,any>' },
+  Environment: { publishable_limits: 'O map<string,any>', lowercase_keys: 'O map<string,list<string>>' },
   EntityTraitDefinition: { publishable_writes: 'O boolean' },
   // an override may carry rates by quantity too (decision 12)
   CompanyOverride: { quantity_rates: 'O map<string,double>' },

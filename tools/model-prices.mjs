@@ -17,15 +17,21 @@ export async function bundlePrices(root, dist) {
   const module = join(from, 'dist', 'index.js')
   const { findProvider } = await import(pathToFileURL(module).href)
   const ids = [...readFileSync(module, 'utf8').matchAll(/^ {4}id: "([^"]+)"/gm)].map(match => match[1])
-  const prices = ids.flatMap(id => pricesOf(findProvider({ providerId: id }), date))
+  const providers = ids.map(id => findProvider({ providerId: id })).filter(one => one !== undefined)
+  const prices = providers.flatMap(provider => pricesOf(provider, date))
   const to = join(dist, 'bundled', 'model-prices')
   mkdirSync(to, { recursive: true })
   copyFileSync(join(from, 'LICENSE'), join(to, 'LICENSE'))
-  writeFileSync(join(to, 'prices.json'), JSON.stringify({ date, prices }))
+  writeFileSync(join(to, 'prices.json'), JSON.stringify({ date, prices, names: namesOf(providers) }))
+}
+
+/** The further names of each provider's models, in the order in which they are looked through: the first that fits counts. */
+function namesOf(providers) {
+  const all = providers.map(({ id, models }) => [id, models.map(model => [model.id, model.match])])
+  return Object.fromEntries(all)
 }
 
 function pricesOf(provider, date) {
-  if (provider === undefined) return []
   return provider.models.flatMap(({ id, prices }) =>
     datedOf(prices, date).flatMap(([since, price]) => row(provider.id, id, since, price)),
   )

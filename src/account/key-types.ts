@@ -71,6 +71,12 @@ export interface PublishableKeyLimits {
   readonly isOwn: boolean
 }
 
+/** Names of keys whose values are kept in lower case (CU-4). */
+export interface LowercaseNames {
+  readonly company: readonly string[]
+  readonly user: readonly string[]
+}
+
 export interface EnvironmentRecord {
   readonly id: string
   readonly accountId: string
@@ -81,6 +87,8 @@ export interface EnvironmentRecord {
   readonly publishable: PublishableKeyLimits
   /** Secrets for signed contexts; null: none yet. */
   readonly contextSecrets: ContextSecrets | null
+  /** Null: none. */
+  readonly lowercaseKeys: LowercaseNames | null
   readonly createdAtMs: number
   readonly updatedAtMs: number
 }

@@ -13,6 +13,7 @@ import type {
   KeyConditions,
   KeyRecord,
   Keys,
+  LowercaseNames,
   PublishableKeyLimits,
 } from './key-types.js'
 import { hashKey, lastFour, mayBeOurs, pepperId } from './key-value.js'
@@ -87,6 +88,7 @@ export interface EnvironmentRow {
   readonly environment_type: EnvironmentType
   readonly require_context_signature: boolean
   readonly publishable_limits: PublishableLimitsWrite | null
+  readonly lowercase_keys: LowercaseNames | null
   readonly context_secret: string | null
   readonly former_context_secret: string | null
   readonly former_context_secret_until: Date | null
@@ -151,6 +153,7 @@ export function environmentRecord(row: EnvironmentRow): EnvironmentRecord {
     requireContextSignature: row.require_context_signature,
     publishable: publishableLimits(row.environment_type, row.publishable_limits),
     contextSecrets: contextSecrets(row),
+    lowercaseKeys: row.lowercase_keys,
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),
   }
@@ -213,6 +216,7 @@ export class KeyRing implements Keys {
   readonly #environments = new Map<string, EnvironmentRecord>()
   readonly #byAccount = new Map<string, readonly EnvironmentRecord[]>()
   readonly #removed: ((environmentId: string) => void)[] = []
+  readonly #put: ((environment: EnvironmentRecord) => void)[] = []
   #lookups = new Map<string, Lookup>()
   #looking = false
   #line: Promise<unknown> = Promise.resolve()
@@ -249,7 +253,7 @@ export class KeyRing implements Keys {
       const told = this.#told
       const version = await this.#storedVersion()
       const environments = await this.#sql<EnvironmentRow[]>`
-        select id, account_id, name, environment_type, require_context_signature, publishable_limits,
+        select id, account_id, name, environment_type, require_context_signature, publishable_limits, lowercase_keys,
           context_secret, former_context_secret, former_context_secret_until, created_at, updated_at
         from environments order by created_at, id`
       const keys = await this.#sql<KeyRow[]>`select ${this.#columns()} from api_keys`
@@ -421,6 +425,7 @@ export class KeyRing implements Keys {
     this.#told++
     this.#environments.set(record.id, record)
     this.#arrange(record.accountId)
+    for (const listener of this.#put) listener(record)
   }
 
   forgetEnvironment(environmentId: string): void {
@@ -437,6 +442,12 @@ export class KeyRing implements Keys {
   /** Register a listener, called in the same tick for every removed environment. */
   onEnvironmentRemoved(listener: (environmentId: string) => void): void {
     this.#removed.push(listener)
+  }
+
+  /** Register a listener, called now for every environment, and in the same tick for each that is new or changed. */
+  onEnvironment(listener: (environment: EnvironmentRecord) => void): void {
+    this.#put.push(listener)
+    for (const record of this.#environments.values()) listener(record)
   }
 
   /** Write the noted uses now. After a failure they are kept for the next time. */

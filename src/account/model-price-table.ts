@@ -8,9 +8,26 @@ interface Row extends Omit<ModelPrice, 'currency' | 'effectiveAtMs'> {
   readonly since: string
 }
 
+/** What a name of a model is compared with. */
+type Match =
+  | { readonly equals: string }
+  | { readonly starts_with: string }
+  | { readonly ends_with: string }
+  | { readonly contains: string }
+  | { readonly regex: string }
+  | { readonly or: readonly Match[] }
+  | { readonly and: readonly Match[] }
+
+type Names = readonly (readonly [model: string, match: Match])[]
+
 const file = JSON.parse(
   readFileSync(new URL('../../bundled/model-prices/prices.json', import.meta.url), 'utf8'),
-) as { readonly date: string; readonly prices: readonly Row[] }
+) as {
+  readonly date: string
+  readonly prices: readonly Row[]
+  /** By provider. */
+  readonly names: Readonly<Record<string, Names>>
+}
 
 const dayMs = 86_400_000
 const agedDays = 90
@@ -44,6 +61,41 @@ export const builtInPrices: readonly ModelPrice[] = [
     effectiveAtMs: Date.parse(`${since}T00:00:00Z`),
   })),
 ]
+
+/** Names that were looked for, and the models found; at most so many. */
+const found = new Map<string, string | null>()
+const foundMax = 10_000
+
+/**
+ * The model of the built-in table that a provider means by a name: dated names and those of aliases are the model's, whose
+ * price may be unknown.
+ *
+ * returns  null for a provider or model that the table does not know.
+ * source   decision 36, EV-67.
+ */
+export function builtInModel(provider: string, name: string): string | null {
+  const key = JSON.stringify([provider, name])
+  const known = found.get(key)
+  if (known !== undefined) return known
+  const names = Object.hasOwn(file.names, provider) ? file.names[provider]! : []
+  const text = name.toLowerCase()
+  const model =
+    name.length > nameLengthMax ? null : (names.find(([, match]) => fits(match, text))?.[0] ?? null)
+  if (found.size >= foundMax) found.clear()
+  found.set(key, model)
+  return model
+}
+
+const nameLengthMax = 200
+
+function fits(match: Match, name: string): boolean {
+  if ('equals' in match) return match.equals.toLowerCase() === name
+  if ('starts_with' in match) return name.startsWith(match.starts_with.toLowerCase())
+  if ('ends_with' in match) return name.endsWith(match.ends_with.toLowerCase())
+  if ('contains' in match) return name.includes(match.contains.toLowerCase())
+  if ('regex' in match) return new RegExp(match.regex).test(name)
+  return 'or' in match ? match.or.some(one => fits(one, name)) : match.and.every(one => fits(one, name))
+}
 
 /** The day of the built-in prices, as YYYY-MM-DD. */
 export const builtInPricesDate = file.date

@@ -10,7 +10,7 @@ import {
 } from '../core/model/model-price.js'
 import type { InferenceCost } from '../core/model/requests.js'
 import { derivedId } from '../core/values/id.js'
-import { builtInPrices } from './model-price-table.js'
+import { builtInModel, builtInPrices } from './model-price-table.js'
 
 interface PriceRow {
   readonly account_id: string
@@ -93,10 +93,11 @@ export class ModelPrices {
   }
 
   /**
-   * The cost of an inference, by the account's price in force at its time, else the built-in one.
+   * The cost of an inference, by the account's price in force at its time, else the built-in one, else the built-in one of
+   * the model that the provider means by the name.
    *
    * returns  null without a price (EV-63).
-   * source   EV-62, EV-67: names are compared exactly.
+   * source   EV-62, EV-67: names of own prices are compared exactly; decision 36.
    */
   cost(
     accountId: string,
@@ -109,7 +110,8 @@ export class ModelPrices {
     const own = this.tables.get(accountId)
     const price =
       (own && priceOf(own, provider, model, currency, atMs)) ??
-      priceOf(builtIn, provider, model, currency, atMs)
+      priceOf(builtIn, provider, model, currency, atMs) ??
+      builtInOf(provider, model, currency, atMs)
     if (!price) return null
     return {
       amount: inferenceCost(tokens, price),
@@ -117,6 +119,12 @@ export class ModelPrices {
       priceId: priceId(accountId, price),
     }
   }
+}
+
+/** The built-in price of a model by another of its names. */
+function builtInOf(provider: string, name: string, currency: string, atMs: number): ModelPrice | null {
+  const model = builtInModel(provider, name)
+  return model === null ? null : priceOf(builtIn, provider, model, currency, atMs)
 }
 
 function priceOfRow(row: PriceRow): ModelPrice {

@@ -210,6 +210,7 @@ export async function openServices(
     webhookPlainHttp: config.webhookPlainHttp,
     webhookPrivateAddresses: config.webhookPrivateAddresses,
   }
+  keys.onEnvironment(({ id, lowercaseKeys }) => directory.lowercase(id, lowercaseKeys))
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
     quotas.forgetEnvironment(id)

@@ -251,6 +251,7 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
       requireContextSignature: false,
       publishable: freeLimits,
       contextSecrets: null,
+      lowercaseKeys: null,
       createdAtMs: 0,
       updatedAtMs: 5,
     })

@@ -105,6 +105,12 @@ t.test('F1 a provider gives the anchor, or its bounds show it', async t => {
   t.equal(await resetsAt(shown), '2027-03-31T09:00:00.000Z')
   t.equal(await resetsAt(told), '2027-03-30T09:00:00.000Z')
   t.equal(await resetsAt(late), '2027-03-31T09:00:00.000Z')
+  // the first day on which the provider billed, and the first day known, are the last of a short month
+  const [first, known] = [await companyOf('first'), await companyOf('known')]
+  const short = seconds('2027-02-28T09:00:00Z')
+  await tell('first', first, { ...bounds, billing_cycle_anchor: short })
+  await tell('known', known, { period_start: short, period_end: seconds('2027-03-28T09:00:00Z') })
+  await tell('known', known, bounds)
   // without a renewal told
   for (const [at, ofThe30th, ofThe31st] of [
     ['2027-04-01', '2027-04-30', '2027-04-30'],
@@ -116,6 +122,8 @@ t.test('F1 a provider gives the anchor, or its bounds show it', async t => {
       [shown, ofThe31st],
       [told, ofThe30th],
       [late, ofThe31st],
+      [first, ofThe31st],
+      [known, ofThe31st],
     ])
       t.equal(await resetsAt(company!), `${day}T09:00:00.000Z`, `${company} on ${at}`)
   }

@@ -496,6 +496,8 @@ t.test('spend policies cap one draw', async t => {
   t.equal((await client.post('/billing/credits/spend-policies', body)).status, 400, 'a second one')
   const neither = { billing_credit_id: credit.id, max_per_draw: 1 }
   t.equal((await client.post('/billing/credits/spend-policies', neither)).status, 400)
+  const both = { ...body, user_id: '' }
+  t.equal((await client.post('/billing/credits/spend-policies', both)).status, 400, 'an empty id is one')
   const reserve = (amount: number) =>
     client.post('/billing/credits/reservations', { company_id: id, credit_type_id: credit.id, amount })
   t.equal((await reserve(11)).status, 402)

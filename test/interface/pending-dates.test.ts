@@ -4,6 +4,8 @@ import t from 'tap'
 import { linkedPlan, subscriptionBody } from './billing-world.js'
 import { paymentWorld as world } from './payment-world.js'
 
+t.setTimeout(300_000)
+
 t.test('PB-21 (N1) the date of a migration follows from the subscription as it is now', async t => {
   const { client, clock, priced, publish, manage, company, show, due } = await world(t)
   const plan = await priced('Pro', 100, 1000)
@@ -39,6 +41,33 @@ t.test('PB-21 (N1) the date of a migration follows from the subscription as it i
   })
   await clock('2032-01-10T00:00:00.000Z')
   t.match(await show(yearly), { plan: { plan_version_id: v2 }, billing_subscription: { total_price: 1500 } })
+})
+
+t.test('PB-21 (N1) a version that is due with a downgrade that keeps its plan comes with it', async t => {
+  const { client, clock, priced, publish, manage, company, show, due } = await world(t, {
+    scheduled_downgrade_behavior: 'end_of_billing_period',
+  })
+  const plan = await priced('Pro', 100, 1000)
+  const other = await priced('Basic', 50, 500)
+  const [shorter, left] = [await company(), await company()]
+  for (const id of [shorter, left]) await manage(id, plan.id, plan.yearly_price.id)
+  const v2 = await publish(plan.id, 150, 1500)
+  await manage(shorter, plan.id, plan.monthly_price.id, { base_plan_version_id: plan.active_version.id })
+  await manage(left, other.id, other.yearly_price.id)
+  t.match(await show(shorter), { scheduled_downgrade: { scheduled_interval: 'month' } })
+  t.equal(await due(shorter), '2032-01-10T00:00:00.000Z')
+  await clock('2032-01-10T00:00:00.000Z')
+  t.match(await show(shorter), {
+    plan: { plan_version_id: v2 },
+    billing_subscription: { total_price: 150, interval: 'month' },
+  })
+  t.equal(await due(shorter), undefined)
+  t.match(await show(left), { plan: { id: other.id }, billing_subscription: { total_price: 500 } })
+  const changes = await client.ok('GET', `/plan-changes?company_id=${left}`)
+  t.notOk(
+    changes.some((one: { base_plan_version?: { id: string } }) => one.base_plan_version?.id === v2),
+    'a plan that is left takes no version before',
+  )
 })
 
 t.test('PB-21 (N2) a migration that waited runs when a date can be named again', async t => {
@@ -165,4 +194,21 @@ t.test('PB-5, PB-31 (N5) the price charged belongs to the version held', async t
   t.match(await show(old), { billing_subscription: { total_price: 100 } })
   t.equal((await asked(old, plan.yearly_price.id)).status, 200, 'its own prices remain')
   t.equal((await asked(fresh, now.monthly_price.id)).status, 200)
+
+  await t.test('and so do prices of seats', async t => {
+    const seats = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+    const terms = { feature_id: seats.id, price_behavior: 'pay_in_advance', monthly_unit_price: 10 }
+    const made = await client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...terms })
+    await publish(plan.id, 150, 1500, 'leave')
+    const [before] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}&feature_id=${seats.id}`)
+    await client.ok('PUT', `/plan-entitlements/${made.id}`, { monthly_unit_price: 12 })
+    await publish(plan.id, 150, 1500, 'leave')
+    const { monthly_price: price } = await client.ok('GET', `/plans/${plan.id}`)
+    const buy = async (priceId: string) =>
+      asked(await company(), price.id, {
+        pay_in_advance_entitlements: [{ price_id: priceId, quantity: 2 }],
+      })
+    t.match(await buy(before.metered_monthly_price.id), { status: 400, body: { error: /another version/ } })
+    t.equal((await buy('bilpp_nothing')).status, 404)
+  })
 })

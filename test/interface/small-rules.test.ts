@@ -43,6 +43,14 @@ t.test('rules at the edges of plans', async t => {
     t.match(await grant(bought), { status: 400, body: { error: /downgrade is pending/ } })
     t.equal((await grant({ reason: 'purchased' })).status, 400)
     t.equal((await grant({ reason: 'free' })).status, 201, 'a gift is no purchase')
+    const withBundle = (plan: typeof low, door = '/manage-plan') =>
+      client.post(
+        door,
+        body(id, plan.id, plan.monthly_price.id, { credit_bundles: [{ bundle_id: bundle.id, quantity: 1 }] }),
+      )
+    for (const door of ['/manage-plan/preview', '/manage-plan'])
+      t.match(await withBundle(low, door), { status: 400, body: { error: /downgrade is pending/ } })
+    t.ok((await show(id)).scheduled_downgrade, 'a purchase makes no cheaper plan an upgrade')
     await manage(id, high.id, high.monthly_price.id)
     t.equal((await grant(bought)).status, 201, 'an upgrade calls the downgrade off')
     await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: id, cancel_immediately: false })

@@ -3231,6 +3231,7 @@ export interface components {
       created_at: string;
       environment_type: "development" | "production" | "staging";
       id: string;
+      lowercase_keys?: components["schemas"]["LowercaseKeys"];
       name: string;
       publishable_limits?: components["schemas"]["PublishableLimits"];
       require_context_signature: boolean;
@@ -3252,6 +3253,7 @@ export interface components {
       created_at: string;
       environment_type: "development" | "production" | "staging";
       id: string;
+      lowercase_keys?: components["schemas"]["LowercaseKeys"];
       name: string;
       publishable_limits?: components["schemas"]["PublishableLimits"];
       require_context_signature: boolean;
@@ -3259,6 +3261,7 @@ export interface components {
     };
     EnvironmentUpdate: {
       environment_type?: "development" | "production" | "staging" | null;
+      lowercase_keys?: components["schemas"]["LowercaseKeysWrite"] | null;
       name?: null | string;
       publishable_limits?: components["schemas"]["PublishableLimitsWrite"];
       require_context_signature?: boolean | null;
@@ -3873,6 +3876,7 @@ export interface components {
       subtotal?: components["schemas"]["Long"];
       url?: null | string;
     };
+    KeyNames: string[];
     Keys: {
       [key: string]: string;
     };
@@ -3926,6 +3930,14 @@ export interface components {
       price_behavior: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
     };
     Long: number;
+    LowercaseKeys: {
+      company: string[];
+      user: string[];
+    };
+    LowercaseKeysWrite: {
+      company?: components["schemas"]["KeyNames"] | null;
+      user?: components["schemas"]["KeyNames"] | null;
+    };
     ManagePlanPreview: {
       subscription_change_preview?: components["schemas"]["PreviewSubscriptionChange"];
     };

@@ -53,6 +53,7 @@ export const users: Kind = {
 }
 
 interface Entity {
+  readonly id: string
   readonly name: string
   readonly keys: readonly { readonly key: string; readonly value: string }[]
   readonly traits: Readonly<Record<string, unknown>>
@@ -70,6 +71,18 @@ async function lookUp<T>({ client }: Context, path: string, keys: unknown): Prom
       if (one.error === null) throw new MemberFault('keys', `keys: they match several of ${path.slice(1)}`)
     }
   return null
+}
+
+/** A record with its keys as the entity has them: values of some names are kept in lower case (CU-4). */
+async function asKept(context: Context, path: string, entity: Entity, row: Row): Promise<Row> {
+  const keys: Record<string, unknown> = { ...(row.keys as Row) }
+  for (const [name, value] of Object.entries(keys)) {
+    const had = entity.keys.find(one => one.key === name)?.value
+    if (had === undefined || had === value || had !== String(value).toLowerCase()) continue
+    const found = await lookUp<Entity>(context, path, { [name]: value })
+    if (found?.id === entity.id) keys[name] = had
+  }
+  return { ...row, keys }
 }
 
 /** Members of an entity that a record changes. */
@@ -116,7 +129,7 @@ function entityBody(row: Row, more: Row): Row {
 async function writeCompany(context: Context, row: Row): Promise<Outcome> {
   const wanted = await wantedPlans(context, row)
   const had = await lookUp<CompanyDetail>(context, '/companies', row.keys)
-  const own = had === null ? [] : entityChanges(had, row)
+  const own = had === null ? [] : entityChanges(had, await asKept(context, '/companies', had, row))
   const plans = planChanges(had, wanted)
   if (had === null || own.length > 0) {
     if (!context.dryRun) {
@@ -241,7 +254,7 @@ async function writeUser(context: Context, row: Row): Promise<Outcome> {
       ? null
       : await Promise.all((all as unknown[]).map(keys => names.companyId('companies', keys)))
   const had = await lookUp<UserDetail>(context, '/users', row.keys)
-  const changes = had === null ? [] : entityChanges(had, row)
+  const changes = had === null ? [] : entityChanges(had, await asKept(context, '/users', had, row))
   const before = new Set(had?.company_memberships.map(one => one.company_id))
   for (const id of joined.concat(exactly ?? []))
     if (had && !before.has(id)) changes.push(difference('company', null, id))

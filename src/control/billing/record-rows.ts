@@ -16,7 +16,7 @@ import type {
 import type { SubscriptionState } from '../../core/model/company-state.js'
 import { billingAnchor, isActive } from '../../core/plans/plan.js'
 import { renewed } from '../../core/plans/subscription.js'
-import { anchorKept } from '../../core/values/period.js'
+import { anchorKept, laterDay } from '../../core/values/period.js'
 import { readQuantity, type StoredQuantity, storedQuantity } from '../../core/values/quantity.js'
 import { among } from '../../kit/sql.js'
 
@@ -291,7 +291,8 @@ function afterSchedule(
 
 /**
  * The anchor of a provider's subscription, epoch seconds: the one told, else the one known as long as the bounds agree
- * with it, else the one that they show.
+ * with it, else the one that they show. Bounds that show a later day, of which the one told or known is the last of a
+ * short month, are right: some providers tell the first day on which they billed.
  *
  * told    null: none any more; undefined: nothing said.
  * source  decision 34.
@@ -301,9 +302,10 @@ export function providerAnchor(
   had: SubscriptionRow | null,
   [startSeconds, endSeconds]: readonly [number, number],
 ): number {
-  if (told != null) return told
+  const [startMs, endMs] = [startSeconds * 1000, endSeconds * 1000]
+  if (told != null) return Math.floor((laterDay(told * 1000, startMs, endMs) ?? told * 1000) / 1000)
   const known = told === null || had === null ? null : billingAnchor(subscriptionState(had))
-  return Math.floor(anchorKept(known, startSeconds * 1000, endSeconds * 1000) / 1000)
+  return Math.floor(anchorKept(known, startMs, endMs) / 1000)
 }
 
 /** Months in a price's or subscription's interval; a day counts as one month. */

@@ -111,8 +111,9 @@ export const createPolicy: Handler<SpendPolicyCreate> = async call => {
 }
 
 function target(call: Call<SpendPolicyCreate, unknown>, body: SpendPolicyCreate) {
-  const companyId = body.company_id || null
-  const userId = body.user_id || null
+  // an empty text is an unknown id: read as absent it would widen the policy
+  const companyId = body.company_id ?? null
+  const userId = body.user_id ?? null
   const group_trait = body.group_trait ?? null
   const group_value = body.group_value ?? null
   if ((group_trait === null) !== (group_value === null))

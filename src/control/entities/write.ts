@@ -224,7 +224,7 @@ export function readyTrait(
   const makes = found === null || call.services.directory.isUnconfirmed(found)
   const target = entities.target(kind, environmentId, found, makes ? pairs : {})
   const write: EntityWrite = {
-    addKeys: makes ? Object.entries(pairs) : [],
+    addKeys: target.claimed,
     removeKeys: [],
     name: null,
     traits: body.set == null ? [] : [{ name, value: body.set }],

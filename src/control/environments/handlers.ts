@@ -9,6 +9,7 @@ import type {
 import { insertEnvironment } from '../../account/bootstrap.js'
 import { type ClockWish, testClockTarget } from '../../account/clock.js'
 import { reaches } from '../../account/conditions.js'
+import type { LowercaseNames } from '../../account/key-types.js'
 import { environmentRecord, keyRecord } from '../../account/keys.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, EnvironmentRecord, Handler } from '../../kit/call.js'
@@ -111,6 +112,7 @@ export const changeEnvironment: Handler<EnvironmentUpdate> = async call => {
         environmentType: said.environment_type ?? had.environmentType,
         requireContextSignature: said.require_context_signature ?? had.requireContextSignature,
         publishableLimits: body.publishable_limits,
+        lowercaseKeys: lowercaseKeysOf(body.lowercase_keys, had.lowercaseKeys),
       },
       clock.wall(),
     ),
@@ -119,6 +121,17 @@ export const changeEnvironment: Handler<EnvironmentUpdate> = async call => {
   const environment = environmentRecord(row)
   keys.putEnvironment(environment)
   return { data: environmentView(environment) }
+}
+
+/** The names that a body wants, an absent kind as it was. source: CU-4, decision 26 */
+function lowercaseKeysOf(
+  wanted: EnvironmentUpdate['lowercase_keys'],
+  had: LowercaseNames | null,
+): LowercaseNames | null | undefined {
+  if (wanted == null) return wanted
+  const { company = had?.company, user = had?.user } = wanted
+  const names = { company: company ?? [], user: user ?? [] }
+  return names.company.length + names.user.length === 0 ? null : names
 }
 
 /**

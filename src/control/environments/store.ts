@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { EnvironmentType } from '../../../schemas/enums.js'
 import type { PublishableLimitsWrite } from '../../../schemas/environments.js'
+import type { LowercaseNames } from '../../account/key-types.js'
 import type { EnvironmentRow } from '../../account/keys.js'
 import type { ApiKeyRow } from '../keys/view.js'
 
@@ -21,6 +22,8 @@ export interface EnvironmentChange {
   readonly environmentType: EnvironmentType | undefined
   readonly requireContextSignature: boolean | undefined
   readonly publishableLimits: PublishableLimitsWrite | undefined
+  /** Null: none. */
+  readonly lowercaseKeys: LowercaseNames | null | undefined
 }
 
 /** `updated_at` always grows, so that it orders any two changes. */
@@ -43,6 +46,11 @@ export async function updateEnvironment(
         change.publishableLimits === undefined
           ? sql``
           : sql`, publishable_limits = ${sql.json({ ...change.publishableLimits })}`
+      }
+      ${
+        change.lowercaseKeys === undefined
+          ? sql``
+          : sql`, lowercase_keys = ${change.lowercaseKeys && sql.json({ ...change.lowercaseKeys })}`
       }
     where id = ${id} returning *`
   return row ?? null

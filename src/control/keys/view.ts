@@ -22,6 +22,12 @@ export function environmentView(environment: EnvironmentRecord): Environment {
     environment_type: environment.environmentType,
     require_context_signature: environment.requireContextSignature,
     ...(environment.publishable.isOwn && { publishable_limits: limitsView(environment.publishable) }),
+    ...(environment.lowercaseKeys && {
+      lowercase_keys: {
+        company: [...environment.lowercaseKeys.company],
+        user: [...environment.lowercaseKeys.user],
+      },
+    }),
     created_at: isoTime(environment.createdAtMs),
     updated_at: isoTime(environment.updatedAtMs),
   }

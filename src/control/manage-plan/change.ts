@@ -171,7 +171,8 @@ export async function changeOf(
     billedElsewhere,
     bundles: body.credit_bundles.length,
   })
-  if (custom === null) refuseWhilePending(company, selection, action, body)
+  const dearer = had !== null && total > 0 && isDearer(company, selection, had, months)
+  if (custom === null) refuseWhilePending(company, selection, dearer, body)
   const scheduled = had !== null && custom === null && isScheduled(action, body, settings, had, lines)
   const restarts = had !== null && action === 'downgrade' && !scheduled
   const fresh = had === null || restarts
@@ -409,9 +410,21 @@ function buysMore({ traits }: CompanyDescription['state'], { bought }: Selection
   return bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
 }
 
+/** Whether the base plan is paid for longer, or costs as much or more: what is bought with it does not count. */
+function isDearer(
+  { state }: CompanyDescription,
+  { base }: Selection,
+  had: SubscriptionRow,
+  months: number,
+): boolean {
+  const before = had.products.find(product => product.price_id === state.plan?.priceId)?.price ?? 0
+  const held = had.own?.months ?? 1
+  return months > held || (months === held && (base?.price?.price ?? 0) >= readQuantity(before))
+}
+
 /** The recorded action of a change. source: PB-32 */
 function actionOf(
-  { state }: CompanyDescription,
+  company: CompanyDescription,
   selection: Selection,
   { had, totalBefore, total, months, lines, billedElsewhere, bundles }: Compared,
 ): PlanChangeSubscriptionAction | null {
@@ -420,9 +433,7 @@ function actionOf(
   if (!paid && !pays) return billedElsewhere || had === null ? null : 'adjustment'
   if (!paid) return 'subscribe'
   if (!pays) return 'unsubscribe'
-  const before = had!.own!
-  const priceOf = (id: string | null | undefined) =>
-    readQuantity(had!.products.find(product => product.price_id === id)?.price ?? 0)
+  const { state } = company
   const quantity = (priceId: string) =>
     had!.products.find(product => product.price_id === priceId)?.quantity ?? 0
   const comes = addOns.some(addOn => addOn.held === null)
@@ -434,27 +445,24 @@ function actionOf(
     addOns.length === state.addOns.length &&
     !comes
   if (same && bundles === 0) return 'adjustment'
-  const up =
-    months > before.months ||
-    (months === before.months && (base?.price?.price ?? 0) >= priceOf(state.plan?.priceId)) ||
-    comes ||
-    more ||
-    bundles > 0
+  const up = isDearer(company, selection, had!, months) || comes || more || bundles > 0
   if (!up) return 'downgrade'
   return had!.status === 'trialing' ? 'upgrade_trial' : 'upgrade'
 }
 
-/** EN-95: while a downgrade is pending, nothing may be bought for the plan that ends. */
+/**
+ * EN-95: while a downgrade is pending, nothing may be bought but with a dearer plan, which calls it off. A purchase makes no
+ * other plan dearer (N18).
+ */
 function refuseWhilePending(
   { state }: CompanyDescription,
   selection: Selection,
-  action: PlanChangeSubscriptionAction | null,
+  dearer: boolean,
   body: ManagePlanRequest,
 ): void {
   if (!state.schedule?.downgrade) return
   const { base, addOns } = selection
-  const higher = base !== null && base.plan.id !== state.plan?.planId && action?.startsWith('upgrade')
-  if (higher) return
+  if (base !== null && base.plan.id !== state.plan?.planId && dearer) return
   const comes = addOns.some(addOn => addOn.held === null)
   if (body.credit_bundles.length > 0 || comes || buysMore(state, selection))
     throw conflict(

@@ -231,8 +231,11 @@ async function quantitiesOf(
       one.price_behavior === 'pay_in_advance' && one.prices.some(price => price.id === priceId)
     const selected = plans.find(({ entitlements }) => entitlements.some(sells))
     const entitlement = selected?.entitlements.find(sells)
-    if (!selected || !entitlement)
+    if (!selected || !entitlement) {
+      if (await isSoldElsewhere(sql, plans, priceId))
+        throw conflict(`${member}: a price of another version or plan`)
       throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)
+    }
     if (found.some(one => one.entitlement.id === entitlement.id))
       throw invalid(`${member}: a feature is named twice`)
     const price = await soldPrice(sql, entitlement.environment_id, entitlement.prices, priceId)
@@ -243,6 +246,21 @@ async function quantitiesOf(
     found.push({ entitlement, price, quantity, featureName })
   }
   return found
+}
+
+/** Whether a price is one of some plan or entitlement of the environment (N5). */
+async function isSoldElsewhere(
+  sql: Sql,
+  [first]: readonly SelectedPlan[],
+  priceId: string,
+): Promise<boolean> {
+  if (first === undefined) return false
+  const environmentId = first.version.environment_id
+  const like = sql.json([{ id: priceId }])
+  const rows = await sql`
+    select 1 from plan_entitlements where environment_id = ${environmentId} and prices @> ${like}
+    union all select 1 from plan_versions where environment_id = ${environmentId} and prices @> ${like} limit 1`
+  return rows.length > 0
 }
 
 /** The smallest quantity of an entitlement that its company may have. */

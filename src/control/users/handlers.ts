@@ -2,7 +2,7 @@
 import type { Keys, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import type { UserDetail, UserUpsert } from '../../../schemas/users.js'
 import type { UserMessage } from '../../core/model/message.js'
-import type { Target } from '../../entities/directory/entities.js'
+import { claimedKeys, type Target } from '../../entities/directory/entities.js'
 import type { Answered } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../../kit/call.js'
@@ -84,7 +84,7 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<A
   const { entities, userSeen } = services
   const wanted = requireMemberships(call)
   const { target, write } = ready()
-  const making: ToMake[] = []
+  const making: Target[] = []
   let notedMs: number | null = null
   try {
     const companyIds = claimCompanies(call, wanted, making)
@@ -100,7 +100,7 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<A
     // an explicit time replaces times noted before (CU-46)
     if (write.lastSeenAtMs !== null) notedMs = userSeen.drop(target.id)
     if (entities.isShared)
-      await entities.secure([target, ...making.map(company => company.target)]).catch(error => {
+      await entities.secure([target, ...making]).catch(error => {
         making.length = 0
         throw error
       })
@@ -110,7 +110,7 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<A
     await shown(call, [written, ...made])
     if (call.minimal === true) return userInShort(call, written.reply)
   } catch (error) {
-    for (const company of making) entities.release(company.target)
+    for (const company of making) entities.release(company)
     if (notedMs !== null) userSeen.note(target.id, environment.id, notedMs)
     throw error
   }
@@ -153,16 +153,11 @@ function requireMemberships(call: Call<UserUpsert>): WantedMemberships {
   return { companies: wanted, exhaustive }
 }
 
-interface ToMake {
-  readonly target: Target
-  readonly keys: Keys
-}
-
 /** Ids of the wanted companies, in their order. New ones are claimed and added to `making`. */
 function claimCompanies(
   call: Call<UserUpsert>,
   { companies }: WantedMemberships,
-  making: ToMake[],
+  making: Target[],
 ): string[] {
   const { entities, directory } = call.services
   return companies.map(one => {
@@ -172,14 +167,14 @@ function claimCompanies(
     if (found !== null && !directory.isUnconfirmed(found)) return found
     const keys = pairsOf('company', one.keys)
     const target = entities.target('company', call.environment.id, found, keys)
-    making.push({ target, keys })
+    making.push(target)
     return target.id
   })
 }
 
-function makeCompany(call: EntityCall, { target, keys }: ToMake): Promise<Answered<unknown>> {
+function makeCompany(call: EntityCall, target: Target): Promise<Answered<unknown>> {
   const { entities } = call.services
-  const write = entities.write('company', call.environment.id, { keys }, call.nowMs)
+  const write = entities.write('company', call.environment.id, { keys: claimedKeys(target) }, call.nowMs)
   return entities.ask(target, { type: 'ensure', write }, call.nowMs)
 }
 

@@ -387,17 +387,29 @@ const movedByTime: PlanChangeCause = { ...byTime, action: 'migration' }
  * source  EN-91, EN-93, EN-96, PB-34.
  */
 export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
-  for (const one of company.schedule?.migrations ?? []) {
-    const dueMs = migrationDue(company, one, nowMs)
-    if (dueMs !== null && dueMs <= nowMs)
-      return migrationEffects(company, one, one.toPlanId === undefined ? byTime : movedByTime, dueMs)
-  }
+  const moved = settleMigrations(company, nowMs)
+  if (moved.length > 0) return moved
   const { plan } = company
   const trial = plan?.trial ?? null
   if (plan === null || trial === null || trial.status !== 'active' || trial.endMs > nowMs) return []
   return trialIsOver(plan, company, catalog, nowMs)
     ? leaveTrial(company, plan, trial, catalog)
     : convertTrial(company, plan, trial)
+}
+
+/** The first migration that is due, of these plans where some are named, as state and record; none while all wait. */
+export function settleMigrations(
+  company: Readonly<Company>,
+  nowMs: number,
+  planIds?: readonly string[],
+): Effect[] {
+  for (const one of company.schedule?.migrations ?? []) {
+    if (planIds?.includes(one.planId) === false) continue
+    const dueMs = migrationDue(company, one, nowMs)
+    if (dueMs !== null && dueMs <= nowMs)
+      return migrationEffects(company, one, one.toPlanId === undefined ? byTime : movedByTime, dueMs)
+  }
+  return []
 }
 
 /** EN-91: the plan is subscribed to from here on. */

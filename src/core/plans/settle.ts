@@ -4,7 +4,7 @@ import type { Company } from '../model/company-state.js'
 import type { Effect } from '../model/message.js'
 import { settleDowngrade } from './manage.js'
 import { endsAt, isActive, migrationDue, renewsAt } from './plan.js'
-import { settlePlans } from './plan-change.js'
+import { settleMigrations, settlePlans } from './plan-change.js'
 import { withEndedSeats } from './seats.js'
 import { settleSubscriptions } from './subscription.js'
 
@@ -50,6 +50,13 @@ function datesTold(company: Readonly<Company>, nowMs: number): Effect[] {
 }
 
 function settleAt(company: Readonly<Company>, catalog: Catalog, atMs: number): Effect[] {
+  // a version comes before the change that keeps its plan: that one begins a period, and with it another date (N1)
+  const { downgrade = null } = company.schedule ?? {}
+  if (downgrade !== null && downgrade.effectiveAtMs <= atMs) {
+    const kept = [downgrade.plan, ...downgrade.addOns].flatMap(held => held?.planId ?? [])
+    const moved = settleMigrations(company, atMs, kept)
+    if (moved.length > 0) return moved
+  }
   const agreed = settleDowngrade(company, catalog, atMs)
   if (agreed.length > 0) return agreed
   const effects = settlePlans(company, catalog, atMs)

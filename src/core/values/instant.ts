@@ -1,7 +1,7 @@
 // Times on the wire: RFC 3339, UTC, milliseconds (decision 9).
 
 const rfc3339 =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ]((?!24)\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/
 
 /** The years the wire writes with four digits and the stores know: from 0001, in UTC. */
 const earliestMs = Date.parse('0001-01-01T00:00:00Z')

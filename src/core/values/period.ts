@@ -115,8 +115,20 @@ export function anchorOf(startMs: number, endMs: number): number {
  * the bounds show.
  */
 export function anchorKept(knownMs: number | null, startMs: number, endMs: number): number {
-  if (knownMs !== null && (isOn(knownMs, startMs) || isOn(knownMs, endMs))) return knownMs
+  if (knownMs !== null && (isOn(knownMs, startMs) || isOn(knownMs, endMs)))
+    return laterDay(knownMs, startMs, endMs) ?? knownMs
   return anchorOf(startMs, endMs)
+}
+
+/**
+ * The anchor that the bounds of a period show, where it has a later day than one that is known, which is then the last day
+ * of a short month (28 Feb, and 28 Feb to 31 Mar: the 31st); null: they show no such day.
+ *
+ * source  decision 34.
+ */
+export function laterDay(knownMs: number, startMs: number, endMs: number): number | null {
+  const shownMs = anchorOf(startMs, endMs)
+  return dayOfMonth(shownMs) > dayOfMonth(knownMs) && isOn(shownMs, knownMs) ? shownMs : null
 }
 
 /** The month in which the latest month of an anchor before or at an instant begins, counted from year 0. */

@@ -4,6 +4,7 @@
 // shared memory (pair-index.ts, entity-table.ts); state that only writes under way need is here.
 
 import { newId } from '../../account/ids.js'
+import type { LowercaseNames } from '../../account/key-types.js'
 import type { KeyPair } from '../../core/model/entity-state.js'
 import type { Fact } from '../../core/model/message.js'
 import { ownText } from '../../wire/message-codec.js'
@@ -54,6 +55,12 @@ interface Retired {
   readonly returned: KeyPair[]
 }
 
+/** Names of keys whose values are kept in lower case. */
+interface LoweredNames {
+  readonly company: ReadonlySet<string>
+  readonly user: ReadonlySet<string>
+}
+
 const fromNobody: readonly string[] = []
 
 /**
@@ -79,6 +86,8 @@ export class Directory {
   private readonly taking = new Map<string, Set<Claim>>()
   /** Epoch: incremented when a pair may have moved or an id been removed. Caches compare it. */
   keyEpoch = 0
+  /** Names of keys whose values are in lower case, of the environments that have any (CU-4). */
+  private readonly lowered = new Map<string, LoweredNames>()
   private readonly met = { company: new KeyLookupCache(), user: new KeyLookupCache() }
 
   /** Number of companies and users. */
@@ -122,7 +131,7 @@ export class Directory {
     keys: Readonly<Record<string, string>>,
   ): string | null {
     for (const [name, value] of Object.entries(keys)) {
-      const id = isServiceId(kind, name, value) ? value : this.pairs.get(kind, environmentId, name, value)
+      const id = isServiceId(kind, name, value) ? value : this.owner(kind, environmentId, name, value)
       if (id !== undefined && this.isEnding(environmentId, id)) return id
     }
     return null
@@ -143,7 +152,7 @@ export class Directory {
       if (isServiceId(kind, name, value)) {
         if (!this.has(environmentId, value)) return { found: null, reason: 'unknown_id' }
         id = value
-      } else id = this.pairs.get(kind, environmentId, name, value)
+      } else id = this.owner(kind, environmentId, name, value)
       if (id === undefined || this.isRetired(id)) continue
       if (found !== null && found !== id) return { found: null, reason: 'ambiguous' }
       found = id
@@ -154,8 +163,49 @@ export class Directory {
   /** `resolve` for one pair; null for any failure. */
   find(kind: DirectoryKind, environmentId: string, name: string, value: string): string | null {
     if (isServiceId(kind, name, value)) return this.has(environmentId, value) ? ownText(value) : null
-    const id = this.pairs.get(kind, environmentId, name, value)
+    const id = this.owner(kind, environmentId, name, value)
     return id === undefined || this.isRetired(id) ? null : id
+  }
+
+  /** Keep values of these names in lower case from now on; null: of none. source: CU-4 */
+  lowercase(environmentId: string, names: LowercaseNames | null): void {
+    if (names === null && !this.lowered.has(environmentId)) return
+    // what was found under other letters, or was not found, is looked for again
+    this.keyEpoch++
+    this.pairs.changes++
+    if (names === null) this.lowered.delete(environmentId)
+    else this.lowered.set(environmentId, { company: new Set(names.company), user: new Set(names.user) })
+  }
+
+  /** The owner of a pair as it is given, else in lower case where values of the name are kept so (CU-4). */
+  private owner(kind: DirectoryKind, environmentId: string, name: string, value: string): string | undefined {
+    const id = this.pairs.get(kind, environmentId, name, value)
+    if (this.lowered.size === 0 || (id !== undefined && !this.isRetired(id))) return id
+    const lower = this.lowerOf(kind, environmentId, name, value)
+    return lower === value ? id : (this.pairs.get(kind, environmentId, name, lower) ?? id)
+  }
+
+  /** A value as it is kept where no entity has it as it is given. source: CU-4 */
+  lowerOf(kind: DirectoryKind, environmentId: string, name: string, value: string): string {
+    const names = this.lowered.get(environmentId)
+    return names === undefined || !names[kind].has(name) ? value : value.toLowerCase()
+  }
+
+  /**
+   * Pairs as they are kept: in lower case where values of the name are, but for a pair that an entity has as it is given.
+   * Ask in the tick of the claim.
+   *
+   * source  CU-4.
+   */
+  kept(kind: DirectoryKind, environmentId: string, keys: Readonly<Record<string, string>>): KeyPair[] {
+    const pairs = Object.entries(keys)
+    if (!this.lowered.has(environmentId)) return pairs
+    return pairs.map(([name, value]): KeyPair => {
+      if (isServiceId(kind, name, value)) return [name, value]
+      const owner = this.pairs.get(kind, environmentId, name, value)
+      if (owner !== undefined && !this.isRetired(owner)) return [name, value]
+      return [name, this.lowerOf(kind, environmentId, name, value)]
+    })
   }
 
   /**
@@ -360,6 +410,7 @@ export class Directory {
     this.pairs.forgetEnvironment(environmentId)
     this.claims.forgetEnvironment(environmentId)
     this.heirs.forgetEnvironment(environmentId)
+    this.lowered.delete(environmentId)
   }
 
   /** Existing companies of a user, oldest membership first. */

@@ -51,6 +51,11 @@ export interface Target {
   readonly after: readonly string[]
 }
 
+/** The keys that a target claims, as they are kept. */
+export function claimedKeys({ claimed }: Target): Keys {
+  return Object.fromEntries(claimed)
+}
+
 /** Reply to a deletion: the entity as it was. */
 export interface Removed {
   readonly was: EntityBrief | null
@@ -143,7 +148,7 @@ export class Entities {
    */
   target(kind: DirectoryKind, environmentId: string, id: string | null, keys: Keys): Target {
     const minted = id === null
-    const pairs = Object.entries(keys)
+    const pairs = this.directory.kept(kind, environmentId, keys)
     this.quotas.require(kind, environmentId, minted, pairs)
     const owner = id ?? this.directory.mint(kind, environmentId)
     const claimed = pairs.filter(([name, value]) => !(name === 'id' && value === owner))
@@ -197,7 +202,9 @@ export class Entities {
     }
     return {
       // a service id addresses an entity and is not one of its keys (CU-2)
-      addKeys: Object.entries(wanted.keys).filter(([name, value]) => !isServiceId(kind, name, value)),
+      addKeys: this.directory
+        .kept(kind, environmentId, wanted.keys)
+        .filter(([name, value]) => !isServiceId(kind, name, value)),
       removeKeys: wanted.removeKeys ?? [],
       name: wanted.name ?? null,
       traits,

@@ -92,22 +92,31 @@ export class Past {
     const { environment, services } = this.place
     const found = new Set<string>()
     for (const [name, value] of Object.entries(keys)) {
-      const rows = isServiceId(kind, name, value)
-        ? [{ entity_id: value }].filter(() => services.directory.has(environment.id, value))
-        : await services.sql<{ entity_id: string }[]>`
-            select h.entity_id from entity_history h
-            where h.environment_id = ${environment.id} and h.kind = ${kind} and h.slot = ${`key:${name}`}
-              and left(h.value, 200) = left(${value}, 200) and h.value = ${value} and h.at_ms <= ${this.atMs}
-              and h.slot like 'key:%' and not exists (
-                select from entity_history later
-                where later.entity_id = h.entity_id and later.slot = h.slot and later.place > h.place
-                  and later.at_ms <= ${this.atMs})`
-      for (const { entity_id: id } of rows) found.add(id)
+      const lower = services.directory.lowerOf(kind, environment.id, name, value)
+      let ids = isServiceId(kind, name, value)
+        ? [value].filter(() => services.directory.has(environment.id, value))
+        : await this.ownersOf(kind, name, value)
+      if (ids.length === 0 && lower !== value) ids = await this.ownersOf(kind, name, lower)
+      for (const id of ids) found.add(id)
     }
     if (found.size > 1) throw new ServiceError('keys_ambiguous')
     const [id = null] = found
     if (id === null) await this.requireNoneGone(kind)
     return id
+  }
+
+  /** The entities that had a pair then. */
+  private async ownersOf(kind: DirectoryKind, name: string, value: string): Promise<readonly string[]> {
+    const { environment, services } = this.place
+    const rows = await services.sql<{ entity_id: string }[]>`
+      select h.entity_id from entity_history h
+      where h.environment_id = ${environment.id} and h.kind = ${kind} and h.slot = ${`key:${name}`}
+        and left(h.value, 200) = left(${value}, 200) and h.value = ${value} and h.at_ms <= ${this.atMs}
+        and h.slot like 'key:%' and not exists (
+          select from entity_history later
+          where later.entity_id = h.entity_id and later.slot = h.slot and later.place > h.place
+            and later.at_ms <= ${this.atMs})`
+    return rows.map(({ entity_id: id }) => id)
   }
 
   private async requireNoneGone(kind: DirectoryKind): Promise<void> {

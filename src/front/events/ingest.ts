@@ -7,7 +7,7 @@ import type { AcceptedEvent } from '../../core/model/requests.js'
 import { differ, printOfText, unknownPrint } from '../../core/values/fingerprint.js'
 import { decodeId } from '../../core/values/id.js'
 import type { DirectoryKind } from '../../entities/directory/directory.js'
-import type { Target, Wanted } from '../../entities/directory/entities.js'
+import { claimedKeys, type Target, type Wanted } from '../../entities/directory/entities.js'
 import type { Claim } from '../../entities/idempotency/dedupe.js'
 import type { Undelivered } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
@@ -370,7 +370,7 @@ export class Batch {
     if (company.make || (company.id !== null && directory.isUnconfirmed(company.id)))
       companyId = this.ensureCompany(company.id, companyKeys!)
     if (userId !== null) {
-      this.ensureUser(userId, userTarget, userKeys!, companyId)
+      this.ensureUser(userId, userTarget, companyId)
       if (event.mode !== 'backfill')
         this.sender.services.userSeen.note(userId, this.sender.environmentId, event.capturedAtMs)
     }
@@ -543,18 +543,13 @@ export class Batch {
     const { services, environmentId, nowMs } = this.sender
     const target = services.entities.target('company', environmentId, id, keys)
     this.targets.push(target)
-    const write = services.entities.write('company', environmentId, { keys }, nowMs)
+    const write = services.entities.write('company', environmentId, { keys: claimedKeys(target) }, nowMs)
     this.preludes.push(() => services.entities.ask(target, { type: 'ensure', write }, nowMs))
     return target.id
   }
 
   /** Queue the write of a user that is new, or new to the company. */
-  private ensureUser(
-    userId: string,
-    target: Target | null,
-    keys: Readonly<Record<string, string>>,
-    companyId: string | null,
-  ): void {
+  private ensureUser(userId: string, target: Target | null, companyId: string | null): void {
     const { services, environmentId, nowMs } = this.sender
     const joins = companyId !== null && !services.directory.isMember(userId, companyId) ? [companyId] : []
     if (target === null && joins.length === 0) return
@@ -565,7 +560,7 @@ export class Batch {
     if (target) this.targets.push(target)
     this.preludes.push(async () => {
       if (target) {
-        const write = services.entities.write('user', environmentId, { keys }, nowMs)
+        const write = services.entities.write('user', environmentId, { keys: claimedKeys(target) }, nowMs)
         await services.entities.ask(target, { type: 'ensure', write, joins }, nowMs)
       } else
         await services.shards

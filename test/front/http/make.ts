@@ -46,6 +46,7 @@ export function environment(over: Partial<EnvironmentRecord> & { id: string }): 
     requireContextSignature: false,
     publishable: freeLimits,
     contextSecrets: null,
+    lowercaseKeys: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     ...over,
