@@ -8,7 +8,7 @@ interface Row extends Omit<ModelPrice, 'currency' | 'effectiveAtMs'> {
   readonly since: string
 }
 
-/** What a name of a model is compared with. */
+/** A test of a model's name. */
 type Match =
   | { readonly equals: string }
   | { readonly starts_with: string }

@@ -397,14 +397,18 @@ export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs:
     : convertTrial(company, plan, trial)
 }
 
-/** The first migration that is due, of these plans where some are named, as state and record; none while all wait. */
+/**
+ * The first migration that is due, as state and record; none while all wait.
+ *
+ * planIds  only those that stay on one of these plans; absent: any.
+ */
 export function settleMigrations(
   company: Readonly<Company>,
   nowMs: number,
   planIds?: readonly string[],
 ): Effect[] {
   for (const one of company.schedule?.migrations ?? []) {
-    if (planIds?.includes(one.planId) === false) continue
+    if (planIds !== undefined && (one.toPlanId !== undefined || !planIds.includes(one.planId))) continue
     const dueMs = migrationDue(company, one, nowMs)
     if (dueMs !== null && dueMs <= nowMs)
       return migrationEffects(company, one, one.toPlanId === undefined ? byTime : movedByTime, dueMs)
