@@ -157,10 +157,34 @@ class SpreadHistogram extends Histogram {
   }
 }
 
+/** Makers of families in one registry. */
+interface Families {
+  counter(name: string, help: string, ...labelNames: string[]): TallyCounter
+  gauge(name: string, help: string, ...labelNames: string[]): Gauge
+  spread(name: string, help: string, bounds: readonly number[], ...labelNames: string[]): SpreadHistogram
+}
+
 /** Create all metric families. One per process; threads report to the main thread. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  const { families, text } = familiesOf(registry)
+  families
+    .gauge('tollgate_build_info', 'Always 1; its labels name what runs', 'version', 'node')
+    .set({ version: version(), node: process.versions.node }, 1)
+  return {
+    registry,
+    text,
+    ...requestFamilies(families),
+    ...eventFamilies(families),
+    ...shardFamilies(families),
+    ...nodeFamilies(families),
+    ...quotaFamilies(families),
+  }
+}
+
+/** Makers of families, and the text of all that they made: large ones written here, others by prom-client. */
+function familiesOf(registry: Registry): { families: Families; text(): Promise<string> } {
   const own: { readonly family: string; lines(): string }[] = []
   const counter = (name: string, help: string, ...labelNames: string[]) => {
     const made = new TallyCounter({ name, help, labelNames, registers: [registry] })
@@ -174,18 +198,17 @@ export function createMetrics() {
     own.push({ family: name, lines: () => made.lines() })
     return made
   }
-  /** All families in the text format: large ones written here, others by prom-client. */
   const text = async (): Promise<string> => {
     const large = new Set(own.map(({ family }) => family))
     const others = registry.getMetricsAsArray().filter(({ name }) => !large.has(name))
     const parts = await Promise.all(others.map(({ name }) => registry.getSingleMetricAsString(name)))
     return `${[...parts.map(part => `${part}\n`), ...own.map(one => one.lines())].join('\n')}`
   }
+  return { families: { counter, gauge, spread }, text }
+}
 
-  gauge('tollgate_build_info', 'Always 1; its labels name what runs', 'version', 'node').set(
-    { version: version(), node: process.versions.node },
-    1,
-  )
+/** Requests, refusals, the data stream and bodies. */
+function requestFamilies({ counter, gauge, spread }: Families) {
   const requests = counter('tollgate_http_requests_total', 'Requests answered', 'route', 'status')
   const durations = spread(
     'tollgate_http_request_seconds',
@@ -200,17 +223,7 @@ export function createMetrics() {
     'reason',
   )
   const largeBodies = counter('tollgate_large_bodies_total', 'Bodies read on another thread', 'outcome')
-  const events = counter('tollgate_events_total', 'Events by what became of them', 'outcome')
-
-  const quotaRefused = counter(
-    'tollgate_quota_refused_total',
-    'Writes and events refused because a quota of their environment is used up',
-    'quota',
-  )
-
   return {
-    registry,
-    text,
     http: {
       requests,
       durations,
@@ -236,6 +249,20 @@ export function createMetrics() {
       unknown: authFailures.child({ reason: 'unknown' }),
       limited: authFailures.child({ reason: 'limited' }),
     },
+    largeBodies: {
+      parsed: largeBodies.child({ outcome: 'parsed' }),
+      refused: largeBodies.child({ outcome: 'refused' }),
+      lost: largeBodies.child({ outcome: 'lost' }),
+      left: largeBodies.child({ outcome: 'left' }),
+      bytes: gauge('tollgate_large_bodies_bytes', 'Bytes of large bodies that are being read or taken'),
+    },
+  }
+}
+
+/** Events, checks and views of companies. */
+function eventFamilies({ counter, gauge }: Families) {
+  const events = counter('tollgate_events_total', 'Events by what became of them', 'outcome')
+  return {
     events: {
       accepted: events.child({ outcome: 'accepted' }),
       applied: events.child({ outcome: 'applied' }),
@@ -250,13 +277,6 @@ export function createMetrics() {
         'Requests refused because their part of the idempotency window is full',
       ).child({}),
     },
-    largeBodies: {
-      parsed: largeBodies.child({ outcome: 'parsed' }),
-      refused: largeBodies.child({ outcome: 'refused' }),
-      lost: largeBodies.child({ outcome: 'lost' }),
-      left: largeBodies.child({ outcome: 'left' }),
-      bytes: gauge('tollgate_large_bodies_bytes', 'Bytes of large bodies that are being read or taken'),
-    },
     checks: counter('tollgate_flag_checks_total', 'Flags evaluated for callers').child({}),
     checksAgain: counter(
       'tollgate_flag_checks_again_total',
@@ -269,6 +289,12 @@ export function createMetrics() {
       ).child({}),
       bytes: gauge('tollgate_company_view_bytes', 'Bytes of views of companies that are kept'),
     },
+  }
+}
+
+/** Journals, actors and projectors of shards. */
+function shardFamilies({ counter, gauge, spread }: Families) {
+  return {
     /** Children per shard: `groupRecords.child({ shard: '0' })`. */
     journal: {
       groupRecords: spread('tollgate_journal_group_records', 'Records per group write', groupBounds, 'shard'),
@@ -302,6 +328,12 @@ export function createMetrics() {
         'Whether the embedded ClickHouse gives way to requests altogether',
       ),
     },
+  }
+}
+
+/** Nodes, and what they tell others. */
+function nodeFamilies({ counter, gauge, spread }: Families) {
+  return {
     /** Figures of one node among several, by its name. */
     cluster: {
       shards: gauge('tollgate_cluster_shards', 'Shards that this node owns', 'node'),
@@ -324,6 +356,17 @@ export function createMetrics() {
       'tollgate_webhook_notifications_dropped_total',
       'Notifications given up because too many waited in their environment',
     ).child({}),
+  }
+}
+
+/** Idempotency keys and quotas. */
+function quotaFamilies({ counter, gauge }: Families) {
+  const quotaRefused = counter(
+    'tollgate_quota_refused_total',
+    'Writes and events refused because a quota of their environment is used up',
+    'quota',
+  )
+  return {
     dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
     quotaUsed: gauge(
       'tollgate_quota_used',

@@ -215,8 +215,14 @@ function addUsage(server: McpServer, { api }: Tollgate): void {
 }
 
 function addWrites(server: McpServer, client: Tollgate): void {
-  const { api } = client
-  const company_id = z.string().describe('comp_…')
+  addWritesOfPlans(server, client)
+  addWritesOfUse(server, client)
+}
+
+const companyId = z.string().describe('comp_…')
+
+/** Tools that change a company, its plan and its limits. */
+function addWritesOfPlans(server: McpServer, { api }: Tollgate): void {
   server.registerTool(
     'upsert_company',
     {
@@ -234,7 +240,7 @@ function addWrites(server: McpServer, client: Tollgate): void {
     'set_company_plan',
     {
       description: 'Put a company on a plan; null: on the fallback plan.',
-      inputSchema: { company_id, plan_id: z.string().nullable().describe('plan_…') },
+      inputSchema: { company_id: companyId, plan_id: z.string().nullable().describe('plan_…') },
       annotations: writes,
     },
     ({ company_id, plan_id }) =>
@@ -248,7 +254,7 @@ function addWrites(server: McpServer, client: Tollgate): void {
     {
       description: 'Give one company another limit of a feature than its plan does.',
       inputSchema: {
-        company_id,
+        company_id: companyId,
         feature_id: z.string().describe('feat_…'),
         value_type: z.enum(['boolean', 'numeric', 'unlimited']),
         value_bool: z.boolean().optional(),
@@ -260,12 +266,16 @@ function addWrites(server: McpServer, client: Tollgate): void {
     },
     body => tried(() => result(api.POST('/company-overrides', { body }))),
   )
+}
+
+/** Tools that give credits and report use. */
+function addWritesOfUse(server: McpServer, { api }: Tollgate): void {
   server.registerTool(
     'grant_credits',
     {
       description: 'Give credits to a company.',
       inputSchema: {
-        company_id,
+        company_id: companyId,
         credit_id: z.string(),
         quantity: z.number().positive(),
         reason: z.enum(['free', 'adjustment', 'purchased']).default('free'),

@@ -82,11 +82,90 @@ export async function openServices(
 ): Promise<{ services: Services; limits: Limits; answers: ResponseCache }> {
   const { config, log, opened, definitions, journals, directory, metrics, projections, shards, sql } = below
   const { keys, clock, traits, catalogs } = definitions
-  const once = below.isHere === undefined ? {} : { isHere: below.isHere }
   await setDefinitionBounds(sql, config.definitionsMax)
   const audit = new AuditLog(sql, log, definitions.bootstrapped.accountId)
   await audit.open()
   opened.add(() => audit.flush())
+  const { webhooks, deliveries, outbox } = await openNotifications(below, text =>
+    composeHappened(services, text),
+  )
+  const migrations = openMigrations(below)
+  const parsers = new Parsers({
+    workerFile: parserFile,
+    threads: config.parseThreads,
+    shards: config.shards,
+    bytesMax: config.bodiesBytesMax,
+    log,
+    metrics: metrics.largeBodies,
+  })
+  opened.add(() => parsers.close())
+  const quotas = new Quotas(directory, config)
+  const entities = new Entities(directory, shards, traits, quotas, undefined, pacingOf(below), below.pairs)
+  const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
+  const { flagCheckRowsPerSecond, deniedRowsPerMinute } = config
+  const answers = new ResponseCache(journals.changes, directory, flagCheckRowsPerSecond, deniedRowsPerMinute)
+  const { limits, accountLimits } = await openLimits(below)
+  const { clickhouse, dedupe, holdKeys, userSeen, checkedFlags, modelPrices, backlog, postgres } = below
+  const services: Services = {
+    log,
+    sql,
+    clickhouse,
+    turns: new StoreTurns({ sql: below.requests, clickhouse }),
+    keys,
+    sessions: new Sessions({ sql, keys, wallMs: () => clock.wall() }),
+    accessTokens: new AccessTokens({ sql, keys, wallMs: () => clock.wall() }),
+    clock,
+    catalogs,
+    traits,
+    shards,
+    parsers,
+    directory,
+    entities,
+    companyViews,
+    streams: openStreams(below, entities),
+    dedupe,
+    holdKeys,
+    paidWrites: new PaidWrites({ shards, projections, shared: config.redisUrl !== null, ...paidWritesMax }),
+    projections,
+    postgres,
+    migrations,
+    userSeen,
+    checkedFlags,
+    reads: new SharedReads(),
+    modelPrices,
+    metrics,
+    self: new SelfReport(productVersion()),
+    backlog,
+    audit,
+    accountLimits,
+    quotas,
+    webhooks,
+    outbox,
+    deliveries,
+    webhookPlainHttp: config.webhookPlainHttp,
+    webhookPrivateAddresses: config.webhookPrivateAddresses,
+  }
+  followEnvironments(below, services)
+  return { services, limits, answers }
+}
+
+/** The node on which work runs that is done once in a cluster. */
+const onceOf = ({ isHere }: Below) => (isHere === undefined ? {} : { isHere })
+
+/** Webhooks, their deliveries and the outbox, which hands over what `compose` makes of a notification. */
+async function openNotifications(
+  below: Below,
+  compose: (text: string) => Promise<unknown>,
+): Promise<Pick<Services, 'webhooks' | 'deliveries' | 'outbox'>> {
+  const {
+    config,
+    log,
+    metrics,
+    opened,
+    sql,
+    definitions: { keys },
+  } = below
+  const once = onceOf(below)
   const deliveries = new Deliveries({
     sql,
     log,
@@ -110,16 +189,29 @@ export async function openServices(
     webhooks,
     pendingBytesMax: config.webhookPendingBytesMax,
     accountOf: id => keys.environment(id)?.accountId ?? null,
-    compose: happened => composeHappened(services, happened),
+    compose,
     dropped: count => {
       metrics.notificationsDropped.count += count
     },
   })
   opened.add(() => outbox.stop())
+  return { webhooks, deliveries, outbox }
+}
+
+/** Migrations and moves, started. */
+function openMigrations(below: Below): Migrations {
+  const {
+    log,
+    opened,
+    projections,
+    shards,
+    sql,
+    definitions: { catalogs, clock },
+  } = below
   const migrations = new Migrations({
     sql,
     log,
-    ...once,
+    ...onceOf(below),
     shards,
     projections,
     now: id => clock.now(id),
@@ -132,84 +224,48 @@ export async function openServices(
   })
   migrations.start()
   opened.add(() => migrations.stop())
-  const parsers = new Parsers({
-    workerFile: parserFile,
-    threads: config.parseThreads,
-    shards: config.shards,
-    bytesMax: config.bodiesBytesMax,
-    log,
-    metrics: metrics.largeBodies,
-  })
-  opened.add(() => parsers.close())
-  const quotas = new Quotas(directory, config)
-  const pacing = new Pacing({
-    behindMax: config.writesBehindMax,
-    position: shard =>
-      below.owns === undefined || below.owns(shard)
-        ? journals.positions.get(shard, 'postgres')
-        : Number.MAX_SAFE_INTEGER,
-    reached: (shard, sequence) => projections.reached('postgres', shard, sequence, pacedMs),
-  })
-  const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, below.pairs)
-  const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
-  const { flagCheckRowsPerSecond, deniedRowsPerMinute } = config
-  const answers = new ResponseCache(journals.changes, directory, flagCheckRowsPerSecond, deniedRowsPerMinute)
+  return migrations
+}
+
+/** Limits of requests, with those that operators set for an account. */
+async function openLimits({ config, sql }: Below): Promise<{ limits: Limits; accountLimits: AccountLimits }> {
   const limits = new Limits(limitTable(config.limits), config.limitsScope)
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
   )
   await accountLimits.load()
-  const { clickhouse, dedupe, holdKeys, userSeen, checkedFlags, modelPrices, backlog, postgres } = below
-  const services: Services = {
+  return { limits, accountLimits }
+}
+
+/** The data stream, on the version counters of every node. */
+function openStreams(below: Below, entities: Entities): Streams {
+  const {
+    config,
+    journals,
     log,
-    sql,
-    clickhouse,
-    turns: new StoreTurns({ sql: below.requests, clickhouse }),
-    keys,
-    sessions: new Sessions({ sql, keys, wallMs: () => clock.wall() }),
-    accessTokens: new AccessTokens({ sql, keys, wallMs: () => clock.wall() }),
-    clock,
-    catalogs,
-    traits,
-    shards,
-    parsers,
-    directory,
-    entities,
-    companyViews,
-    streams: new Streams(
-      {
-        shards,
-        catalogs,
-        clock,
-        entities,
-        changes: below.streamed ?? journals.changes,
-        metrics,
-        kept: new KeptSubscriptions(sql, log),
-      },
-      config,
-    ),
-    dedupe,
-    holdKeys,
-    paidWrites: new PaidWrites({ shards, projections, shared: config.redisUrl !== null, ...paidWritesMax }),
-    projections,
-    postgres,
-    migrations,
-    userSeen,
-    checkedFlags,
-    reads: new SharedReads(),
-    modelPrices,
     metrics,
-    self: new SelfReport(productVersion()),
-    backlog,
-    audit,
-    accountLimits,
-    quotas,
-    webhooks,
-    outbox,
-    deliveries,
-    webhookPlainHttp: config.webhookPlainHttp,
-    webhookPrivateAddresses: config.webhookPrivateAddresses,
-  }
+    shards,
+    sql,
+    definitions: { catalogs, clock },
+  } = below
+  const changes = below.streamed ?? journals.changes
+  const kept = new KeptSubscriptions(sql, log)
+  return new Streams({ shards, catalogs, clock, entities, changes, metrics, kept }, config)
+}
+
+/** How writes of events wait for Postgres, for the shards of this node. */
+function pacingOf({ config, journals, owns, projections }: Below): Pacing {
+  return new Pacing({
+    behindMax: config.writesBehindMax,
+    position: shard =>
+      owns === undefined || owns(shard) ? journals.positions.get(shard, 'postgres') : Number.MAX_SAFE_INTEGER,
+    reached: (shard, sequence) => projections.reached('postgres', shard, sequence, pacedMs),
+  })
+}
+
+/** Tell those that keep parts of environments which are there and which are gone. */
+function followEnvironments({ definitions: { keys }, log }: Below, services: Services): void {
+  const { directory, quotas, shards, webhooks } = services
   keys.onEnvironment(({ id, lowercaseKeys }) => directory.lowercase(id, lowercaseKeys))
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
@@ -219,5 +275,4 @@ export async function openServices(
       .forgetEnvironment(id)
       .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
   })
-  return { services, limits, answers }
 }

@@ -33,43 +33,51 @@ const pruneHistoryMs = 86_400_000
 /** How often it is looked whether keys can leave Redis. */
 const sealMs = (redisKeysMs: number): number => Math.min(10_000, redisKeysMs / 4)
 
+/** The parts of a running service that tasks use. */
+interface Running {
+  readonly services: Services
+  readonly memory: Memory
+  readonly oldKeys: KeyArchive
+  readonly cluster: Cluster | null
+  /** Whether this node does what is done once in a cluster. */
+  isHere(): boolean
+}
+
 /** Start the tasks of the HTTP thread. `opened` stops them and writes everything they gathered. */
 export function startTasks(
   { config: { redisKeysMs, idleCollections }, opened, later }: Opening,
   services: Services,
   answers: ResponseCache,
-  { definitions, noteChecks, divide }: Memory,
+  memory: Memory,
   oldKeys: KeyArchive,
   cluster: Cluster | null,
 ): void {
-  const { companyViews, checkedFlags, clock, dedupe, holdKeys, log, metrics, shards, sql, userSeen } =
-    services
-  const environmentIds = () => definitions.catalogs.ids()
-  /** Whether this node does what is done once in a cluster. */
   const isHere = () => cluster === null || cluster.node.isFirst
-  const schedule = new Schedule(log)
-  const flushUsers = (all = false) => userSeen.flush(shards, id => clock.now(id), all)
-  const flushFlags = () => checkedFlags.flush(sql)
-  // Both in parts, so that requests are served in between.
-  const sweepSome = (): void => {
-    if (answers.sweepSome()) setImmediate(sweepSome)
-  }
-  const reportSome = (): void => {
-    const counts = answers.takeCounts(performance.now())
-    if (counts === null) return sweepSome()
-    noteChecks(counts)
-    setImmediate(reportSome)
-  }
-  const jobs = [
-    () => settleDue(services, environmentIds()),
-    finishErasures,
-    finishPlanWrites,
-    finishPublishes,
-    applyLinks,
-    tellTrialEnds,
-    tellExpired,
-  ]
+  const running: Running = { services, memory, oldKeys, cluster, isHere }
+  const schedule = new Schedule(services.log)
+  scheduleKeys(schedule, running, redisKeysMs)
+  scheduleDue(schedule, running)
+  schedule.every(gaugesMs, 'gauges are not updated', async () => {
+    if (cluster !== null) reportNode(cluster, services.metrics)
+    await report(services, later.yielding, memory.definitions.catalogs.ids())
+  })
+  const flush = scheduleFlushes(schedule, running, answers)
+  opened.add(async () => {
+    await schedule.stop()
+    await flush()
+  })
+  if (!idleCollections) return
+  const stopCollecting = collectWhenIdle()
+  opened.add(async () => stopCollecting())
+}
 
+/** Tasks that remove idempotency keys, sessions and former definitions that are over. */
+function scheduleKeys(
+  schedule: Schedule,
+  { services, memory: { definitions, divide }, oldKeys, cluster, isHere }: Running,
+  redisKeysMs: number,
+): void {
+  const { dedupe, holdKeys, log, paidWrites, sql } = services
   schedule.every(sweepMs, 'old idempotency keys are not removed', () => {
     divide()
     dedupe.sweep(definitions.clock.wall(), segmentsPerTurn)
@@ -87,17 +95,62 @@ export function startTasks(
   schedule.every(pruneMs, 'old keys are not removed', async () => {
     if (!isHere()) return
     await holdKeys.prune(sql)
-    await services.paidWrites.prune(sql)
+    await paidWrites.prune(sql)
   })
   schedule.every(pruneHistoryMs, 'former definitions and traits are not removed', async () => {
     if (isHere()) await pruneHistory(sql, definitions.clock.wall())
   })
-  schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () =>
-    services.paidWrites.alive(sql),
-  )
+  schedule.every(aliveMs, 'requests with idempotency keys look abandoned', () => paidWrites.alive(sql))
   schedule.every(pruneMs, 'sessions that are over are not removed', async () => {
     if (isHere()) await services.sessions.sweep()
   })
+}
+
+/** Tasks that do what has become due by time, on one node of a cluster. */
+function scheduleDue(schedule: Schedule, { services, memory: { definitions }, isHere }: Running): void {
+  const environmentIds = () => definitions.catalogs.ids()
+  const jobs = [
+    () => settleDue(services, environmentIds()),
+    finishErasures,
+    finishPlanWrites,
+    finishPublishes,
+    applyLinks,
+    tellTrialEnds,
+    tellExpired,
+  ]
+  schedule.every(dueMs, 'changes due by time wait for a store', async () => {
+    if (!isHere()) return
+    for (const job of jobs)
+      await job(services).catch(error =>
+        services.log.warn({ err: error }, 'changes due by time wait for a store'),
+      )
+  })
+  schedule.every(dueMs, 'billing periods wait to be closed', async () => {
+    if (!isHere()) return
+    await closeBilling(services, environmentIds())
+    await watchThresholds(services)
+  })
+}
+
+/** Tasks that write gathered counts and times. The answer writes the rest of them, for a stop. */
+function scheduleFlushes(
+  schedule: Schedule,
+  { services, memory: { noteChecks } }: Running,
+  answers: ResponseCache,
+): () => Promise<void> {
+  const { checkedFlags, clock, companyViews, shards, sql, userSeen } = services
+  const flushUsers = (all = false) => userSeen.flush(shards, id => clock.now(id), all)
+  const flushFlags = () => checkedFlags.flush(sql)
+  // Both in parts, so that requests are served in between.
+  const sweepSome = (): void => {
+    if (answers.sweepSome()) setImmediate(sweepSome)
+  }
+  const reportSome = (): void => {
+    const counts = answers.takeCounts(performance.now())
+    if (counts === null) return sweepSome()
+    noteChecks(counts)
+    setImmediate(reportSome)
+  }
   schedule.every(flushMs, 'counts of cached checks are not reported', () => {
     answers.tick()
     companyViews.tick()
@@ -105,27 +158,9 @@ export function startTasks(
   })
   schedule.every(flushMs, 'last-seen times of users are not written', () => flushUsers())
   schedule.every(flushMs, 'last-checked times of flags are not written', flushFlags)
-  schedule.every(dueMs, 'changes due by time wait for a store', async () => {
-    if (!isHere()) return
-    for (const job of jobs)
-      await job(services).catch(error => log.warn({ err: error }, 'changes due by time wait for a store'))
-  })
-  schedule.every(dueMs, 'billing periods wait to be closed', async () => {
-    if (!isHere()) return
-    await closeBilling(services, environmentIds())
-    await watchThresholds(services)
-  })
-  schedule.every(gaugesMs, 'gauges are not updated', async () => {
-    if (cluster !== null) reportNode(cluster, metrics)
-    await report(services, later.yielding, environmentIds())
-  })
-  opened.add(async () => {
-    await schedule.stop()
+  return async () => {
     const rest = () => answers.takeCounts(performance.now(), true)
     for (let counts = rest(); counts !== null; counts = rest()) noteChecks(counts)
     await Promise.all([flushUsers(true), flushFlags()])
-  })
-  if (!idleCollections) return
-  const stopCollecting = collectWhenIdle()
-  opened.add(async () => stopCollecting())
+  }
 }
