@@ -57,6 +57,40 @@ t.test('rules at the edges of plans', async t => {
     t.equal((await grant(bought)).status, 400, 'a cancellation that waits')
   })
 
+  await t.test(
+    'PB-43 a running subscription keeps its currency, now and at the end of the period',
+    async t => {
+      const inEuros = async (name: string, amount: number) => {
+        const plan = await client.ok('POST', '/plans', { name, plan_type: 'plan' })
+        const euros = [{ currency: 'eur', monthly_price: amount, yearly_price: 10 * amount }]
+        await bill(plan.id, amount, 10 * amount, { currency_prices: euros })
+        return publishDraftOf(client, plan.id, leave)
+      }
+      const [high, low] = [await inEuros('High in two', 300), await inEuros('Low in two', 100)]
+      const euro = (plan: typeof high, price = 'monthly_price') =>
+        plan.currency_prices.find((one: { currency: string }) => one.currency === 'eur')[price].id
+      const id = await company()
+      await manage(id, high.id, high.monthly_price.id)
+      for (const [plan, price] of [
+        [low, euro(low)],
+        [high, euro(high)],
+        [high, euro(high, 'yearly_price')],
+      ])
+        for (const door of ['/manage-plan/preview', '/manage-plan'])
+          t.match(await client.post(door, body(id, plan.id, price)), {
+            status: 400,
+            body: { error: /is paid in usd/ },
+          })
+      t.match(await show(id), { billing_subscription: { currency: 'usd', total_price: 300 } })
+      await client.ok('POST', '/manage-plan/subscription/cancel', {
+        company_id: id,
+        cancel_immediately: true,
+      })
+      await manage(id, low.id, euro(low))
+      t.match(await show(id), { billing_subscription: { currency: 'eur', total_price: 100 } })
+    },
+  )
+
   await t.test('N17 a plan whose product costs nothing has no paid product', async t => {
     const named = async (query: string) =>
       (await client.ok('GET', `/plans?without_paid_product_id=true&${query}`)).map(

@@ -153,6 +153,10 @@ export async function changeOf(
   const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
   const total = sum(lines)
   const totalBefore = had ? readQuantity(had.total_price) : 0
+  if (custom === null && had !== null && totalBefore > 0 && lines.length > 0 && currency !== had.currency)
+    throw conflict(
+      `base_plan_price_id: the subscription is paid in ${had.currency}; end it before one in ${currency} begins`,
+    )
   const bundles = await bundlesOf(sql, call.environment.id, body, currency)
   for (const { name, price, quantity, amount } of bundles)
     if (price) once.push({ description: name, price, quantity, amount })
