@@ -33,6 +33,13 @@ export class MovesWorld {
     )
   }
 
+  /** The same world, on a service that was started again. */
+  on(client: Client): MovesWorld {
+    const world = new MovesWorld(client, this.environmentId, this.calls, this.seats)
+    world.made = this.made
+    return world
+  }
+
   clock(now: string): Promise<Body> {
     return this.client.ok('PUT', `/environments/${this.environmentId}/clock`, { now, frozen: true })
   }
@@ -77,9 +84,7 @@ export class MovesWorld {
   /** A draft of a plan that allows so many calls and costs so much a month. */
   async draft(planId: string, calls: number, monthly: number): Promise<string> {
     const { client } = this
-    const { entitlements } = await client.ok('GET', `/plans/${planId}`)
-    const own = entitlements.find((one: Body) => one.feature_id === this.calls.id)
-    await client.ok('PUT', `/plan-entitlements/${own.id}`, this.limit(calls))
+    await this.limitDraft(planId, calls)
     await client.ok('PUT', `/plans/${planId}/billing_products`, {
       charge_type: 'recurring',
       is_trialable: false,
@@ -87,6 +92,19 @@ export class MovesWorld {
       yearly_price: null,
     })
     return (await client.ok('GET', `/plans/${planId}`)).draft_version.id
+  }
+
+  /** A draft of a plan without charge that allows so many calls. */
+  async limitDraft(planId: string, calls: number): Promise<void> {
+    const { entitlements } = await this.client.ok('GET', `/plans/${planId}`)
+    const own = entitlements.find((one: Body) => one.feature_id === this.calls.id)
+    await this.client.ok('PUT', `/plan-entitlements/${own.id}`, this.limit(calls))
+  }
+
+  /** Let a company buy a plan. */
+  buy(companyId: string, planId: string, priceId: string): Promise<Body> {
+    const body = { ...nothing, company_id: companyId, base_plan_id: planId, base_plan_price_id: priceId }
+    return this.client.ok('POST', '/manage-plan', body)
   }
 
   /** A company without a plan of its own. */
