@@ -1,5 +1,6 @@
 // Reads from ClickHouse for charge lines: usage between instants by receipt, and events that came late. Instants are epoch ms.
 import type { UsagePiece } from '../core/rating/usage.js'
+import { hourMs } from '../core/values/period.js'
 import { ask, type HistoryStore } from './history.js'
 
 /** A company of an environment. */
@@ -70,4 +71,24 @@ export async function lateUsage(
     capturedMs: row.captured_ms,
     receivedMs: row.received_ms,
   }))
+}
+
+/** Companies that used any of some events since an instant (hours count whole), by id; at most `limit` after one. source: RA-25 */
+export async function usedCompanies(
+  store: HistoryStore,
+  environmentId: string,
+  subtypes: readonly string[],
+  sinceMs: number,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  if (subtypes.length === 0) return []
+  const rows = await ask<{ company_id: string }>(store, 'used_companies', {
+    environment_id: environmentId,
+    subtypes,
+    from: Math.floor(sinceMs / hourMs) * 3_600,
+    after,
+    limit,
+  })
+  return rows.map(row => row.company_id)
 }

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import { closeBilling, watchThresholds } from '../../src/control/jobs/close-billing.js'
-import { eventFeature } from '../control/planned.js'
+import { eventFeature, publishDraftOf } from '../control/planned.js'
 import { startHere } from '../harness.js'
+import { offerPlans } from './billing-world.js'
 import { ChargesWorld, metered, told } from './charges-world.js'
 import { receiver } from './receiver.js'
 
@@ -174,4 +175,36 @@ t.test('RA-5 the last period of a company that is deleted ends with it', async t
   await services.sql`update billing_due set due_ms = 0 where company_id = ${company}`
   await closeBilling(services, [world.environmentId])
   t.equal((await client.ok('GET', `/charges?company_ids=${company}`)).length, 2, 'and none follows')
+})
+
+t.test('RA-25 a company on the fallback plan alone owes for its use, and its months are closed', async t => {
+  await world.clock('2031-07-10T00:00:00.000Z')
+  const plan = await client.ok('POST', '/plans', { name: 'Fallback', plan_type: 'plan' })
+  await client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...paid })
+  await publishDraftOf(client, plan.id)
+  const make = async (slug: string) => (await client.ok('POST', '/companies', { keys: { slug } })).id
+  // before there is a fallback plan: nothing is written down of what they hold
+  const [used, idle] = [await make('fallen'), await make('idle')]
+  await offerPlans(client, tollgate, { fallback: plan.id })
+  await world.use('fallen', 'call', 4)
+  const open = await client.ok('GET', '/charges?period=current')
+  t.same(told(open.filter((one: { company_id: string }) => one.company_id === used)), ['usage 4 12'])
+  t.same(told(await client.ok('GET', `/charges?period=current&company_ids=${used}`)), ['usage 4 12'])
+  await world.clock('2031-08-01T00:00:00.000Z')
+  const closed = await world.closed(used)
+  t.same(told(closed.lines), ['usage 4 12'])
+  t.match(closed.period, { start_time: '2031-07-01T00:00:00.000Z', subscription_id: null, hash: /./ })
+  t.match(await world.charges(idle, 'previous'), { lines: [], period: { status: 'closed', hash: null } })
+  const drafts = await client.ok(
+    'GET',
+    `/billing/invoices?customer_external_id=${used}&subscription_external_id=${used}`,
+  )
+  t.match(drafts, [{ subtotal: 12, billing_period_id: closed.period.id }], 'RA-23')
+
+  // late events, and a trait
+  await world.use('idle', 'call', 2, late('2031-07-20T00:00:00.000Z'))
+  await world.clock('2031-09-01T00:00:00.000Z')
+  t.same(told((await world.closed(idle)).lines), ['correction 2 6'], 'RA-12')
+  const rows = await services.sql`select start_ms from billing_periods where company_id in (${used}, ${idle})`
+  t.equal(rows.length, 2, 'a month without charges is not written down')
 })

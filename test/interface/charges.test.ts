@@ -210,3 +210,54 @@ t.test('RA-18 a trait feature is rated by its value', async t => {
     { kind: 'usage', feature_id: stored.id, quantity: 12, amount: 48, events: null },
   ])
 })
+
+t.test('RA-27 metered items are in the products of a subscription, with their use so far', async t => {
+  await world.clock('2032-01-01T00:00:00.000Z')
+  const exports = await eventFeature(client, 'exports', 'export')
+  const over = {
+    ...metered,
+    feature_id: exports.id,
+    value_type: 'numeric',
+    value_numeric: 1_000,
+    price_behavior: 'overage',
+    soft_limit: 10,
+    monthly_unit_price: 7,
+    billing_threshold: 500,
+  }
+  const plan = await world.sold('Items', [tiered, over], { monthly_price: 1000 })
+  const company = await world.subscribed('items', plan)
+  const products = async (path = '/company-subscriptions') => {
+    const [subscription] = await client.ok('GET', `${path}?company_id=${company}`)
+    return subscription.products.map((one: { [member: string]: unknown }) => [
+      one.usage_type,
+      one.quantity,
+      one.price,
+      one.billing_threshold,
+    ])
+  }
+  t.same((await products()).sort(), [
+    ['licensed', 1, 1000, null],
+    ['metered', 0, 0, null],
+    ['metered', 0, 7, 500],
+  ])
+  await world.use('items', 'call', 12)
+  await world.use('items', 'export', 14)
+  t.same((await products()).sort(), [
+    ['licensed', 1, 1000, null],
+    ['metered', 12, 0, null],
+    ['metered', 4, 7, 500],
+  ])
+  t.same((await products('/company-billing-entity-subscriptions')).length, 3)
+  const [{ products: shown, total_price: total }] = await client.ok(
+    'GET',
+    `/company-subscriptions?company_id=${company}`,
+  )
+  t.equal(total, 1000, 'the total is what is paid in advance')
+  t.match(shown[1], { price_tier: [{ up_to: 10 }, { up_to: null }], billing_scheme: 'tiered', name: /./ })
+  await world.clock('2032-02-01T00:00:00.000Z')
+  t.same((await products()).sort(), [
+    ['licensed', 1, 1000, null],
+    ['metered', 0, 0, null],
+    ['metered', 0, 7, 500],
+  ])
+})

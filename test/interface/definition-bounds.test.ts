@@ -118,6 +118,7 @@ const reasons: Readonly<Record<string, string>> = {
       'follows what companies hold and the periods of their billing',
     ]),
   ),
+  fallback_billing: 'one for an environment',
   definition_history:
     'one for a changed part of a definition, by the rate limit of writes; removed a year later',
   entity_history: 'one for a changed key or trait; removed with its entity, or a year later',

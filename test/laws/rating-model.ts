@@ -86,9 +86,13 @@ interface Priced {
 function pricedAt(world: World, featureId: string, atMs: number): Priced | null {
   const phase = phaseAt(world, atMs)
   if (phase === null || phase.isOver) return null
-  const version = world.versions.get(phase.versionId)!
-  const entitlement = version.entitlements.find(one => one.featureId === featureId)
-  return entitlement ? { version, entitlement, isTrial: phase.isTrial } : null
+  for (const id of [phase.versionId, ...(phase.addOn === null ? [] : [phase.addOn])]) {
+    const version = world.versions.get(id)!
+    const entitlement = version.entitlements.find(one => one.featureId === featureId)
+    if (entitlement === undefined) continue
+    return entitlement.behavior === null ? null : { version, entitlement, isTrial: phase.isTrial }
+  }
+  return null
 }
 
 /** The start of what a limit counts for an event. */
@@ -155,7 +159,7 @@ function walk(
   spans: readonly Span[],
   receivedMs: number,
 ): Sold[] {
-  const subtype = featureId === 'f1' ? 'a' : 'b'
+  const subtype = { f1: 'a', f2: 'b', f3: 'c' }[featureId]
   const events = world.events
     .filter(one => one.subtype === subtype && one.receivedMs < receivedMs && one.capturedMs < window.endMs)
     .sort((a, b) => a.capturedMs - b.capturedMs)
@@ -235,9 +239,9 @@ export function modelLines(world: World, period: Span, nowMs: number): Told[] {
     told.push(`${kind} ${what} ${quantity} ${amount}`)
     if (discountable && amount !== 0n) discounted.push([`${kind} ${what}`, n, d])
   }
-  for (const featureId of ['f1', 'f2']) {
+  for (const featureId of ['f1', 'f2', 'f3']) {
     const entitlements = [...world.versions.values()].flatMap(one =>
-      one.entitlements.filter(e => e.featureId === featureId),
+      one.entitlements.filter(e => e.featureId === featureId && e.behavior !== null),
     )
     const rules = new Map(entitlements.map(one => [ruleOf(one), one]))
     for (const [rule, entitlement] of rules)
@@ -265,6 +269,20 @@ export function modelLines(world: World, period: Span, nowMs: number): Told[] {
       }
   }
   advance(world, period, asOfMs, tell)
+  // credits: an instant at a period's end belongs to the next, and a window that closes there to the one that ends
+  for (const [n, { atMs, credits, unit }] of world.bundles.entries())
+    if (atMs >= period.startMs && atMs < period.endMs && atMs <= nowMs)
+      tell('bundle', `bundle${n}`, units(credits) / scale, units(credits) * units(unit), scale, false)
+  for (const [n, { atMs, credits, unit }] of world.overdrafts.entries())
+    if (atMs > period.startMs && atMs <= period.endMs && atMs <= nowMs)
+      tell(
+        'credit_overdraft',
+        `arrears${n}`,
+        units(credits) / scale,
+        units(credits) * units(unit),
+        scale,
+        false,
+      )
   if (world.percentOff !== null)
     for (const [of, n, d] of discounted) {
       const off = n * -units(world.percentOff)
@@ -291,6 +309,16 @@ function advance(
           ],
         ]
       : []),
+    ...(phase.addOn === null
+      ? []
+      : [
+          ['recurring', `fee_${phase.addOn}`, units(feeOf(phase.addOn)), 1n] as [
+            string,
+            string,
+            bigint,
+            bigint,
+          ],
+        ]),
   ]
   const opening = phaseAt(world, startMs)!
   const former = world.phases.filter(one => one.atMs < startMs).at(-1)

@@ -8,6 +8,7 @@ import type {
   RatedVersion,
 } from '../../src/core/rating/facts.js'
 import { effective, type HistoryEntry } from '../../src/core/rating/history.js'
+import type { RatedPrice } from '../../src/core/rating/line.js'
 import { addMonthsClamped, dayMs, hourMs } from '../../src/core/values/period.js'
 import type { Random } from '../random.js'
 
@@ -24,6 +25,8 @@ export interface Used {
 export interface Phase {
   readonly atMs: number
   readonly versionId: string
+  /** The version of the add-on held beside; null: none. */
+  readonly addOn: string | null
   readonly seats: number
   readonly isTrial: boolean
   /** The subscription is over. */
@@ -32,11 +35,20 @@ export interface Phase {
   readonly anchorMs: number
 }
 
+/** Credits bought, or owed when a window of arrears closed. Credits and the price of one: decimal text. */
+export interface Credits {
+  readonly atMs: number
+  readonly credits: string
+  readonly unit: string
+}
+
 export interface World {
   readonly months: number
   readonly phases: readonly Phase[]
   readonly versions: ReadonlyMap<string, RatedVersion>
   readonly events: readonly Used[]
+  readonly bundles: readonly Credits[]
+  readonly overdrafts: readonly Credits[]
   readonly prorates: boolean
   readonly percentOff: string | null
   readonly startMs: number
@@ -59,8 +71,9 @@ export function randomWorld(random: Random): World {
   )
   const endMs = startMs + (100 + random.below(160)) * dayMs
   const versions = randomVersions(random)
-  const phases = randomPhases(random, startMs, endMs, months, [...versions.keys()])
-  const subtypes = ['a', 'b']
+  const base = [...versions.keys()].filter(id => !addOnIds.includes(id))
+  const phases = randomPhases(random, startMs, endMs, months, base)
+  const subtypes = ['a', 'b', 'c']
   const events = Array.from({ length: random.below(60) }, (_, i): Used => {
     const near = random.chance(0.2) ? random.pick(boundaries(phases, months, endMs)) : null
     const capturedMs = Math.max(
@@ -81,11 +94,24 @@ export function randomWorld(random: Random): World {
     phases,
     versions,
     events,
+    bundles: randomCredits(random, startMs, endMs, boundaries(phases, months, endMs)),
+    overdrafts: randomCredits(random, startMs, endMs, boundaries(phases, months, endMs)),
     prorates: random.chance(0.6),
     percentOff: random.chance(0.2) ? random.pick(['10', '12.5', '33']) : null,
     startMs,
     endMs,
   }
+}
+
+/** Some at the very boundaries of periods. */
+function randomCredits(random: Random, startMs: number, endMs: number, bounds: readonly number[]): Credits[] {
+  return Array.from({ length: random.below(4) }, () => ({
+    atMs: random.chance(0.4)
+      ? random.pick(bounds)
+      : startMs + 1000 * Math.ceil((random.next() * (endMs - startMs)) / 1000),
+    credits: random.pick(['1', '25', '0.5', '12.345', '1000.001']),
+    unit: random.pick(['2', '0.1', '0.075', '33']),
+  }))
 }
 
 function boundaries(phases: readonly Phase[], months: number, endMs: number): number[] {
@@ -96,18 +122,24 @@ function boundaries(phases: readonly Phase[], months: number, endMs: number): nu
   return all
 }
 
+/** Versions of add-ons. */
+export const addOnIds: readonly string[] = ['v8', 'v9']
+
 function randomVersions(random: Random): Map<string, RatedVersion> {
   const versions = new Map<string, RatedVersion>()
   const count = 2 + random.below(3)
   let shared: OfferedPrice | null = null
-  for (let n = 0; n < count; n++) {
-    const versionId = `v${n}`
+  const ids = [...Array.from({ length: count }, (_, n) => `v${n}`), ...addOnIds]
+  for (const [n, versionId] of ids.entries()) {
+    const isAddOn = addOnIds.includes(versionId)
     const entitlements: RatedEntitlement[] = []
     for (const [subtype, featureId] of [
       ['a', 'f1'],
       ['b', 'f2'],
+      // sold by add-ons alone
+      ['c', 'f3'],
     ] as const) {
-      if (random.chance(0.15)) continue
+      if (random.chance(isAddOn ? 0.4 : 0.25) || (featureId === 'f3' && !isAddOn)) continue
       // a later version may keep the price of an earlier one
       const price: OfferedPrice =
         shared && random.chance(0.4) ? shared : randomPrice(random, `p_${versionId}_${featureId}`)
@@ -118,7 +150,8 @@ function randomVersions(random: Random): Map<string, RatedVersion> {
         subtype,
         trait: null,
         valueType: 'unlimited',
-        behavior: random.pick(behaviors),
+        // granted without a limit and without a price: nothing after it is asked
+        behavior: random.chance(0.1) ? null : random.pick(behaviors),
         softLimit: BigInt(random.below(60)),
         metricPeriod: random.pick(periods),
         monthReset: random.pick(['billing_cycle', 'first_of_month'] as const),
@@ -128,7 +161,7 @@ function randomVersions(random: Random): Map<string, RatedVersion> {
       })
     }
     versions.set(versionId, {
-      planId: `plan_${n % 2}`,
+      planId: isAddOn ? `plan_${versionId}` : `plan_${n % 2}`,
       versionId,
       version: n + 1,
       currency: 'usd',
@@ -178,6 +211,7 @@ function randomPhases(
   let phase: Phase = {
     atMs: startMs,
     versionId: random.pick(versionIds),
+    addOn: random.chance(0.4) ? random.pick(addOnIds) : null,
     seats: random.below(6),
     isTrial,
     isOver: false,
@@ -197,7 +231,9 @@ function randomPhases(
       const what = random.below(10)
       if (what === 0) phase = { ...phase, atMs, isOver: true }
       else if (what < 3) phase = { ...phase, atMs, versionId: random.pick(versionIds), anchorMs: atMs }
-      else if (what < 7) phase = { ...phase, atMs, versionId: random.pick(versionIds) }
+      else if (what < 5) phase = { ...phase, atMs, versionId: random.pick(versionIds) }
+      else if (what < 7)
+        phase = { ...phase, atMs, addOn: phase.addOn === null ? random.pick(addOnIds) : null }
       else phase = { ...phase, atMs, seats: random.below(9) }
     }
     phases.push(phase)
@@ -211,7 +247,7 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
   const history = phases
     .filter(({ atMs }) => atMs <= knownMs)
     .flatMap((phase): HistoryEntry[] => {
-      const { atMs, versionId, seats, isTrial, isOver, anchorMs } = phase
+      const { atMs, versionId, addOn, seats, isTrial, isOver, anchorMs } = phase
       let startMs = anchorMs
       for (let n = 1; addMonthsClamped(anchorMs, n * months) <= atMs; n++)
         startMs = addMonthsClamped(anchorMs, n * months)
@@ -240,6 +276,9 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
               ...(seats > 0
                 ? [{ productId: `seats_${versionId}`, priceId: `seat_${versionId}`, quantity: seats }]
                 : []),
+              ...(addOn === null
+                ? []
+                : [{ productId: `fees_${addOn}`, priceId: `fee_${addOn}`, quantity: 1 }]),
             ],
             anchorMs,
           },
@@ -258,12 +297,29 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
                 subscriptionId: 'sub',
               },
         },
+        {
+          kind: 'add_ons',
+          atMs,
+          addOns:
+            isOver || addOn === null
+              ? []
+              : [
+                  {
+                    planId: versions.get(addOn)!.planId,
+                    versionId: addOn,
+                    addedAtMs: atMs,
+                    priceId: `fee_${addOn}`,
+                    trial: null,
+                    subscriptionId: 'sub',
+                  },
+                ],
+        },
       ]
     })
   const itemPrices = new Map<string, ItemPrice[]>()
   for (const [versionId] of versions) {
-    itemPrices.set(`fee_${versionId}`, [itemPrice(`fee_${versionId}`, feeOf(versionId))])
-    itemPrices.set(`seat_${versionId}`, [itemPrice(`seat_${versionId}`, seatOf(versionId))])
+    itemPrices.set(`fee_${versionId}`, [itemPrice(`fee_${versionId}`, feeOf(versionId), months)])
+    itemPrices.set(`seat_${versionId}`, [itemPrice(`seat_${versionId}`, seatOf(versionId), months)])
   }
   return {
     companyId: 'comp',
@@ -275,8 +331,25 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
     currency: null,
     prorates: world.prorates,
     invoicesAtOnce: false,
-    purchases: [],
-    overdrafts: [],
+    purchases: world.bundles
+      .map(({ atMs, credits, unit }, n) => ({
+        atMs,
+        creditId: 'credit',
+        bundleId: `bundle${n}`,
+        credits,
+        price: creditPrice(`bundle${n}`, unit),
+      }))
+      .filter(({ atMs }) => atMs <= knownMs),
+    overdrafts: world.overdrafts
+      .map(({ atMs, credits, unit }, n) => ({
+        creditId: 'credit',
+        atMs,
+        sinceMs: atMs,
+        credits,
+        price: creditPrice(`arrears${n}`, unit),
+        sold: null,
+      }))
+      .filter(({ atMs }) => atMs <= knownMs),
     discounts:
       world.percentOff === null
         ? []
@@ -295,7 +368,11 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
   }
 }
 
-function itemPrice(id: string, unit: string): ItemPrice {
+function creditPrice(id: string, unit: string): RatedPrice {
+  return { id, currency: 'usd', unit, tiers: null, mode: 'graduated', packageSize: 1 }
+}
+
+function itemPrice(id: string, unit: string, months: number): ItemPrice {
   return {
     id,
     currency: 'usd',
@@ -303,7 +380,7 @@ function itemPrice(id: string, unit: string): ItemPrice {
     tiers: null,
     mode: 'graduated',
     packageSize: 1,
-    months: 1,
+    months,
     fromMs: 0,
     isMetered: false,
   }

@@ -56,7 +56,7 @@ function told(lines: readonly ChargeLine[]): string[] {
 }
 
 t.test(
-  'RA-1, RA-2, RA-5, RA-6, RA-7, RA-8, RA-9, RA-10, RA-12, RA-13, RA-14, RA-16 lines equal those of a model that rates raw events one by one',
+  'RA-1, RA-2, RA-5, RA-6, RA-7, RA-8, RA-9, RA-10, RA-12, RA-13, RA-14, RA-16, RA-17 lines equal those of a model that rates raw events one by one',
   async t => {
     const runs = times(300)
     let lines = 0

@@ -23,6 +23,7 @@ import { inTransaction, newest } from '../../kit/sql.js'
 import { whole } from '../../kit/unchanged.js'
 import { companyBrief } from '../entities/view.js'
 import { type DetailsRow, storeDetails } from './details.js'
+import { withMeteredItems } from './metered-items.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { defaultProfile, overdue } from './payment-gating.js'
 import { findSubscription, type ProfileRow, subscriptionsOf } from './record-rows.js'
@@ -260,7 +261,10 @@ export const listBillingEntitySubscriptions: Handler<undefined, EntityQuery> = a
     briefOf(call, asked.company_id),
     subscriptionsOf(services.sql, [asked.company_id]).then(rows => currentSubscriptions(call, rows)),
   ])
-  const rows = all.filter(row => isRunning(row, nowMs))
+  const rows = await withMeteredItems(
+    call,
+    all.filter(row => isRunning(row, nowMs)),
+  )
   const parts = await subscriptionParts(services.sql, environment.id, rows)
   const initial = initialProducts(call)
   const { plans } = services.catalogs.get(environment.id)

@@ -22,6 +22,7 @@ import { list, page, type QueryOf, query, string } from '../../kit/query.js'
 import { inTransaction } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
 import { told, whole } from '../../kit/unchanged.js'
+import { withMeteredItems } from './metered-items.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { overdue } from './payment-gating.js'
 import { intervalFrom } from './products.js'
@@ -310,7 +311,8 @@ export const listCompanySubscriptions: Handler<undefined, QueryOf<typeof listSha
   const page = rows
     .filter(row => isRunning(row, nowMs) && services.directory.has(environment.id, row.company_id!))
     .slice(asked.offset, asked.offset + asked.limit)
-  const shown = (await currentSubscriptions(call, page)).filter(row => isRunning(row, nowMs))
+  const running = (await currentSubscriptions(call, page)).filter(row => isRunning(row, nowMs))
+  const shown = await withMeteredItems(call, running)
   const parts = await subscriptionParts(services.sql, environment.id, shown)
   const initial = initialProducts(call)
   return { data: shown.map(row => companySubscription(row, parts, initial, nowMs)) }

@@ -4,7 +4,7 @@ import type { CompanyDescription } from '../../core/model/descriptions.js'
 import type { BillingFacts } from '../../core/rating/facts.js'
 import type { ChargeLine } from '../../core/rating/line.js'
 import type { BillingPeriod } from '../../core/rating/periods.js'
-import { isPriced, periodsOf } from '../../core/rating/rate.js'
+import { isPriced, isSold, periodsOf } from '../../core/rating/rate.js'
 import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
 import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
@@ -123,7 +123,7 @@ async function chargesIn(
   const shown = lineViews(lines)
   return {
     company_id: companyId,
-    period: periodView(period, !isOver ? 'open' : isPriced(facts) ? 'closing' : 'closed'),
+    period: periodView(period, !isOver ? 'open' : isSold(facts) || lines.length > 0 ? 'closing' : 'closed'),
     ...beside,
     as_of: isoTime(Math.min(nowMs, period.endMs)),
     lines: shown,

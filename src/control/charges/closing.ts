@@ -6,6 +6,7 @@ import type { BillingPeriod } from '../../core/rating/periods.js'
 import {
   hasThreshold,
   isPriced,
+  isSold,
   nextEnd,
   periodsOf,
   type RatedPeriod,
@@ -79,13 +80,15 @@ async function closePeriod(place: ClosingPlace, facts: BillingFacts, period: Bil
   const result = await rated(services, environmentId, facts, period, Math.max(nowMs, period.endMs))
   const lines = lineViews(result.lines)
   const now = new Date(nowMs)
+  // RA-20: who has the fallback plan alone, and used nothing of it that costs, is not written down
+  const isWritten = lines.length > 0 || isSold(facts)
   await inTransaction(services.sql, async tx => {
     await tx`set local tollgate.unbounded = 'on'`
-    const row = await writeClosed(tx, environmentId, companyId, period, lines, now)
+    const row = isWritten && (await writeClosed(tx, environmentId, companyId, period, lines, now))
     await tx`
       update billing_due set closed_ms = greatest(coalesce(closed_ms, 0), ${period.endMs})
       where company_id = ${companyId}`
-    if (row === null) return
+    if (!row) return
     await draftInvoices(tx, row, now)
     await tellWindowsOf(place, tx, facts, result)
     await tellThresholds(place, tx, facts, period, result)

@@ -163,6 +163,7 @@ function itemPrice(row: BillingPriceRow, fromMs: number): ItemPrice {
     packageSize: row.package_size,
     months: row.interval === 'one-time' ? null : (row.interval === 'year' ? 12 : 1) * row.interval_count,
     fromMs,
+    ...(row.interval === 'day' && { days: row.interval_count }),
     isMetered: row.usage_type === 'metered',
   }
 }

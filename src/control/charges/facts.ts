@@ -5,7 +5,14 @@ import type { ProrationBehavior } from '../../../schemas/enums.js'
 import { grouped } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
 import type { PlanHolding, SubscriptionState } from '../../core/model/company-state.js'
-import type { BillingFacts, Discount, Overdraft, Purchase, RatedVersion } from '../../core/rating/facts.js'
+import {
+  type BillingFacts,
+  type Discount,
+  isMetered,
+  type Overdraft,
+  type Purchase,
+  type RatedVersion,
+} from '../../core/rating/facts.js'
 import { effective, type HistoryEntry } from '../../core/rating/history.js'
 import type { RatedPrice } from '../../core/rating/line.js'
 import { addMonthsClamped } from '../../core/values/period.js'
@@ -177,6 +184,9 @@ function versionsIn(entry: HistoryEntry): string[] {
 }
 
 function pricesIn(entry: HistoryEntry): string[] {
+  // the one-time price of a plan: no subscription has it
+  if (entry.kind === 'plan') return entry.plan?.priceId ? [entry.plan.priceId] : []
+  if (entry.kind === 'add_ons') return entry.addOns.flatMap(one => one.priceId ?? [])
   return entry.kind === 'subscription' ? (entry.state?.items ?? []).map(one => one.priceId) : []
 }
 
@@ -198,6 +208,24 @@ async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
 }
 
 /** The version of the fallback plan from an instant on (EN-82). */
+/** Names of what is metered: events, and traits. */
+export interface MeteredNames {
+  readonly subtypes: readonly string[]
+  readonly traits: readonly string[]
+}
+
+/** What the versions of an environment's fallback plans meter at a price, now and formerly. source: RA-25 */
+export async function meteredOfFallback(sql: Sql, environmentId: string): Promise<MeteredNames> {
+  const fallback = await fallbackVersions(sql, environmentId, await planGroup(sql, environmentId))
+  const ids = [...new Set(fallback.flatMap(one => one.versionId ?? []))]
+  const versions = [...(await ratedVersions(sql, environmentId, ids)).values()]
+  const priced = versions.flatMap(({ entitlements }) => entitlements.filter(isMetered))
+  return {
+    subtypes: [...new Set(priced.flatMap(one => one.subtype ?? []))],
+    traits: [...new Set(priced.flatMap(one => one.trait ?? []))],
+  }
+}
+
 async function fallbackVersions(
   sql: Sql,
   environmentId: string,

@@ -1,9 +1,12 @@
 // Charge lines of many companies, in a fixed order: company, period, line. Pages and exports go along it.
 import type { CompanyChargeLine, CompanyCharges } from '../../../schemas/charges.js'
+import { monthStart } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import { among } from '../../kit/sql.js'
 import { type ChargesPlace, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
 import { type ClosedRow, closedView, never, storedLine } from './closed.js'
+import { type MeteredNames, meteredOfFallback } from './facts.js'
+import { byText, usingFallback } from './fallback.js'
 
 /** Companies rated for one step, and written lines read at once. */
 const companiesAtOnce = 25
@@ -113,8 +116,9 @@ async function* ratedLines(
   after: LinePlace,
 ): AsyncGenerator<PlacedLine> {
   // the company of the place first: some of its lines may be left
+  const metered = await meteredOfFallback(place.services.sql, place.environment.id)
   for (let last = { ...after, isWithin: after.companyId !== '' }; ; ) {
-    const ids = await companiesAfter(place, filter, last)
+    const ids = await companiesAfter(place, filter, last, metered)
     if (ids.length === 0) return
     const debts = filter.period === 'current' ? await debtsOf(place, ids) : new Map()
     for (const charges of await chargesOf(place, ids, filter.period!, debts)) {
@@ -129,20 +133,30 @@ async function* ratedLines(
   }
 }
 
-/** Companies whose billing is known, by id: those that hold or bought something that costs money. */
+/** Companies by id that hold or bought something that costs money, or have used what the fallback plan prices. */
 async function companiesAfter(
-  { services, environment }: ChargesPlace,
+  { services, environment, nowMs }: ChargesPlace,
   { companyIds }: LineFilter,
   { companyId, isWithin }: LinePlace & { readonly isWithin: boolean },
+  metered: MeteredNames,
 ): Promise<string[]> {
   const { sql } = services
-  const rows = await sql<{ company_id: string }[]>`
-    select company_id from billing_due
+  const rows = await sql<{ id: string }[]>`
+    select company_id collate "C" as id from billing_due
     where environment_id = ${environment.id} and due_ms < ${never}
-      and ${isWithin ? sql`company_id >= ${companyId}` : sql`company_id > ${companyId}`}
+      and ${isWithin ? sql`company_id collate "C" >= ${companyId}` : sql`company_id collate "C" > ${companyId}`}
       ${companyIds === null ? sql`` : sql`and company_id in ${among(sql, companyIds)}`}
-    order by company_id limit ${companiesAtOnce}`
-  return rows.map(one => one.company_id)
+    order by 1 limit ${companiesAtOnce}`
+  const known = rows.map(({ id }) => id)
+  if (companyIds !== null) {
+    const named = await sql<{ id: string }[]>`
+      select id from companies where environment_id = ${environment.id} and id in ${among(sql, companyIds)}`
+    const more = named.flatMap(({ id }) => (id > companyId || (isWithin && id === companyId) ? [id] : []))
+    return [...new Set([...known, ...more])].sort(byText).slice(0, companiesAtOnce)
+  }
+  const sinceMs = monthStart(monthStart(nowMs) - 1)
+  const users = await usingFallback(services, environment.id, metered, sinceMs, companyId, companiesAtOnce)
+  return [...new Set([...known, ...users])].sort(byText).slice(0, companiesAtOnce)
 }
 
 function ofCompany({ company_id, period }: Pick<CompanyCharges, 'company_id' | 'period'>) {

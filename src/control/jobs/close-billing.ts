@@ -8,6 +8,7 @@ import { inParallel } from '../../turns/in-parallel.js'
 import { awaitStores, debtsOf } from '../charges/charges.js'
 import { type ClosingPlace, closeCompany, type DueRow, watchCompany } from '../charges/closing.js'
 import { billingFacts } from '../charges/facts.js'
+import { endedMonths, noteUsers } from '../charges/fallback.js'
 
 /** Companies of one environment per run, and those rated at the same time. */
 const perTurn = 100
@@ -18,13 +19,15 @@ const graceMs = 60_000
 const watchedMs = 60_000
 
 /**
- * Close every billing period that is over, and tell of windows of overage that closed. Where nothing is due, it costs one
- * statement. With a test clock nothing is waited for.
+ * Close every billing period that is over, and tell of windows of overage that closed. Where nothing is due, it costs two
+ * statements. With a test clock nothing is waited for.
  *
  * errors  those of Postgres. A company that fails is looked at again in the next run.
- * source  RA-20, RA-21.
+ * source  RA-20, RA-21, RA-25.
  */
 export async function closeBilling(services: Services, environmentIds: readonly string[]): Promise<void> {
+  const ends = environmentIds.map(id => ({ id, uptoMs: services.clock.now(id) - waitOf(services, id) }))
+  for (const ended of await endedMonths(services.sql, ends)) await noteUsers(services, ended)
   for (const [environmentId, due] of await dueRows(services, environmentIds))
     await each(services, environmentId, due, (place, facts, row) => closeCompany(place, facts, row))
 }

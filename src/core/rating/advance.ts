@@ -1,5 +1,6 @@
 // Charges in advance: fees of plans and add-ons, and units bought before use, with changes inside a period.
 import type { SubscribedItem, SubscriptionState } from '../model/company-state.js'
+import { dayMs, periodAt, type Window } from '../values/period.js'
 import type { BillingFacts, ItemPrice } from './facts.js'
 import { type Fraction, minus, roundHalfUp, times, zero } from './fraction.js'
 import { type SubscriptionSince, statesOf } from './history.js'
@@ -11,7 +12,7 @@ import { costOfUnits, tierParts } from './price.js'
  * The lines of one subscription that are charged in advance, up to an instant: everything it sells at the start of
  * each of its periods, and what changes inside one for the rest of it.
  *
- * source  RA-5, RA-13, RA-14, RA-15.
+ * source  RA-5, RA-13, RA-14, RA-15, RA-26.
  */
 export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs: number): ChargeLine[] {
   const states = statesOf(facts.history, subscriptionId)
@@ -20,7 +21,7 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     if (!tile.isReported || tile.startMs > upToMs) continue
     const opening = openingOf(states, tile)
     if (opening === null) continue
-    const scope = { facts, subscriptionId, tile }
+    const scope = { facts, subscriptionId, tile, upToMs, months: monthsIn(tile, opening.state!) }
     lines.push(...wholePeriod(scope, opening.state!, Math.max(tile.startMs, opening.reportedMs)))
     let before: SubscriptionState | null = opening.state
     for (const { fromMs, state } of states) {
@@ -58,6 +59,9 @@ interface Scope {
   readonly facts: BillingFacts
   readonly subscriptionId: string
   readonly tile: Tile
+  readonly upToMs: number
+  /** Months in the period. */
+  readonly months: number
 }
 
 function wholePeriod(scope: Scope, state: SubscriptionState, atMs: number): ChargeLine[] {
@@ -65,11 +69,18 @@ function wholePeriod(scope: Scope, state: SubscriptionState, atMs: number): Char
   return (state.items ?? []).flatMap(item => {
     const price = priceAt(scope.facts, item.priceId, atMs)
     if (price === null) return []
-    const line = itemLine(scope, item, price, atMs, costOfUnits(price, unitsOf(item)), null)
+    const long = state.status !== 'trialing' && isLonger(price, scope)
+    const paid = long ? beginningIn(scope, item.priceId, price.months!) : periodOf(tile)
+    if (paid === null || paid.startMs > scope.upToMs) return []
+    const exact = times(costOfUnits(price, unitsOf(item)), {
+      n: long ? 1n : intervalsIn(price, scope),
+      d: 1n,
+    })
+    const line = itemLine(scope, item, price, Math.max(atMs, paid.startMs), exact, null)
     const whole = {
       ...line,
-      fromMs: tile.startMs,
-      untilMs: tile.dueEndMs,
+      fromMs: paid.startMs,
+      untilMs: paid.nextMs,
       tiers: tierParts(price, 0n, unitsOf(item)),
     }
     return [state.status === 'trialing' ? inTrial(whole) : whole]
@@ -101,11 +112,78 @@ function changed(
     if (difference.n < 0n && !facts.prorates) return []
     const endMs = is && after ? Math.max(after.periodEndMs, tile.startMs + 1) : tile.dueEndMs
     const whole = is && after && after.periodStartMs === tile.startMs ? endMs : tile.dueEndMs
-    const proration = { leftMs: Math.max(0, whole - atMs), wholeMs: whole - tile.startMs }
-    const share = { n: BigInt(proration.leftMs), d: BigInt(proration.wholeMs) }
-    const line = itemLine(scope, item, price, atMs, times(difference, share), proration)
-    return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs: whole }]
+    const own = isLonger(price, scope) ? ownInterval(scope, priceId, price.months!, atMs) : null
+    const [startMs, dueMs] = own ? [own.startMs, own.nextMs] : [tile.startMs, whole]
+    const intervals = own ? 1n : intervalsIn(price, scope)
+    const proration = { leftMs: Math.max(0, dueMs - atMs), wholeMs: dueMs - startMs }
+    const part = { n: BigInt(proration.leftMs), d: BigInt(proration.wholeMs) }
+    const line = itemLine(
+      scope,
+      item,
+      price,
+      atMs,
+      times(times(difference, { n: intervals, d: 1n }), part),
+      proration,
+    )
+    return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs: dueMs }]
   })
+}
+
+const averageMonth = 30.4375
+
+/** Months in a period: those of the own subscription, and what the bounds of a provider's show. */
+function monthsIn({ startMs, dueEndMs }: Tile, { anchorMs, intervalMonths }: SubscriptionState): number {
+  if (anchorMs != null) return intervalMonths
+  return Math.max(1, Math.round((dueEndMs - startMs) / dayMs / averageMonth))
+}
+
+const periodOf = ({ startMs, dueEndMs }: Tile): Window => ({ startMs, nextMs: dueEndMs })
+
+/** Whether a price is for longer than the subscription's period, as a year in a subscription by months. source: RA-26 */
+const isLonger = ({ months, days }: ItemPrice, period: Scope): boolean =>
+  days === undefined && months! > period.months
+
+/** How often the interval of a price that is not longer lies in the subscription's period. source: RA-26 */
+function intervalsIn({ months, days }: ItemPrice, { tile, months: all }: Scope): bigint {
+  const [length, interval] =
+    days === undefined ? [all, months!] : [(tile.dueEndMs - tile.startMs) / dayMs, days]
+  return BigInt(Math.max(1, Math.round(length / interval)))
+}
+
+/** The interval of a longer price around an instant, counted from when the subscription began to sell it. */
+function ownInterval(
+  { facts, subscriptionId }: Scope,
+  priceId: string,
+  months: number,
+  atMs: number,
+): Window {
+  const sinceMs = heldSince(statesOf(facts.history, subscriptionId), priceId, atMs)
+  return periodAt(sinceMs ?? atMs, months, atMs)
+}
+
+/** The interval of a longer price that begins in the subscription's period; null: none does, or it began inside by a change. */
+function beginningIn(scope: Scope, priceId: string, months: number): Window | null {
+  const { facts, subscriptionId, tile } = scope
+  const last = ownInterval(scope, priceId, months, tile.endMs - 1)
+  if (last.startMs < tile.startMs) return null
+  const states = statesOf(facts.history, subscriptionId)
+  const sinceMs = heldSince(states, priceId, last.startMs)
+  return last.startMs > tile.startMs && (sinceMs === null || sinceMs === last.startMs) ? null : last
+}
+
+/** When a subscription began to sell a price that it sells at an instant, or sold until then, without a gap; null: it did not. */
+function heldSince(states: readonly SubscriptionSince[], priceId: string, atMs: number): number | null {
+  let sinceMs: number | null = null
+  let before: SubscriptionState | null = null
+  for (const { fromMs, state } of states) {
+    if (fromMs > atMs) break
+    const isSold = itemsOf(state).has(priceId)
+    if (!isSold && fromMs < atMs) sinceMs = null
+    // a provider reports a period after it began
+    if (isSold) sinceMs ??= before === null ? Math.min(fromMs, state!.periodStartMs) : fromMs
+    before = state
+  }
+  return sinceMs
 }
 
 /** Items that were paid for: none in a trial. */

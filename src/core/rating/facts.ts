@@ -1,4 +1,4 @@
-// The input of rating: the history of a company, the definitions it held, and its usage. Types only.
+// The input of rating: the history of a company, the definitions it held, and its usage.
 import type {
   BillingArrearsAnchor,
   BillingArrearsCadence,
@@ -34,6 +34,10 @@ export interface RatedEntitlement {
   readonly prices: readonly OfferedPrice[]
 }
 
+/** Whether an entitlement's use costs money. */
+export const isMetered = ({ behavior, prices }: RatedEntitlement): boolean =>
+  (behavior === 'pay_as_you_go' || behavior === 'tier' || behavior === 'overage') && prices.length > 0
+
 export interface RatedVersion {
   readonly planId: string
   readonly versionId: string
@@ -51,6 +55,8 @@ export interface RatedVersion {
 export interface ItemPrice extends OfferedPrice {
   readonly fromMs: number
   readonly isMetered: boolean
+  /** The interval of a price by days; absent: by months. */
+  readonly days?: number
 }
 
 /** Something bought once: a bundle, or an automatic top-up. */

@@ -1,13 +1,15 @@
 // The debt of a company in one billing period: every line, from facts and usage alone.
+import type { PlanHolding } from '../model/company-state.js'
 import { advanceLines } from './advance.js'
 import { discountLines } from './discount.js'
-import type { BillingFacts, Overdraft, Purchase, UsageReader } from './facts.js'
+import type { BillingFacts, Overdraft, Purchase, RatedVersion, UsageReader } from './facts.js'
 import { type Fraction, fractionOf, roundHalfUp, times } from './fraction.js'
 import { heldSpans } from './history.js'
 import type { ChargeKind, ChargeLine, RatedPrice, SoldIn } from './line.js'
 import { type BilledWindow, billedWindows, correctionLines, meteredLines, rateWindow } from './metered.js'
+import { onceLines, oncePrice } from './once.js'
 import { type BillingPeriod, billingPeriods } from './periods.js'
-import { segmentsOf } from './segments.js'
+import { type Segment, segmentsOf } from './segments.js'
 
 /** The debt of a company for a period, and what runs on in windows that end later. */
 export interface RatedPeriod {
@@ -85,27 +87,65 @@ export function hasThreshold(facts: BillingFacts, nowMs: number): boolean {
   return false
 }
 
-/** Whether anything that a company holds or held costs money. */
-export function isPriced({
-  history,
-  versions,
-  fallback,
-  itemPrices,
-  purchases,
-  overdrafts,
-}: BillingFacts): boolean {
-  if (purchases.length > 0 || overdrafts.length > 0) return true
-  const ids = history.flatMap(entry => {
-    if (entry.kind === 'plan') return entry.plan ? [entry.plan.versionId] : []
-    return entry.kind === 'add_ons' ? entry.addOns.map(one => one.versionId) : []
+/** A feature whose use costs money at an instant, with the use of the period so far. */
+export interface MeteredUse {
+  readonly subscriptionId: string
+  readonly priceId: string
+  readonly featureId: string
+  /** Units used; of overage, those beyond what is included. */
+  readonly units: bigint
+  readonly threshold: bigint | null
+}
+
+/** What the subscriptions of a company sell by use at an instant. */
+export function meteredNow(facts: BillingFacts, nowMs: number): Segment[] {
+  return [...segmentsOf(facts, heldSpans(facts.history)).values()].flatMap(segments => {
+    const now = segments.find(one => one.fromMs <= nowMs && nowMs < one.untilMs)
+    return now === undefined || now.subscriptionId === null ? [] : [now]
   })
-  const held = [...ids, ...fallback.flatMap(one => one.versionId ?? [])]
-  if (held.some(id => versions.get(id)?.entitlements.some(one => one.prices.length > 0))) return true
-  return history.some(
-    entry =>
-      entry.kind === 'subscription' && entry.state?.items?.some(({ priceId }) => itemPrices.has(priceId)),
+}
+
+/** The metered items of a company's subscriptions at an instant of an open period, with their use in it. source: RA-27 */
+export function meteredUses(
+  facts: BillingFacts,
+  { lines, accruing }: RatedPeriod,
+  nowMs: number,
+): MeteredUse[] {
+  const used = [...lines, ...accruing].filter(one => one.events !== null && one.kind !== 'correction')
+  return meteredNow(facts, nowMs).map(({ price, entitlement, subscriptionId }) => {
+    const { featureId, threshold = null } = entitlement
+    const own = used.filter(one => one.featureId === featureId && one.price?.id === price.id)
+    const units = own.reduce((sum, one) => sum + one.quantity.n, 0n)
+    return { subscriptionId: subscriptionId!, priceId: price.id, featureId, units, threshold }
+  })
+}
+
+/** Whether a company was ever sold anything with a price: it holds or held it, or bought it. */
+export function isSold(facts: BillingFacts): boolean {
+  const { history, versions, itemPrices, purchases, overdrafts } = facts
+  if (purchases.length > 0 || overdrafts.length > 0) return true
+  const costs = ({ versionId, priceId }: PlanHolding, atMs: number) =>
+    hasPrices(versions.get(versionId)) || oncePrice(facts, priceId, atMs) !== null
+  return history.some(entry => {
+    if (entry.kind === 'plan') return entry.plan !== null && costs(entry.plan, entry.atMs)
+    if (entry.kind === 'add_ons') return entry.addOns.some(one => costs(one, entry.atMs))
+    return (
+      entry.kind === 'subscription' &&
+      entry.state?.items?.some(({ priceId }) => itemPrices.has(priceId)) === true
+    )
+  })
+}
+
+/** Whether anything that a company holds or held costs money, the fallback plan included. */
+export function isPriced(facts: BillingFacts): boolean {
+  const { versions, fallback } = facts
+  return (
+    isSold(facts) || fallback.some(one => one.versionId !== null && hasPrices(versions.get(one.versionId)))
   )
 }
+
+const hasPrices = (version: RatedVersion | undefined): boolean =>
+  version?.entitlements.some(one => one.prices.length > 0) === true
 
 /**
  * Rate one period: closed, or open as of now.
@@ -149,7 +189,8 @@ export function ratePeriod(
       const after = rateWindow(window, periods, reader, asOfMs)
       lines.push(...correctionLines(before, after, window, period.endMs))
     }
-  lines.push(...arisingIn(period, advances(facts, asOfMs), facts.invoicesAtOnce))
+  const inAdvance = [...advances(facts, asOfMs), ...onceLines(facts, asOfMs)]
+  lines.push(...arisingIn(period, inAdvance, facts.invoicesAtOnce))
   for (const purchase of facts.purchases)
     if (purchase.atMs >= period.startMs && purchase.atMs < period.endMs && purchase.atMs <= nowMs)
       lines.push(purchaseLine(purchase))

@@ -68,6 +68,7 @@ t.test(
     const phase = {
       atMs: startMs,
       versionId: 'v0',
+      addOn: null,
       seats: 1,
       isTrial: false,
       isOver: false,

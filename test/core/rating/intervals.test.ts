@@ -1,0 +1,177 @@
+// Fees of other intervals than the subscription's period, and fees that are paid once (RA-24, RA-26).
+import t from 'tap'
+import type { PlanHolding, SubscriptionState } from '../../../src/core/model/company-state.js'
+import type { BillingFacts, ItemPrice, RatedVersion } from '../../../src/core/rating/facts.js'
+import type { HistoryEntry } from '../../../src/core/rating/history.js'
+import { periodsOf, ratePeriod } from '../../../src/core/rating/rate.js'
+import { UsageNeeds } from '../../../src/core/rating/usage.js'
+
+const at = (text: string) => Date.parse(`${text}T00:00:00Z`)
+const start = at('2031-01-15')
+
+const price = (id: string, unit: string, months: number | null, days?: number): [string, ItemPrice[]] => [
+  id,
+  [
+    {
+      id,
+      currency: 'usd',
+      unit,
+      tiers: null,
+      mode: 'graduated',
+      packageSize: 1,
+      months,
+      fromMs: 0,
+      isMetered: false,
+      ...(days !== undefined && { days }),
+    },
+  ],
+]
+
+const prices = new Map([
+  price('month', '10', 1),
+  price('half', '50', 6),
+  price('year', '90', 12),
+  price('two_years', '150', 24),
+  price('day', '1', 1, 1),
+  price('once', '500', null),
+])
+
+const version = (versionId: string): [string, RatedVersion] => [
+  versionId,
+  {
+    planId: `plan_${versionId}`,
+    versionId,
+    version: 1,
+    currency: 'usd',
+    entitlements: [],
+    feePriceIds: new Set(),
+    feeProductId: null,
+    seatPriceIds: new Map(),
+  },
+]
+
+const facts = (history: HistoryEntry[], prorates = false): BillingFacts => ({
+  companyId: 'comp',
+  history,
+  versions: new Map([version('v')]),
+  fallback: [],
+  itemPrices: prices,
+  currencies: new Map([['sub', 'usd']]),
+  currency: null,
+  prorates,
+  invoicesAtOnce: false,
+  purchases: [],
+  overdrafts: [],
+  discounts: [],
+  late: [],
+})
+
+/** What a provider reports: periods of so many months. */
+function reported(atMs: number, periodStartMs: number, periodEndMs: number, ...ids: string[]): HistoryEntry {
+  const state: SubscriptionState = {
+    id: 'sub',
+    externalId: 'sub',
+    status: 'active',
+    periodStartMs,
+    periodEndMs,
+    intervalMonths: 1,
+    cancelAtPeriodEnd: false,
+    cancelAtMs: null,
+    trialEndMs: null,
+    trialEndSetting: null,
+    productIds: [],
+    items: ids.map(priceId => ({ productId: 'prod', priceId, quantity: 1 })),
+    cycleAnchorMs: start,
+  }
+  return { kind: 'subscription', atMs, id: 'sub', state }
+}
+
+/** Every month of a provider's subscription, reported an hour after it begins. */
+const monthly = (months: number, ...ids: string[]): HistoryEntry[] =>
+  Array.from({ length: months }, (_, n) => {
+    const [from, to] = [Date.UTC(2031, n, 15), Date.UTC(2031, n + 1, 15)]
+    return reported(from + (n === 0 ? 0 : 3_600_000), from, to, ...ids)
+  })
+
+/** The charges of each period, with the day on which they fall due. */
+function charges(known: BillingFacts, nowMs: number): string[] {
+  return periodsOf(known, nowMs).flatMap(period =>
+    ratePeriod(known, period, new UsageNeeds(), nowMs).lines.map(
+      line =>
+        `${new Date(line.dueMs).toISOString().slice(0, 10)} ${line.kind} ${line.price?.id} ${line.amount}`,
+    ),
+  )
+}
+
+t.test('RA-26 a year in a subscription by months is charged once a year', async t => {
+  const known = facts(monthly(14, 'month', 'year'))
+  const found = charges(known, at('2032-02-20'))
+  t.equal(found.filter(one => one.includes('month 10')).length, 14)
+  t.same(
+    found.filter(one => one.includes('year')),
+    ['2031-01-15 recurring year 90', '2032-01-15 recurring year 90'],
+  )
+  const half = charges(facts(monthly(14, 'half', 'two_years')), at('2032-02-20'))
+  t.same(half, [
+    '2031-01-15 recurring half 50',
+    '2031-01-15 recurring two_years 150',
+    '2031-07-15 recurring half 50',
+    '2032-01-15 recurring half 50',
+  ])
+})
+
+t.test('RA-26 one that comes in mid-period is charged whole, and by its own years', async t => {
+  const months = monthly(16, 'month')
+  const with_year = months.flatMap((entry, n) => {
+    if (n < 3) return [entry]
+    const { periodStartMs, periodEndMs } = (entry as { state: SubscriptionState }).state
+    const then = reported(entry.atMs, periodStartMs, periodEndMs, 'month', 'year')
+    return n > 3 ? [then] : [entry, reported(at('2031-04-20'), periodStartMs, periodEndMs, 'month', 'year')]
+  })
+  const found = charges(facts(with_year), at('2032-05-01')).filter(one => one.includes('year'))
+  // the change falls due with the closing of its period (RA-15), the next year on its day
+  t.same(found, ['2031-05-15 recurring year 90', '2032-04-20 recurring year 90'])
+})
+
+t.test('RA-26 shorter intervals count as often as the period holds them', async t => {
+  const known = facts([reported(start, start, at('2031-04-15'), 'month', 'day')])
+  t.same(charges(known, at('2031-02-01')), ['2031-01-15 recurring day 90', '2031-01-15 recurring month 30'])
+})
+
+const holding = (addedAtMs: number, priceId: string | null = 'once'): PlanHolding => ({
+  planId: 'plan_v',
+  versionId: 'v',
+  addedAtMs,
+  priceId,
+  trial: null,
+})
+const planned = (atMs: number, plan: PlanHolding | null): HistoryEntry => ({ kind: 'plan', atMs, plan })
+
+t.test('RA-24 a one-time price is charged once for each purchase', async t => {
+  const first = holding(start)
+  const again = holding(at('2031-03-20'))
+  const history = [
+    planned(start, first),
+    planned(at('2031-01-20'), { ...first, versionId: 'v' }),
+    planned(at('2031-02-10'), null),
+    planned(at('2031-02-12'), first), // as a revert brings it back
+    planned(at('2031-03-10'), null),
+    planned(at('2031-03-20'), again),
+    { kind: 'add_ons', atMs: at('2031-03-25'), addOns: [{ ...holding(at('2031-03-25')), planId: 'extra' }] },
+  ] as const
+  t.same(charges(facts([...history]), at('2031-06-01')), [
+    '2031-01-15 recurring once 500',
+    '2031-03-20 recurring once 500',
+    '2031-03-25 recurring once 500',
+  ])
+})
+
+t.test('RA-24 a trial is charged when it ends; a plan with another price is not', async t => {
+  const trial = { endMs: at('2031-02-01'), endSetting: 'subscribe', status: 'active' } as const
+  const history = [
+    planned(start, { ...holding(start), trial }),
+    planned(at('2031-02-01'), { ...holding(start), trial: { ...trial, status: 'converted' } }),
+  ]
+  t.same(charges(facts(history), at('2031-03-01')), ['2031-02-01 recurring once 500'])
+  t.same(charges(facts([planned(start, holding(start, 'month'))]), at('2031-03-01')), [])
+})
