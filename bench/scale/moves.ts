@@ -47,9 +47,9 @@ function usedSince(before: CpuTimes, pid: number): string {
     .join(', ')
 }
 
-const work = join(root, 'data', `bench-moves-${process.pid}`)
-await inWork(work, async () => {
-  const { child, port, population } = await startPopulated(size, work)
+const folder = join(root, 'data', `bench-moves-${process.pid}`)
+await inWork(folder, async () => {
+  const { child, port, population } = await startPopulated(size, folder)
   const pid = child.pid!
   const [client, checks] = [new Client(port), new Client(port)]
   const slugs = companies(size).map(one => one.keys.slug)
@@ -79,11 +79,11 @@ await inWork(work, async () => {
   const { draft_version: draft } = await client.ask('GET', `/plans/${planId}`)
   await client.ask('PUT', `/plans/version/${draft.id}/publish`, { migration_strategy: 'leave' })
 
-  const measured = async (name: string, todo: () => Promise<string>): Promise<void> => {
+  const measured = async (name: string, work: () => Promise<string>): Promise<void> => {
     await caughtUp(port)
     const stopChecks = checking(checks, slugs)
     const [before, begunMs] = [cpuTimes(pid), performance.now()]
-    const said = await todo()
+    const said = await work()
     const seconds = ((performance.now() - begunMs) / 1_000).toFixed(2)
     console.log(`${name}: ${seconds} s${said}\n  CPU: ${usedSince(before, pid)}\n  ${await stopChecks()}`)
   }

@@ -43,7 +43,7 @@ interface Move {
   isPaused: boolean
 }
 
-/** What companies and moves must be. */
+/** Companies and moves as they must be. */
 class Model {
   readonly companies: Company[] = []
   readonly moves: Move[] = []
@@ -361,7 +361,7 @@ t.test(`moves, pauses, reverts and edits, seed ${random.seed}`, async t => {
   const law = new Law(client, await MovesWorld.of(client))
   await law.prepare()
   await law.check()
-  const steps = times(60)
+  const steps = times(40)
   try {
     for (let i = 0; i < steps; i++) {
       await law.step()

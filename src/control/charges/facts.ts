@@ -214,7 +214,7 @@ export interface MeteredNames {
   readonly traits: readonly string[]
 }
 
-/** What the versions of an environment's fallback plans meter at a price, now and formerly. source: RA-25 */
+/** Events and traits that the versions of an environment's fallback plans meter at a price, now and formerly. source: RA-25 */
 export async function meteredOfFallback(sql: Sql, environmentId: string): Promise<MeteredNames> {
   const fallback = await fallbackVersions(sql, environmentId, await planGroup(sql, environmentId))
   const ids = [...new Set(fallback.flatMap(one => one.versionId ?? []))]

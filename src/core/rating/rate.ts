@@ -97,7 +97,7 @@ export interface MeteredUse {
   readonly threshold: bigint | null
 }
 
-/** What the subscriptions of a company sell by use at an instant. */
+/** The prices by use that the subscriptions of a company sell at an instant. */
 export function meteredNow(facts: BillingFacts, nowMs: number): Segment[] {
   return [...segmentsOf(facts, heldSpans(facts.history)).values()].flatMap(segments => {
     const now = segments.find(one => one.fromMs <= nowMs && nowMs < one.untilMs)

@@ -66,7 +66,7 @@ const facts = (history: HistoryEntry[], prorates = false): BillingFacts => ({
   late: [],
 })
 
-/** What a provider reports: periods of so many months. */
+/** A provider's report of one period. */
 function reported(atMs: number, periodStartMs: number, periodEndMs: number, ...ids: string[]): HistoryEntry {
   const state: SubscriptionState = {
     id: 'sub',
