@@ -17,8 +17,8 @@ import { PeerClock } from './peer-clock.js'
 import type { LinkSecurity, LinkTls } from './security.js'
 import { faultAsking, faultServing } from './tls-faults.js'
 
-/** Changes whenever frames or packets between nodes do. A node of another version is refused. */
-export const linkVersion = 2
+/** Changes whenever frames or packets between nodes do, or what they read of each other in Redis. A node of another version is refused. */
+export const linkVersion = 3
 
 /** Longest packet, and most bytes that wait to be sent to one node. */
 const packetBytesMax = 64 << 20

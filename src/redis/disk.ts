@@ -3,9 +3,11 @@
 // owner that was replaced writes nothing, and a late write of it is refused. The last group of a segment is
 // always whole, as a script runs as one step.
 import { basename, dirname } from 'node:path'
+import type { HeldKey } from '../core/usage/batch.js'
 import type { JournalDisk, JournalFile } from '../journal/disk.js'
 import { groupHeaderBytes, readGroupHeader } from '../journal/frame.js'
 import type { Sequence } from '../journal/journal.js'
+import { Calls } from './calls.js'
 import { Fenced } from './fenced.js'
 import type { RedisClient } from './redis.js'
 
@@ -16,15 +18,17 @@ const againMs = 50
 /** The root of the journals' paths: `<root>/shard-07`, as on a disk. */
 export const redisRoot = 'redis'
 
-/** The claim of a record. It becomes permanent when the record is written. */
-export interface Mark {
-  /** Sequence of the record. */
+/** A record that is not written yet, and the key that it claimed. */
+interface Mark {
   readonly sequence: Sequence
-  readonly key: string
-  /** The claim's value before the record is written. */
-  readonly claimed: string
-  readonly done: string
+  readonly held: HeldKey
 }
+
+/** The floor goes with the next write when a call is settled, or so many records were written; else after this time. */
+const floorRecords = 1_024
+const floorMs = 200
+
+export const epochOf = (mark: string): string => mark.slice(0, mark.indexOf(':'))
 
 /** The segments of all shards, read only. */
 export class RedisDisk implements JournalDisk {
@@ -58,10 +62,13 @@ export class RedisDisk implements JournalDisk {
 
 /** The segments of one shard, for its owner. */
 export class OwnedDisk extends RedisDisk {
-  /** Claims of records that are not written yet, in the order of their sequences. */
+  /** In the order of their sequences. */
   private marks: Mark[] = []
-  /** Claims of a write without an answer, or with an error: its record may be in this file. */
-  private sent: { readonly file: string; readonly marks: readonly Mark[] } | null = null
+  /** A record that waits has a claim of an epoch that is over. */
+  private isStolen = false
+  private telling: NodeJS.Timeout | null = null
+  /** Claims of the shard in its present epoch. */
+  readonly calls = new Calls()
 
   /** mark: from taking or reopening the shard. */
   constructor(
@@ -85,9 +92,10 @@ export class OwnedDisk extends RedisDisk {
     return new OwnedDisk(redis, shard, mark)
   }
 
-  /** Make these claims permanent with their records, which are appended in this tick. */
-  add(marks: readonly Mark[]): void {
-    for (const one of marks) this.marks.push(one)
+  /** The record of this sequence, which is appended in this tick, has this key. */
+  add(held: HeldKey, sequence: Sequence): void {
+    if (held.call.epoch !== this.calls.epoch) this.isStolen = true
+    this.marks.push({ sequence, held })
   }
 
   override async open(path: string, how: 'read' | 'write' | 'new'): Promise<JournalFile> {
@@ -102,26 +110,75 @@ export class OwnedDisk extends RedisDisk {
   }
 
   override async remove(path: string): Promise<void> {
-    const key = this.keyOf(path)
-    await this.redis.write('drop', this.shard, this.mark, key, basename(path), ...this.unsure(key))
-    if (this.sent?.file === key) this.sent = null
+    await this.redis.write('drop', this.shard, this.mark, this.keyOf(path), basename(path))
   }
 
+  /** errors  Fenced, also where a record's claim does not count any more; those of the driver. */
   async write(key: string, bytes: Buffer, position: number): Promise<void> {
     const header = bytes.length >= groupHeaderBytes ? readGroupHeader(bytes, 0) : null
     const last = header === null ? 0 : header.first + header.count - 1
     const later = this.marks.findIndex(({ sequence }) => sequence > last)
     const marks = this.marks.splice(0, later < 0 ? this.marks.length : later)
-    this.sent = { file: key, marks }
-    const { mark } = this
-    const write = () => this.redis.write('write', this.shard, mark, key, position, bytes, ...wordsOf(marks))
-    await this.answered(write)
-    this.sent = null
+    if (this.isStolen) throw new Fenced('STOLEN: the claim of a record is of an epoch that is over')
+    const floor = this.calls.beyond(floorRecords)
+    await this.answered(() => this.send(key, position, bytes, marks, floor?.text ?? ''))
+    if (floor !== null) this.calls.keep(floor)
+    this.calls.reached(last)
+    for (const { held } of marks) this.calls.settle(held.call, 1)
+    this.tellSoon()
+  }
+
+  /** Sends a write on the connection on which its records' claims are known to stand. */
+  private async send(key: string, position: number, bytes: Buffer, marks: readonly Mark[], floor: string) {
+    const { redis, shard, mark } = this
+    for (;;) {
+      const { connection } = redis
+      const moved = marks.filter(({ held }) => held.call.connection !== connection)
+      if (moved.length > 0) await this.mustStand(moved)
+      if (redis.connection === connection)
+        return redis.writeOn(connection, 'write', shard, mark, key, position, bytes, floor)
+    }
+  }
+
+  /** Claims made on an earlier connection: the Redis of that time may have been replaced by one that lacks them. */
+  private async mustStand(marks: readonly Mark[]): Promise<void> {
+    const values = await this.redis.values(marks.map(({ held }) => held.key))
+    if (marks.some(({ held }, i) => values[i] !== held.value))
+      throw new Fenced('STOLEN: Redis lost the claim of a record')
+  }
+
+  /** Keep the floor of the claims in Redis, unless the next write does so first. */
+  tellSoon(): void {
+    this.telling ??= setTimeout(() => void this.tell(), floorMs)
+  }
+
+  /** Keep the floor in Redis now, if it is beyond the one kept. */
+  async tell(): Promise<void> {
+    this.stopTelling()
+    const floor = this.calls.beyond(1)
+    if (floor === null) return
+    await this.redis.write('floor', this.shard, this.mark, floor.text).then(
+      () => this.calls.keep(floor),
+      error => {
+        if (!(error instanceof Fenced)) this.tellSoon()
+      },
+    )
+  }
+
+  private stopTelling(): void {
+    if (this.telling !== null) clearTimeout(this.telling)
+    this.telling = null
+  }
+
+  /** Nothing more is told to Redis by itself. */
+  close(): void {
+    this.calls.end()
+    this.stopTelling()
   }
 
   /**
-   * Sends a write again until it is answered. The write may have been done, and a repeat of its event
-   * acknowledged for that, so it must not be cut. Sending it again has the same effect.
+   * Sends a write again until it is answered. The write may have been done, so it must not be cut. Sending it again has
+   * the same effect.
    *
    * errors  Fenced; those of the driver when Redis does not answer for long. A node without contact to Redis
    *         is replaced by then. If it was not replaced, Redis answered no other node either.
@@ -137,22 +194,14 @@ export class OwnedDisk extends RedisDisk {
       }
   }
 
-  /** Cut a segment. Writes sent before are refused from now on, and their keys are freed in the same step. */
+  /** Cut a segment. Writes sent before are refused from now on, and the epoch of their claims is over. */
   async cut(key: string, length: number): Promise<void> {
-    const claims = [...this.unsure(key), ...wordsOf(this.marks)]
-    this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length, ...claims)
+    this.calls.end()
     this.marks = []
-    if (this.sent?.file === key) this.sent = null
-  }
-
-  /** Claims of records that may be in this file and must not stay there. */
-  private unsure(file: string): readonly string[] {
-    return this.sent?.file === file ? wordsOf(this.sent.marks) : []
+    this.isStolen = false
+    this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length)
   }
 }
-
-const wordsOf = (marks: readonly Mark[]): readonly string[] =>
-  marks.flatMap(({ key, claimed, done }) => [key, claimed, done])
 
 class RedisFile implements JournalFile {
   constructor(

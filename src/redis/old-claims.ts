@@ -32,7 +32,7 @@ export interface StoredFirst extends FirstEvent {
 export type FindFirst = (suspect: Suspect) => Promise<StoredFirst | null>
 
 /** The claims of a shard in Redis, with the end of the filters that were asked before. */
-export type ClaimsInRedis = Pick<ShardClaims, 'claim' | 'write' | 'free'>
+export type ClaimsInRedis = Pick<ShardClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
 
 export class OldClaims {
   constructor(
@@ -69,9 +69,15 @@ export class OldClaims {
     }
   }
 
-  readonly write: ClaimsInRedis['write'] = (...given) => this.claims.write(...given)
+  readonly begin: ClaimsInRedis['begin'] = committed => this.claims.begin(committed)
+
+  readonly write: ClaimsInRedis['write'] = (held, sequence) => this.claims.write(held, sequence)
 
   readonly free: ClaimsInRedis['free'] = held => this.claims.free(held)
+
+  get needed(): number {
+    return this.claims.needed
+  }
 
   /** The fates of events that old keys decide, null for the others; null when there is nothing to wait for. */
   private look(events: readonly ClaimedEvent[]): readonly (Promise<Claimed | null> | null)[] | null {

@@ -22,6 +22,8 @@ const replaced = /\b(READONLY|MOVED|MASTERDOWN|CLUSTERDOWN)\b/
 interface Write {
   readonly name: ScriptName
   readonly given: readonly Argument[]
+  /** The connection that it is for; null: any. */
+  readonly connection: number | null
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -37,6 +39,8 @@ export class RedisClient {
   /** When a command was answered last, of the monotonic clock. */
   #answeredMs = performance.now()
   #reconnectedMs = Number.NEGATIVE_INFINITY
+  /** Connections that have closed. */
+  #closed = 0
   /** This connection was given up, and has not closed yet. */
   #leaving = false
   /** The commands of this turn are being gathered. */
@@ -88,6 +92,7 @@ export class RedisClient {
       void client.#follow()
     })
     redis.on('close', () => {
+      client.#closed++
       client.#leaving = false
     })
     return client
@@ -96,6 +101,11 @@ export class RedisClient {
   /** When the connection was last made anew, of the monotonic clock; -Infinity: it is the first one. */
   get reconnectedMs(): number {
     return this.#reconnectedMs
+  }
+
+  /** Number of this connection: what was written on an earlier one may be lost, if another server answers on this. */
+  get connection(): number {
+    return this.#closed
   }
 
   /** Whether the last command was answered. */
@@ -125,12 +135,27 @@ export class RedisClient {
   }
 
   /** The same. Resolves when the configured number of replicas has the write. */
-  async write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
-    if (this.address.replicas === 0) return void (await this.run(name, ...given))
-    return new Promise((resolve, reject) => {
-      this.#writes.push({ name, given, resolve, reject })
-      this.#writing ??= this.#writeAll()
-    })
+  write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
+    return this.#write(null, name, given)
+  }
+
+  /** The same. errors: Error, and nothing is sent, where this is not the connection any more. */
+  writeOn(connection: number, name: ScriptName, ...given: readonly Argument[]): Promise<void> {
+    return this.#write(connection, name, given)
+  }
+
+  async #write(connection: number | null, name: ScriptName, given: readonly Argument[]): Promise<void> {
+    if (this.address.replicas > 0)
+      return new Promise((resolve, reject) => {
+        this.#writes.push({ name, given, connection, resolve, reject })
+        this.#writing ??= this.#writeAll()
+      })
+    if (this.#isAnother(connection)) throw anotherConnection()
+    await this.run(name, ...given)
+  }
+
+  #isAnother(connection: number | null): boolean {
+    return connection !== null && connection !== this.connection
   }
 
   /** Number of replicas that have a write made now, of the configured number. Takes as long as a write may wait. */
@@ -145,8 +170,12 @@ export class RedisClient {
   async #writeAll(): Promise<void> {
     while (this.#writes.length > 0) {
       await nextTurn()
-      const writes = this.#writes
+      const writes: Write[] = []
+      for (const one of this.#writes)
+        if (this.#isAnother(one.connection)) one.reject(anotherConnection())
+        else writes.push(one)
       this.#writes = []
+      if (writes.length === 0) continue
       await this.#writeTogether(writes).catch(error => {
         for (const one of writes) one.reject(error)
       })
@@ -198,6 +227,11 @@ export class RedisClient {
 
   get(key: string): Promise<string | null> {
     return this.#told(this.#redis.get(key))
+  }
+
+  /** The values of these keys. */
+  values(keys: readonly string[]): Promise<(string | null)[]> {
+    return this.#told(this.#redis.mget(...keys))
   }
 
   /** A section of INFO, by name. */
@@ -278,3 +312,5 @@ export class RedisClient {
     this.#redis.disconnect(true)
   }
 }
+
+const anotherConnection = (): Error => new Error('the connection to Redis was made anew; try again')

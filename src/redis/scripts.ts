@@ -7,6 +7,10 @@
 //   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
 //   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
 //   sealed   end of the filters that have the keys which left Redis, epoch ms
+//   floor:S  text   epoch:call:sequence: claims of shard S in this epoch before this call are settled, and records of later
+//                   ones come after this sequence. Every earlier epoch is decided (claims.ts)
+//   end:S:E  text   the floor of an epoch that is over: claims from this call on have no record
+//   void:S   set    epoch:call of claims whose calls had no answer
 //
 // A shard's mark is `epoch:node` as it stands in `shards`. A node with another mark was replaced.
 
@@ -17,6 +21,13 @@ local function fenced(shard, mark)
 end
 local function sealed()
   return tonumber(redis.call('GET', p .. 'sealed') or '0')
+end
+local function raise(shard, floor)
+  if floor == '' then return end
+  local epoch, call, behind = string.match(floor, '^(%d+):(%d+):(%d+)$')
+  local was, before, from = string.match(redis.call('GET', p .. 'floor:' .. shard) or '', '^(%d+):(%d+):(%d+)$')
+  if was == epoch and (tonumber(before) > tonumber(call) or tonumber(from) > tonumber(behind)) then return end
+  redis.call('SET', p .. 'floor:' .. shard, floor)
 end
 local function changed()
   return redis.call('INCR', p .. 'changes')
@@ -107,34 +118,26 @@ if redis.call('SADD', p .. 'files:' .. ARGV[1], ARGV[4]) == 0 then return redis.
 redis.call('SET', ARGV[3], '')
 return 1`,
 
-  /**
-   * shard, mark, file, offset, bytes, then for each claim in them: key, claimed value, permanent value. Sent
-   * again, it has the same effect.
-   */
+  /** shard, mark, file, offset, bytes, floor of the claims or '' → 1. Sent again, it has the same effect. */
   write: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
 if redis.call('STRLEN', ARGV[3]) < tonumber(ARGV[4]) then return redis.error_reply('GAP') end
-for i = 6, #ARGV, 3 do
-  local value = redis.call('GET', ARGV[i])
-  if value ~= ARGV[i + 1] and value ~= ARGV[i + 2] then return redis.error_reply('STOLEN') end
-end
 redis.call('SETRANGE', ARGV[3], ARGV[4], ARGV[5])
-for i = 6, #ARGV, 3 do redis.call('SET', ARGV[i], ARGV[i + 2], 'KEEPTTL') end
+raise(ARGV[1], ARGV[6])
 return 1`,
 
-  /**
-   * shard, mark, file, length, then for each claim whose record may be beyond it: key, claimed value,
-   * permanent value → the new mark. Late writes under the old mark are refused, and those keys are free.
-   */
+  /** shard, mark, floor → 1. */
+  floor: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+raise(ARGV[1], ARGV[3])
+return 1`,
+
+  /** shard, mark, file, length → the new mark. Late writes under the old mark are refused. */
   cut: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
 local length = tonumber(ARGV[4])
 if redis.call('STRLEN', ARGV[3]) > length then
   redis.call('SET', ARGV[3], length > 0 and redis.call('GETRANGE', ARGV[3], 0, length - 1) or '')
-end
-for i = 5, #ARGV, 3 do
-  local value = redis.call('GET', ARGV[i])
-  if value == ARGV[i + 1] or value == ARGV[i + 2] then redis.call('DEL', ARGV[i]) end
 end
 local epoch, node = string.match(ARGV[2], '^(%d+):(.*)$')
 local mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. node
@@ -142,10 +145,7 @@ redis.call('HSET', p .. 'shards', ARGV[1], mark)
 changed()
 return mark`,
 
-  /**
-   * shard, owner → the new mark. Late writes of the owner's former thread are refused, and the claims of that
-   * thread are free.
-   */
+  /** shard, owner → the new mark. Late writes of the owner's former thread are refused. */
   reopen: `
 local epoch, node = string.match(redis.call('HGET', p .. 'shards', ARGV[1]) or '0:', '^(%d+):(.*)$')
 if node ~= ARGV[2] then return redis.error_reply('FENCED') end
@@ -154,63 +154,100 @@ redis.call('HSET', p .. 'shards', ARGV[1], mark)
 changed()
 return mark`,
 
-  /**
-   * shard, mark, file, name, then for each claim whose record may be in it: key, claimed value, permanent
-   * value → 1.
-   */
+  /** shard, mark, file, name → 1. */
   drop: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
-for i = 5, #ARGV, 3 do
-  local value = redis.call('GET', ARGV[i])
-  if value == ARGV[i + 1] or value == ARGV[i + 2] then redis.call('DEL', ARGV[i]) end
-end
 redis.call('SREM', p .. 'files:' .. ARGV[1], ARGV[4])
 redis.call('UNLINK', ARGV[3])
 return 1`,
 
   /**
-   * shard, mark, ttl ms, end of the filters that the keys are not in, then for each key: key, the part of
-   * the value after its state, and the epoch ms up to which a receipt is out of the window → for each: '' when
-   * it is claimed now, 'busy', or the value of its holder. 'unsealed': keys left Redis that only later filters
-   * have, and nothing is claimed. A claim of a shard counts during the shard's epoch only: a record not written
-   * by then is never written.
+   * ttl ms, end of the filters that the keys are not in, then for each key: key, its value → for each key that was taken:
+   * its place from 0, the value it has. 'unsealed': keys left Redis that only later filters have, and nothing is
+   * claimed.
    */
   claim: `
-if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
-if sealed() > tonumber(ARGV[4]) then return 'unsealed' end
-local epoch = string.match(ARGV[2], '^(%d+):')
+if sealed() > tonumber(ARGV[2]) then return 'unsealed' end
 local out = {}
-for i = 5, #ARGV, 3 do
-  local value = redis.call('GET', ARGV[i])
-  local free = not value
-  if value then
-    local shard, since = string.match(value, '^p(%d+):(%d+)|')
-    if shard then
-      local now = string.match(redis.call('HGET', p .. 'shards', shard) or '0:', '^(%d+):')
-      if since ~= now then free = true else out[#out + 1] = 'busy' end
-    else
-      local received = tonumber(string.match(value, '^d|[^|]*|[^|]*|(%d+)|'))
-      if received and received <= tonumber(ARGV[i + 2]) then free = true else out[#out + 1] = value end
-    end
-  end
-  if free then
-    redis.call('SET', ARGV[i], 'p' .. ARGV[1] .. ':' .. epoch .. '|' .. ARGV[i + 1], 'PX', ARGV[3])
-    out[#out + 1] = ''
+for i = 3, #ARGV, 2 do
+  if not redis.call('SET', ARGV[i], ARGV[i + 1], 'NX', 'PX', ARGV[1]) then
+    out[#out + 1] = tostring((i - 3) / 2)
+    out[#out + 1] = redis.call('GET', ARGV[i])
   end
 end
 return out`,
 
   /**
-   * end of a span, then for each key: key, id of its event → number of keys deleted: those that these events hold for
-   * good. Claims count from now on only with filters that reach this end.
+   * For each key: key, value it had, and of the claim its shard, epoch, call ('none': it has no number), and 'settled' where
+   * its owner knows that → for each: 'kept' when the event is in the journal, 'free' when it will never be, 'busy' when that
+   * shows later.
+   */
+  fates: `
+local out = {}
+for i = 1, #ARGV, 6 do
+  local shard, epoch, call = ARGV[i + 2], tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]) or math.huge
+  local now, floor = string.match(redis.call('GET', p .. 'floor:' .. shard) or '0:0', '^(%d+):(%d+)')
+  local isOver = tonumber(now) > epoch
+  local settled = 0
+  if isOver then settled = tonumber(redis.call('GET', p .. 'end:' .. shard .. ':' .. ARGV[i + 3]) or '0') end
+  if tonumber(now) == epoch then settled = tonumber(floor) end
+  if ARGV[i + 5] == 'settled' then settled = math.huge end
+  if redis.call('GET', ARGV[i]) ~= ARGV[i + 1] then out[#out + 1] = 'busy'
+  elseif redis.call('SISMEMBER', p .. 'void:' .. shard, ARGV[i + 3] .. ':' .. ARGV[i + 4]) == 1 then
+    out[#out + 1] = 'free'
+  elseif call < settled then out[#out + 1] = 'kept'
+  elseif isOver then out[#out + 1] = 'free'
+  else out[#out + 1] = 'busy' end
+end
+return out`,
+
+  /** ttl ms, then for each key: key, value it had, its new value → for each: 1 when it has the new value now, else 0. */
+  swap: `
+local out = {}
+for i = 2, #ARGV, 3 do
+  local same = redis.call('GET', ARGV[i]) == ARGV[i + 1]
+  if same then redis.call('SET', ARGV[i], ARGV[i + 2], 'PX', ARGV[1]) end
+  out[#out + 1] = same and 1 or 0
+end
+return out`,
+
+  /** shard, epoch:call, ttl ms → 1. What this call claimed is free. */
+  void: `
+redis.call('SADD', p .. 'void:' .. ARGV[1], ARGV[2])
+redis.call('PEXPIRE', p .. 'void:' .. ARGV[1], ARGV[3])
+return 1`,
+
+  /** For each key: key, id of its recorded event → 1. A claim for this event holds for good. */
+  mark: `
+for i = 1, #ARGV, 2 do
+  local value = redis.call('GET', ARGV[i])
+  local id = value and string.match(value, '^p[^|]*|([^|]*)|')
+  if id == ARGV[i + 1] then
+    redis.call('SET', ARGV[i], 'd' .. string.match(value, '|.*$'), 'KEEPTTL')
+  end
+end
+return 1`,
+
+  /**
+   * shard, mark, epoch that is over or '', the call of its floor, ttl ms, floor of the present epoch → 1. The records behind
+   * the floor of the former epoch are marked: it is decided.
+   */
+  settled: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+if ARGV[3] ~= '' then redis.call('SET', p .. 'end:' .. ARGV[1] .. ':' .. ARGV[3], ARGV[4], 'PX', ARGV[5]) end
+redis.call('SET', p .. 'floor:' .. ARGV[1], ARGV[6])
+return 1`,
+
+  /**
+   * end of a span, then for each key: key, id of its event → number of keys deleted: those that these events hold, which are
+   * in ClickHouse. Claims count from now on only with filters that reach this end.
    */
   forget: `
 if sealed() < tonumber(ARGV[1]) then redis.call('SET', p .. 'sealed', ARGV[1]) end
 local gone = 0
 for i = 2, #ARGV, 2 do
   local value = redis.call('GET', ARGV[i])
-  local held = 'd|' .. ARGV[i + 1] .. '|'
-  if value and string.sub(value, 1, #held) == held then gone = gone + redis.call('DEL', ARGV[i]) end
+  if value and string.match(value, '^[^|]*|([^|]*)|') == ARGV[i + 1] then gone = gone + redis.call('DEL', ARGV[i]) end
 end
 return gone`,
 

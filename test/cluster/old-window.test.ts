@@ -100,8 +100,10 @@ t.test(
       {
         claim: async (events, untilMs) =>
           untilMs < sealedMs ? 'unsealed' : events.map(() => 'busy' as const),
+        begin: async () => {},
         write: () => {},
         free: () => {},
+        needed: 0,
       },
       keys,
       async () => null,

@@ -1,12 +1,16 @@
 // Guarantees of nodes in Redis: an owner that was replaced writes nothing, late writes are refused, and an
-// idempotency key is used up if and only if its event is in a journal.
+// idempotency key is used up if and only if its event is in a journal (src/redis/README.md).
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { encodeId } from '../../src/core/values/id.js'
 import { openFileJournal } from '../../src/journal/file-journal.js'
+import { RecordFlag } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
 import { shardDirectory } from '../../src/journal/segment.js'
-import { isFenced, ShardClaims } from '../../src/redis/claims.js'
+import { type ClaimedEvent, type Held, isFenced, ShardClaims } from '../../src/redis/claims.js'
 import { OwnedDisk, RedisDisk, redisRoot } from '../../src/redis/disk.js'
 import { RedisClient } from '../../src/redis/redis.js'
+import { tailOf } from '../../src/redis/tail.js'
 import { skipped, TestRedis } from './nodes.js'
 
 const directory = shardDirectory(redisRoot, 7)
@@ -19,6 +23,49 @@ const event = (key: string, eventId: string, receivedAtMs = 1_000_000_000_000) =
   receivedAtMs,
   print: 7,
 })
+
+/** A record with the claim of an event. */
+const keyed = ({ env, key, eventId }: ClaimedEvent) => ({
+  flags: RecordFlag.event,
+  month: 0,
+  row: '',
+  fact: JSON.stringify({ k: 'e', id: '', env, at: 1, fx: [], ik: [key, eventId, 1], text: key }),
+})
+
+/** A shard as its owner has it: its journal, its claims, and what was held. */
+async function open(redis: RedisClient, mark: string, shard = 7, segmentBytes = 1 << 20) {
+  const directory = shardDirectory(redisRoot, shard)
+  const disk = new OwnedDisk(redis, shard, mark)
+  const { journal } = await openFileJournal({ directory, disk, padBytes: 0, segmentBytes })
+  const claims = new ShardClaims(redis, shard, disk, tailOf(disk, directory))
+  await claims.begin(journal.committed)
+  const claim = async (one: ClaimedEvent) => {
+    const answer = await claims.claim([one], 0)
+    return answer === 'unsealed' ? answer : answer[0]!
+  }
+  const hold = async (one: ClaimedEvent): Promise<Held> => {
+    const answer = await claim(one)
+    if (typeof answer === 'string' || !('held' in answer)) throw new Error(`${one.key} is not held`)
+    return answer.held
+  }
+  const keep = async (one: ClaimedEvent) => {
+    claims.write(await hold(one), journal.committed + 1)
+    await journal.append([keyed(one)])
+  }
+  return { disk, journal, claims, claim, hold, keep }
+}
+
+/** What a shard hears of a key in the end: `busy` is asked again. */
+async function heard(shard: { claim(one: ClaimedEvent): Promise<unknown> }, one: ClaimedEvent) {
+  for (;;) {
+    const answer = await shard.claim(one)
+    if (answer !== 'busy') return answer
+    await sleep(20)
+  }
+}
+
+const evt = (n: number): string => encodeId('evt_', 1, n)
+const first = (eventId: string) => ({ first: { eventId, capturedAtMs: 1, print: 7 } })
 
 let prefixes = 0
 async function start(t: Test, server: TestRedis) {
@@ -85,7 +132,7 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     const length = await redis.length(key)
     await disk.cut(key, length)
     t.not(disk.mark, before)
-    const late = redis.run('write', 7, before, key, length, Buffer.from('late'))
+    const late = redis.run('write', 7, before, key, length, Buffer.from('late'), '')
     t.ok(isFenced(await late.catch(error => error)))
     t.equal(await redis.length(key), length)
   })
@@ -93,56 +140,153 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
   await t.test('a key is free when the write of its record failed and the record is cut', async t => {
     const { redis, join, take } = await start(t, server)
     await Promise.all([join('a'), join('b')])
+    const mark = await take('a')
+    const other = await open(redis, await take('b', 8), 8)
+    await (await open(redis, mark)).journal.close()
     // There is no replica: the write is done, and reported as failed.
     const unsure = await RedisClient.open({ ...redis.address, replicas: 1 })
     t.teardown(() => unsure.close())
-    const disk = new OwnedDisk(unsure, 7, await take('a'))
-    const claims = new ShardClaims(unsure, 7, disk)
-    const others = new ShardClaims(redis, 8, new OwnedDisk(redis, 8, await take('b', 8)))
-    const certain = new OwnedDisk(redis, 7, disk.mark)
-    await (await openFileJournal({ directory, disk: certain, padBytes: 0 })).journal.close()
+    const disk = new OwnedDisk(unsure, 7, mark)
     const { journal } = await openFileJournal({ directory, disk, padBytes: 0 })
-    const [held] = await claims.claim([event('k', 'evt_1')], 0)
+    const claims = new ShardClaims(unsure, 7, disk, tailOf(disk, directory))
+    disk.calls.begin('1', 1, 0)
+    const [held] = await claims.claim([event('k', evt(1))], 0)
     if (typeof held !== 'object' || !('held' in held)) return t.fail('it is claimed')
-    claims.write([held.held], 1)
-    await t.rejects(journal.append([record('one')]), { cause: { message: '0 of 1 replicas have the write' } })
-    t.match(await others.claim([event('k', 'evt_2')], 0), [{ first: { eventId: 'evt_1' } }], 'it was spent')
+    claims.write(held.held, 1)
+    await t.rejects(journal.append([keyed(event('k', evt(1)))]), {
+      cause: { message: '0 of 1 replicas have the write' },
+    })
+    t.equal(await other.claim(event('k', evt(2))), 'busy', 'it may be there, and is not for certain')
     await journal.reopen()
     t.same(await read(redis, 0), [])
-    t.match(await others.claim([event('k', 'evt_3')], 0), [{ held: {} }], 'a repeat is the first event again')
+    claims.close()
+    await (await open(redis, await redis.run('reopen', 7, 'a'))).claims.close()
+    t.match(await other.claim(event('k', evt(3))), { held: {} }, 'a repeat is the first event again')
+    other.claims.close()
   })
 
-  await t.test('a key is used up with its record, and free when the epoch ended before', async t => {
+  await t.test('a key is used up with its record, and nobody writes "done"', async t => {
     const { redis, join, take } = await start(t, server)
     await Promise.all([join('a'), join('b')])
-    const disk = new OwnedDisk(redis, 7, await take('a'))
-    const other = new OwnedDisk(redis, 8, await take('b', 8))
-    const claims = new ShardClaims(redis, 7, disk)
-    const others = new ShardClaims(redis, 8, other)
-    const { journal } = await openFileJournal({ directory, disk, padBytes: 0 })
-    const [held] = await claims.claim([event('k', 'evt_1')], 0)
-    if (typeof held !== 'object' || !('held' in held)) return t.fail('it is claimed')
-    t.same(
-      await others.claim([event('k', 'evt_2')], 0),
-      ['busy'],
-      'while it is on its way nobody else has it',
-    )
-    claims.write([held.held], 1)
-    await journal.append([record('one')])
-    const first = { first: { eventId: 'evt_1', capturedAtMs: 1, print: 7 } }
-    t.same(await others.claim([event('k', 'evt_2')], 0), [first], 'it is spent')
-    const dayLater = event('k', 'evt_3', 1_000_000_000_000 + 24 * 3_600_000)
-    t.match(await others.claim([dayLater], 0), [{ held: {} }], 'for a day (EV-26)')
+    const one = await open(redis, await take('a'))
+    const other = await open(redis, await take('b', 8), 8)
+    const held = await one.hold(event('k', evt(1)))
+    t.equal(await other.claim(event('k', evt(2))), 'busy', 'while it is on its way nobody else has it')
+    t.equal(await one.claim(event('k', evt(2))), 'busy')
+    one.claims.write(held, 1)
+    await one.journal.append([keyed(event('k', evt(1)))])
+    t.equal(await redis.get(held.key), held.value, 'the write touches no key')
+    t.same(await one.claim(event('k', evt(2))), first(evt(1)), 'its shard knows at once')
+    t.same(await heard(other, event('k', evt(2))), first(evt(1)), 'others when the floor is beyond it')
+    const dayLater = event('k', evt(3), 1_000_000_000_000 + 24 * 3_600_000)
+    t.match(await other.claim(dayLater), { held: {} }, 'for a day (EV-26)')
 
-    const [lost] = await claims.claim([event('l', 'evt_4')], 0)
-    if (typeof lost !== 'object' || !('held' in lost)) return t.fail('it is claimed')
+    const refused = await one.hold(event('r', evt(4)))
+    one.claims.free([refused])
+    t.match(await heard(other, event('r', evt(5))), { held: {} }, 'EV-28 a key that was given back is free')
+    for (const { claims } of [one, other]) claims.close()
+  })
+
+  await t.test(
+    'an epoch that is over: a claim holds if its record is behind the floor, else it is free',
+    async t => {
+      const { redis, join, take } = await start(t, server)
+      await Promise.all([join('a'), join('b')])
+      const one = await open(redis, await take('a'))
+      const other = await open(redis, await take('b', 8), 8)
+      await one.keep(event('before', evt(1)))
+      const lost = await one.hold(event('lost', evt(2)))
+      await one.keep(event('kept', evt(3)))
+      // killed: its floor stays where it is
+      one.claims.close()
+      await redis.run('leave', 'a', '1')
+      const mark = await take('b')
+      t.equal(await other.claim(event('kept', evt(4))), 'busy', 'until the next owner has read the journal')
+      t.equal(await other.claim(event('lost', evt(4))), 'busy')
+      const next = await open(redis, mark)
+      t.same(await other.claim(event('kept', evt(4))), first(evt(3)))
+      t.same(await next.claim(event('before', evt(4))), first(evt(1)))
+      t.match(await other.claim(event('lost', evt(5))), { held: {} })
+      one.disk.add(lost, 4)
+      t.ok(isFenced(await one.journal.append([keyed(event('lost', evt(2)))]).catch(error => error)))
+      for (const { claims } of [next, other]) claims.close()
+    },
+  )
+
+  await t.test('a claim of an epoch that is over is not written by the next one', async t => {
+    const { redis, join, take } = await start(t, server)
+    await join('a')
+    const { disk, journal, claims, hold } = await open(redis, await take('a'))
+    const held = await hold(event('k', evt(1)))
     await disk.cut(redis.key(`file:7:${(await disk.list(directory))[0]}`), 0)
-    const [taken] = await others.claim([event('l', 'evt_5')], 0)
-    t.match(taken, { held: {} }, 'a claim of an epoch that ended is free')
-    disk.add([{ sequence: 1, ...lost.held }])
-    const { journal: again } = await openFileJournal({ directory, disk, padBytes: 0 })
-    disk.add([{ sequence: 1, ...lost.held }])
-    const stolen = await again.append([record('two')]).catch(error => error)
-    t.ok(isFenced(stolen), 'and a record of it is not written any more')
+    await claims.begin(0)
+    claims.write(held, 1)
+    t.ok(isFenced(await journal.append([keyed(event('k', evt(1)))]).catch(error => error)))
+    claims.close()
+  })
+
+  await t.test('a record is not written when another Redis lacks its claim', async t => {
+    const { redis, join, take } = await start(t, server)
+    await join('a')
+    const { journal, claims, hold } = await open(redis, await take('a'))
+    const held = await hold(event('k', evt(1)))
+    // what a fail-over does: the claim is gone, and the connection is another one
+    await redis.run('free', held.key, held.value)
+    claims.write({ ...held, call: { ...held.call, connection: -1 } }, 1)
+    t.ok(isFenced(await journal.append([keyed(event('k', evt(1)))]).catch(error => error)))
+    await journal.reopen()
+    await claims.begin(0)
+    const again = await hold(event('k', evt(2)))
+    claims.write({ ...again, call: { ...again.call, connection: -1 } }, 1)
+    await journal.append([keyed(event('k', evt(2)))])
+    t.equal(journal.committed, 1, 'one that stands is written')
+    claims.close()
+  })
+
+  await t.test('a claim that comes after its call was given up is free', async t => {
+    const { redis, join, take } = await start(t, server)
+    await Promise.all([join('a'), join('b')])
+    const one = await open(redis, await take('a'))
+    const other = await open(redis, await take('b', 8), 8)
+    const lost = await one.hold(event('k', evt(1)))
+    await redis.run('free', lost.key, lost.value)
+    await redis.run('void', 7, `${lost.call.epoch}:${lost.call.n}`, 60_000)
+    one.disk.calls.void(lost.call)
+    await redis.run('claim', 60_000, 0, lost.key, lost.value)
+    await one.keep(event('other', evt(2)))
+    await sleep(300)
+    t.match(await other.claim(event('k', evt(3))), { held: {} }, 'though the floor is beyond it')
+    for (const { claims } of [one, other]) claims.close()
+  })
+
+  await t.test('a build that did not number its claims: they are free once its epoch is over', async t => {
+    const { redis, join, take } = await start(t, server)
+    await Promise.all([join('a'), join('b')])
+    const mark = await take('a')
+    const other = await open(redis, await take('b', 8), 8)
+    const payload = `${evt(1)}|1|1000000000000|7`
+    const { key } = await other.hold(event('k', evt(9)))
+    await redis.run('swap', 60_000, key, (await redis.get(key))!, `p7:1|${payload}`)
+    t.equal(await other.claim(event('k', evt(2))), 'busy')
+    await (await open(redis, mark)).claims.close()
+    t.equal(await other.claim(event('k', evt(2))), 'busy')
+    await (await open(redis, await redis.run('reopen', 7, 'a'))).claims.close()
+    t.match(await other.claim(event('k', evt(3))), { held: {} })
+    other.claims.close()
+  })
+
+  await t.test('records behind the floor stay in the journal', async t => {
+    const { redis, join, take } = await start(t, server)
+    await join('a')
+    const { claims, hold, keep, disk } = await open(redis, await take('a'))
+    await keep(event('one', evt(1)))
+    const held = await hold(event('two', evt(2)))
+    for (let i = 3; i < 9; i++) await keep(event(`k ${i}`, evt(i)))
+    await sleep(300)
+    t.equal(claims.needed, 1, 'as long as a claim before them is open')
+    claims.free([held])
+    while (disk.calls.needed === 1) await sleep(20)
+    t.equal(claims.needed, 7)
+    claims.close()
   })
 })

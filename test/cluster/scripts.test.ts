@@ -65,10 +65,14 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
   const file = `${p}file:${shard}:f${random.below(2)}`
   const key = () => `${p}i:k${random.below(4)}`
   const payload = () => `evt_${random.below(3)}|1|${random.pick([5, 50])}|7`
-  const claim = () => {
-    const what = payload()
-    const epoch = mark.slice(0, mark.indexOf(':'))
-    return [key(), `p${shard}:${epoch}|${what}`, `d|${what}`]
+  const epoch = mark.slice(0, mark.indexOf(':'))
+  const place = () => `${shard}:${random.pick([epoch, '1'])}:${1 + random.below(3)}`
+  const value = () => (random.chance(0.9) ? `p${place()}|${payload()}` : `p${shard}:${epoch}|${payload()}`)
+  const floor = () => `${random.pick([epoch, '2'])}:${1 + random.below(4)}:${random.below(5)}`
+  const asked = () => {
+    const [of, since, n = 'none'] = value().slice(1).split('|')[0]!.split(':') as [string, string, string?]
+    const had = `p${of}:${since}${n === 'none' ? '' : `:${n}`}|evt_0|1|5|7`
+    return [key(), had, of, since, n, random.pick(['', '', 'settled'])]
   }
   const seals = () => random.pick([0, 5, 9, 10])
   const bytes = Buffer.from('ab\0ÿcd'.slice(0, 1 + random.below(6)), 'latin1')
@@ -81,15 +85,22 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
     () => ['take', node, shard],
     () => ['give', shard, mark, random.pick(['', node])],
     () => ['begin', shard, mark, file, file.slice(-2)],
-    () => ['write', shard, mark, file, random.below(4), bytes],
-    () => ['write', shard, mark, file, 0, bytes, ...claim()],
-    () => ['cut', shard, mark, file, random.below(4), ...claim()],
+    () => ['write', shard, mark, file, random.below(4), bytes, ''],
+    () => ['write', shard, mark, file, 0, bytes, floor()],
+    () => ['floor', shard, mark, floor()],
+    () => ['cut', shard, mark, file, random.below(4)],
     () => ['reopen', shard, random.pick([node, mark.slice(mark.indexOf(':') + 1)])],
-    () => ['drop', shard, mark, file, file.slice(-2), ...claim()],
-    () => ['claim', shard, mark, longMs, seals(), key(), payload(), 10, key(), payload(), 60],
-    () => ['claim', shard, mark, longMs, seals(), key(), payload(), 10],
+    () => ['drop', shard, mark, file, file.slice(-2)],
+    () => ['claim', longMs, seals(), key(), value(), key(), value()],
+    () => ['claim', longMs, 10, key(), `p${place()}|evt_0|1|5|7`],
+    () => ['fates', ...asked(), ...asked()],
+    () => ['fates', ...asked(), ...asked(), ...asked(), ...asked()],
+    () => ['swap', longMs, key(), `p${place()}|evt_0|1|5|7`, value(), key(), value(), value()],
+    () => ['void', shard, `${epoch}:${1 + random.below(3)}`, longMs],
+    () => ['mark', key(), `evt_${random.below(3)}`, key(), `evt_${random.below(3)}`],
+    () => ['settled', shard, mark, random.pick(['', epoch, '1']), 1 + random.below(3), longMs, floor()],
     () => ['forget', seals(), key(), `evt_${random.below(3)}`, key(), `evt_${random.below(3)}`],
-    () => ['free', ...claim().slice(0, 2)],
+    () => ['free', key(), `p${place()}|evt_0|1|5|7`],
     () => ['pairs', random.pick(['x', 'y']), longMs, `${p}p:${random.below(3)}`, `${p}p:${random.below(3)}`],
     () => ['touch'],
   ])()

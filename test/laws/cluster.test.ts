@@ -36,6 +36,11 @@ const faults: readonly (readonly [Exclude<Fault, null>, RegExp])[] = [
   ['a lease kept too long', /promise 9/],
   ['a claim taken over without asking', /is counted|EV-27/],
   ['a claim with filters out of date', /is counted|EV-27/],
+  ['records behind the floor are not marked', /is counted|EV-27/],
+  ['a floor beyond a claim under way', /is counted 0 times/],
+  ['a call without an answer counts as settled', /is counted 0 times/],
+  ['a repeat does not look again', /is counted 0 times/],
+  ['claims of another connection are not looked for', /is counted|EV-27/],
 ]
 const noticedWithin = 400
 

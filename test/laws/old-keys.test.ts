@@ -5,11 +5,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { nextSpan } from '../../src/cluster/old-window.js'
 import { type Claimed, type ClaimedEvent, claimKey, ShardClaims } from '../../src/redis/claims.js'
-import type { OwnedDisk } from '../../src/redis/disk.js'
+import { OwnedDisk } from '../../src/redis/disk.js'
 import { FirstEvents } from '../../src/redis/first-events.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
 import { keysOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
 import type { RedisClient } from '../../src/redis/redis.js'
+import type { ScriptName } from '../../src/redis/scripts.js'
 import { buildSpan, forgetSpan } from '../../src/redis/sealing.js'
 import { seed as firstSeed, Random, times } from '../random.js'
 import { pagesOf, type StoredEvent } from './cluster/old-keys.js'
@@ -22,7 +23,6 @@ const nodes = 3
 const steps = 400
 const names = 40
 const prefix = '{law}:'
-const mark = '1:node'
 
 /** A fault on purpose: each dependency of the law is broken once. */
 interface Fault extends Left {
@@ -40,8 +40,9 @@ interface Fault extends Left {
 
 /** One node: its filters, and one shard that claims. */
 interface Node {
-  keys: OldKeys
-  claims: OldClaims
+  readonly keys: OldKeys
+  readonly claims: OldClaims
+  readonly disk: OwnedDisk
 }
 
 class History {
@@ -63,6 +64,7 @@ class History {
   private sealed: (SealedSpan & { readonly atMs: number; forgotten: boolean })[] = []
   private isAway = false
   private events = 0
+  private shards = 0
   private readonly underWay = new Map<string, number>()
   private readonly nodes: Node[]
   /** Open while a claim waits between its filters and Redis. */
@@ -73,7 +75,6 @@ class History {
     private readonly fault: Fault,
   ) {
     this.random = new Random(seed)
-    this.values.hash(`${prefix}shards`).set('1', mark)
     this.nodes = Array.from({ length: nodes }, () => this.start())
   }
 
@@ -128,11 +129,15 @@ class History {
   }
 
   private redis(): RedisClient {
-    const run = async (name: 'claim', ...given: readonly Argument[]) => {
+    const run = async (name: ScriptName, ...given: readonly Argument[]) => {
       if (name === 'claim') await new Promise<void>(resolve => this.between.push(resolve))
       return runScript(this.values, this.nowMs, prefix, name, given, this.fault)
     }
-    return { run, key: (name: string) => prefix + name, address: { replicas: 0 } } as unknown as RedisClient
+    const writeOn = (_: number, ...given: Parameters<typeof run>) => run(...given)
+    const get = async (key: string) => this.values.text(key, this.nowMs)
+    const key = (name: string) => prefix + name
+    const address = { replicas: 0 }
+    return { run, write: run, writeOn, get, key, address, connection: 0 } as unknown as RedisClient
   }
 
   /** A node begins with the newest filters. */
@@ -154,8 +159,13 @@ class History {
       })
       return found && (fault.ageless === true ? { ...found, receivedAtMs: this.nowMs } : found)
     }
-    const inRedis = new ShardClaims(this.redis(), 1, { mark } as OwnedDisk)
-    return { keys, claims: new OldClaims(inRedis, keys, find, () => keys.replace(this.newest())) }
+    const shard = ++this.shards
+    this.values.hash(`${prefix}shards`).set(String(shard), '1:node')
+    const redis = this.redis()
+    const disk = new OwnedDisk(redis, shard, '1:node')
+    const inRedis = new ShardClaims(redis, shard, disk, async function* () {})
+    disk.calls.begin('1', 1, 0)
+    return { keys, disk, claims: new OldClaims(inRedis, keys, find, () => keys.replace(this.newest())) }
   }
 
   private newest() {
@@ -164,7 +174,7 @@ class History {
 
   private async claim(key = `key ${this.random.below(names)}`): Promise<void> {
     const env = this.random.pick(['env a', 'env b'])
-    const { claims } = this.random.pick(this.nodes)
+    const { claims, disk } = this.random.pick(this.nodes)
     const receivedAtMs = this.clockMs + (env === 'env a' ? 0 : this.aheadMs)
     const eventId = `evt_${String(++this.events).padStart(11, '0')}`
     const event: ClaimedEvent = { env, key, eventId, capturedAtMs: 1, receivedAtMs, print: 7 }
@@ -182,11 +192,12 @@ class History {
       this.between = []
       for (const resolve of open) resolve()
     }
-    this.judge(fate, event, name)
+    await this.judge(fate, event, name, disk)
+    await disk.tell()
     this.underWay.set(name, this.underWay.get(name)! - 1)
   }
 
-  private judge(fate: Claimed, event: ClaimedEvent, name: string): void {
+  private async judge(fate: Claimed, event: ClaimedEvent, name: string, disk: OwnedDisk): Promise<void> {
     const expected = this.model.get(name)
     if (fate === 'unsure') {
       this.unsure++
@@ -194,7 +205,9 @@ class History {
       return
     }
     if (fate === 'busy') {
-      if (this.underWay.get(name) === 1) this.wrong.push(`${name} is busy, and no claim is under way`)
+      // an open claim of any key holds the floor of its shard
+      const others = [...this.underWay.values()].reduce((sum, count) => sum + count, -1)
+      if (others === 0) this.wrong.push(`${name} is busy, and no claim is under way`)
       return
     }
     const isFree = expected === undefined || expected.receivedAtMs <= event.receivedAtMs - dayMs
@@ -207,8 +220,8 @@ class History {
     const { held } = fate
     if (!isFree) this.wrong.push(`EV-25 ${name} is counted twice`)
     // the record is written
-    const given = [1, mark, `${prefix}file`, 0, Buffer.from('x'), held.key, held.claimed, held.done]
-    runScript(this.values, this.nowMs, prefix, 'write', given, this.fault)
+    disk.add(held, 1)
+    await disk.write(`${prefix}file`, Buffer.from('x'), 0)
     const stored = {
       env: event.env,
       key: event.key,

@@ -14,6 +14,8 @@ import { acceptedEvent } from '../accepted-event.js'
 const env = 'env_23456789ABC'
 const companyId = encodeId('comp_', 1, 7)
 
+const call = { epoch: '1', n: 1, behind: 0, connection: 0, left: 1 }
+
 let ids = 0
 function item(key: string | null): IngestItem {
   const event = acceptedEvent({ id: encodeId('evt_', 1, ++ids), idempotencyKey: key, companyId })
@@ -31,9 +33,7 @@ function claiming(busy: readonly string[]) {
   const freed: string[] = []
   const claims: Pick<EventClaims, 'claim' | 'free'> = {
     claim: async events =>
-      events.map(
-        ({ key }): Claimed => (busy.includes(key) ? 'busy' : { held: { key, claimed: '', done: '' } }),
-      ),
+      events.map(({ key }): Claimed => (busy.includes(key) ? 'busy' : { held: { key, value: '', call } })),
     free: (held: readonly Held[]) => void freed.push(...held.map(({ key }) => key)),
   }
   return { claims: claims as EventClaims, freed }

@@ -13,6 +13,7 @@ import type { HostMessage, HostReply, HostTask } from '../../src/redis/hosting.j
 import { OldClaims } from '../../src/redis/old-claims.js'
 import { OldKeys, type SealedSpans } from '../../src/redis/old-keys.js'
 import { RedisClient } from '../../src/redis/redis.js'
+import { tailOf } from '../../src/redis/tail.js'
 import { type ClickHouse, openClickHouse } from '../../src/storage/clickhouse.js'
 import { openPostgres } from '../../src/storage/postgres.js'
 import type { Port } from '../../src/wire/port.js'
@@ -119,7 +120,7 @@ class Host {
       // this thread may not be the shard's first, and the mark has risen since
       const { mark } = task.options.redis!
       const disk = await OwnedDisk.reopen(redis, index, mark.slice(mark.indexOf(':') + 1))
-      const claims = new ShardClaims(redis, index, disk)
+      const claims = new ShardClaims(redis, index, disk, tailOf(disk, task.options.journalDir))
       const behind = (): void => this.say([-1, 'behind', null])
       const shared = new OldClaims(claims, this.oldKeys, this.firstEvents.find, behind)
       const storage = { disk, snapshots: this.snapshots, shared, checks: this.checks }

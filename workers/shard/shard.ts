@@ -171,6 +171,7 @@ class Shard {
         if (options.tellsGroups) port.postMessage(groupWritten(journal.committed, records, seconds))
       },
     })
+    await storage.shared?.begin(journal.committed)
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
     const posts = new Mailbox(cells => shard.post(cells))
@@ -207,7 +208,6 @@ class Shard {
 
   private async claim(keyed: readonly Keyed[], shared: EventClaims): Promise<void> {
     for await (const claimed of this.keys.claim(keyed, shared)) {
-      if (claimed instanceof Error) return this.fate.fail(claimed)
       this.turn(take => {
         for (const [{ n }, left] of claimed)
           if (left instanceof Error) this.reads.failed(n, 'overloaded', left.message)
@@ -566,6 +566,7 @@ class Shard {
     for (let delayMs = 50; ; delayMs = Math.min(5_000, delayMs * 2)) {
       try {
         await this.journal.reopen()
+        await this.storage.shared?.begin(this.journal.committed)
         break
       } catch (error) {
         if (isFenced(error)) return this.fate.fail(error)
@@ -626,7 +627,9 @@ class Shard {
   }
 
   private async trim(): Promise<void> {
-    if (this.still === 'nothing') await this.journal.trim(this.positions.trimmable(this.task.options.index))
+    if (this.still !== 'nothing') return
+    const needed = this.storage.shared?.needed ?? Number.POSITIVE_INFINITY
+    await this.journal.trim(Math.min(this.positions.trimmable(this.task.options.index), needed))
   }
 
   /** Actors forgotten after a failed append are brought back first: their last facts are in the journal alone. */

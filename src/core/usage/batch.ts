@@ -147,11 +147,25 @@ export interface UsesRequest {
   readonly held?: readonly (HeldKey | null | undefined)[]
 }
 
-/** A key that is claimed in the store that nodes share: its place there, and its values before and after the record. */
+/** A key that is claimed in the store that nodes share: its place there, its value, and the call that claimed it. */
 export interface HeldKey {
   readonly key: string
-  readonly claimed: string
-  readonly done: string
+  readonly value: string
+  readonly call: ClaimCall
+}
+
+/** One call that claimed keys (src/redis/calls.ts). */
+export interface ClaimCall {
+  /** Epoch of its shard. */
+  readonly epoch: string
+  /** Its number in the epoch, from 1. */
+  readonly n: number
+  /** Records of its events come after this sequence. */
+  readonly behind: number
+  /** Number of the connection on which it was sent. */
+  readonly connection: number
+  /** Its keys that have neither a record nor were given back. */
+  left: number
 }
 
 /**

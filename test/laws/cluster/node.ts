@@ -241,7 +241,10 @@ export class OwnedShard {
     const disk = await OwnedDisk.reopen(redis, index, node)
     const directory = shardDirectory(redisRoot, index)
     const { journal } = await openFileJournal({ directory, disk, segmentBytes, padBytes: 0 })
-    const inRedis = new ShardClaims(redis, index, disk)
+    const inRedis = new ShardClaims(redis, index, disk, async function* (from, upTo) {
+      yield (await recordsOf(redis, index, upTo, from)).map(record => ({ env: 'env', ...record }))
+    })
+    await inRedis.begin(journal.committed)
     const shard = new OwnedShard(index, journal, inRedis, died, stores, claims(inRedis))
     const records = await recordsOf(redis, index, journal.committed)
     for (const { eventId, key } of records) shard.counted.set(eventId, key)
@@ -287,11 +290,11 @@ export class OwnedShard {
     const [fate] = await this.claims.claim([claim]).catch(error => this.failed(error))
     if (typeof fate === 'string') throw new Unavailable()
     if ('first' in fate!) return fate.first.eventId
-    if (this.broken) {
+    if (this.broken || this.stores.refuses()) {
       this.claims.free([fate!.held])
       throw new Unavailable()
     }
-    this.claims.write([fate!.held], this.next++)
+    this.claims.write(fate!.held, this.next++)
     const recorded: Recorded = { key, eventId, shard: this.index, receivedAtMs: claim.receivedAtMs }
     const record = { flags: 0, month: 0, row: '', fact: JSON.stringify(recorded) }
     try {
@@ -323,6 +326,7 @@ export class OwnedShard {
     for (;;)
       try {
         await this.journal.reopen()
+        await this.inRedis.begin(this.journal.committed)
         break
       } catch (error) {
         if (isFenced(error)) return this.die()
@@ -341,16 +345,17 @@ const storedOf = ({ key, eventId, receivedAtMs }: Recorded): StoredEvent => ({
   receivedAtMs,
 })
 
-/** Every record of a journal up to a sequence. */
+/** Records of a journal behind a sequence, up to another. */
 export async function recordsOf(
   redis: RedisClient,
   shard: number,
   upTo: number,
+  from = 0,
 ): Promise<readonly Recorded[]> {
   const directory = shardDirectory(redisRoot, shard)
   const reader = new FileJournalReader({ directory, disk: new RedisDisk(redis) })
   const found: Recorded[] = []
-  for await (const records of reader.read(0, upTo))
+  for await (const records of reader.read(from, upTo))
     for (const { fact } of records) found.push(JSON.parse(fact.toString()) as Recorded)
   await reader.close()
   return found

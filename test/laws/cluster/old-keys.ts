@@ -64,6 +64,11 @@ export class SimulatedStores {
 
   constructor(private readonly world: World) {}
 
+  /** Whether an event is refused after its key was claimed (EV-28). */
+  refuses(): boolean {
+    return this.world.random.chance(0.1)
+  }
+
   /** Events that are committed reach ClickHouse at some time. */
   project(events: readonly StoredEvent[]): void {
     const { world } = this

@@ -127,6 +127,8 @@ export class SimulatedRedis {
 class Connection {
   readonly address = { url: 'simulated', prefix, replicas: 0 }
   readonly reconnectedMs = Number.NEGATIVE_INFINITY
+  /** Connections that broke. */
+  connection = 0
   private onTheirWay = new Set<Sent>()
   private arrivesMs = 0
   private toldMs = 0
@@ -154,6 +156,15 @@ class Connection {
     await this.run(name, ...given)
     if (this.redis.replicas > 0 && !(await this.reached(generation)))
       throw new Error('0 of 1 replicas have the write')
+  }
+
+  async writeOn(connection: number, name: ScriptName, ...given: readonly Argument[]): Promise<void> {
+    if (connection !== this.connection) throw new Error('the connection was made anew')
+    await this.write(name, ...given)
+  }
+
+  values(keys: readonly string[]): Promise<(string | null)[]> {
+    return this.ask((values, nowMs) => keys.map(key => values.text(key, nowMs)))
   }
 
   bytes(key: string, from: number, to: number): Promise<Buffer> {
@@ -190,6 +201,7 @@ class Connection {
   break(): void {
     const { world } = this.redis
     const left = [...this.onTheirWay]
+    if (this.redis.left.connections !== true) this.connection++
     this.onTheirWay = new Set()
     // Commands that the server has read are run in order. The rest never run.
     const kept = world.random.below(left.length + 1)

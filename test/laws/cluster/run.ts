@@ -14,7 +14,25 @@ export type Fault =
   | 'a lease kept too long'
   | 'a claim taken over without asking'
   | 'a claim with filters out of date'
+  | 'records behind the floor are not marked'
+  | 'a floor beyond a claim under way'
+  | 'a call without an answer counts as settled'
+  | 'a repeat does not look again'
+  | 'claims of another connection are not looked for'
   | null
+
+/** What shows an injected fault. */
+const showing: Readonly<Record<Exclude<Fault, null>, 'hangs' | 'breaks' | 'fail-overs'>> = {
+  'no epoch check': 'hangs',
+  'a lease kept too long': 'hangs',
+  'a claim taken over without asking': 'hangs',
+  'a claim with filters out of date': 'hangs',
+  'records behind the floor are not marked': 'breaks',
+  'a floor beyond a claim under way': 'breaks',
+  'a call without an answer counts as settled': 'breaks',
+  'a repeat does not look again': 'breaks',
+  'claims of another connection are not looked for': 'fail-overs',
+}
 
 export interface Outcome {
   /** Violations; empty when there were none. */
@@ -69,9 +87,15 @@ class Simulation {
       epochs: fault === 'no epoch check',
       asking: fault === 'a claim taken over without asking',
       filters: fault === 'a claim with filters out of date',
+      marks: fault === 'records behind the floor are not marked',
+      floors: fault === 'a floor beyond a claim under way',
+      voids: fault === 'a call without an answer counts as settled',
+      looks: fault === 'a repeat does not look again',
+      connections: fault === 'claims of another connection are not looked for',
       leaseMs,
     }
-    this.redis = new SimulatedRedis(world, 1 + drift * (random.next() - 0.5), left, random.pick([0, 1]))
+    const replicas = left.connections ? 1 : random.pick([0, 1] as const)
+    this.redis = new SimulatedRedis(world, 1 + drift * (random.next() - 0.5), left, replicas)
     this.stores = new SimulatedStores(world)
   }
 
@@ -271,10 +295,19 @@ class Simulation {
         })
       },
     ]
-    // Injected faults show when nodes hang.
-    const chosen = this.fault === null ? kinds.filter(() => random.chance(0.6)) : kinds.slice(1, 2)
+    const [hang, failOver, breakAll] = [kinds[1]!, kinds[4]!, kinds[5]!]
+    // Injected faults show when nodes hang, or connections break.
+    const shown = this.fault === null ? null : showing[this.fault]
+    const chosen =
+      shown === null
+        ? kinds.filter(() => random.chance(0.6))
+        : shown === 'hangs'
+          ? [hang]
+          : shown === 'breaks'
+            ? [breakAll]
+            : [failOver]
     if (chosen.length === 0) return
-    const usualMs = this.fault === null ? random.pick([100, 400, 1_500]) : 3_000
+    const usualMs = this.fault === null ? random.pick([100, 400, 1_500]) : shown === 'hangs' ? 3_000 : 500
     const next = (): void => {
       world.after(random.next() * 2 * usualMs, world.nature, () => {
         if (this.calm) return

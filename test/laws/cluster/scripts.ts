@@ -77,15 +77,22 @@ export class Values {
 export interface Left {
   /** Writes do not compare the shard's mark. */
   readonly epochs?: boolean
-  /**
-   * A claim in progress is free for any shard, and a write does not compare the claim's holder. Either check
-   * alone keeps an event from being counted twice.
-   */
+  /** A claim in progress is free for any shard. */
   readonly asking?: boolean
+  /** Records behind the floor are not marked when an epoch is over. */
+  readonly marks?: boolean
+  /** The floor goes beyond calls that are not settled. */
+  readonly floors?: boolean
+  /** A repeat does not look again at the value that it found. */
+  readonly looks?: boolean
+  /** A call without an answer counts as settled. */
+  readonly voids?: boolean
   /** A claim does not compare the end of its filters. */
   readonly filters?: boolean
   /** Keys are deleted whichever event holds them. */
   readonly holders?: boolean
+  /** Nobody knows that a connection was made anew. */
+  readonly connections?: boolean
   /** Longest lease that Redis keeps, ms. */
   readonly leaseMs?: number
 }
@@ -112,11 +119,15 @@ export function runScript(
   const fenced = (): boolean => left.epochs !== true && shards.get(text(0)) !== text(1)
   const sealed = (): number => Number(values.text(`${p}sealed`, nowMs) ?? '0')
   const changed = (): number => values.increment(`${p}changes`, nowMs)
-  const release = (): void => {
-    for (let i = 4; i < given.length; i += 3) {
-      const value = values.text(text(i), nowMs)
-      if (value === text(i + 1) || value === text(i + 2)) values.texts.delete(text(i))
-    }
+  const raise = (shard: string, floor: string): void => {
+    if (floor === '') return
+    const [epoch, call, behind] = floor.split(':')
+    const [was, before, from] = values.text(`${p}floor:${shard}`, nowMs)?.split(':') ?? []
+    if (was === epoch && (Number(before) > Number(call) || Number(from) > Number(behind))) return
+    values.set(
+      `${p}floor:${shard}`,
+      left.floors === true ? `${epoch}:${Number(call) + 1_000}:${behind}` : floor,
+    )
   }
   const mustOwn = (): void => {
     if (fenced()) throw new ScriptError('FENCED')
@@ -193,25 +204,22 @@ export function runScript(
       const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)
       const offset = number(3)
       if (had.length < offset) throw new ScriptError('GAP')
-      for (let i = 5; i < given.length; i += 3) {
-        const value = values.text(text(i), nowMs)
-        const isOurs = value === text(i + 1) || value === text(i + 2)
-        if (!isOurs && left.asking !== true) throw new ScriptError('STOLEN')
-      }
       const bytes = given[4] as Buffer
       const file = Buffer.alloc(Math.max(had.length, offset + bytes.length))
       had.copy(file)
       bytes.copy(file, offset)
       values.set(text(2), file)
-      for (let i = 5; i < given.length; i += 3)
-        values.set(text(i), text(i + 2), values.texts.get(text(i))?.endsMs)
+      raise(text(0), text(5))
       return 1
     }
+    case 'floor':
+      mustOwn()
+      raise(text(0), text(2))
+      return 1
     case 'cut': {
       mustOwn()
       const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)
       if (had.length > number(3)) values.set(text(2), had.subarray(0, number(3)))
-      release()
       const [epoch, node] = parts(text(1))
       const mark = `${epoch + 1}:${node}`
       shards.set(text(0), mark)
@@ -228,36 +236,68 @@ export function runScript(
     }
     case 'drop':
       mustOwn()
-      release()
       values.members(`${p}files:${text(0)}`).delete(text(3))
       values.texts.delete(text(2))
       return 1
     case 'claim': {
-      mustOwn()
-      if (sealed() > number(3) && left.filters !== true) return 'unsealed'
-      const [since] = parts(text(1))
+      if (sealed() > number(1) && left.filters !== true) return 'unsealed'
       const out: string[] = []
-      for (let i = 4; i < given.length; i += 3) {
+      for (let i = 2; i < given.length; i += 2) {
         const value = values.text(text(i), nowMs)
-        const way = /^p(\d+):(\d+)\|/.exec(value ?? '')
-        const done = /^d\|[^|]*\|[^|]*\|(\d+)\|/.exec(value ?? '')
-        const isFree =
-          value === null ||
-          (way !== null && (left.asking || way[2] !== String(parts(shards.get(way[1]!) ?? '0:')[0]))) ||
-          (way === null && done !== null && Number(done[1]) <= number(i + 2))
-        if (isFree) {
-          values.set(text(i), `p${text(0)}:${since}|${text(i + 1)}`, nowMs + number(2))
-          out.push('')
-        } else out.push(way !== null ? 'busy' : value)
+        if (value === null) values.set(text(i), text(i + 1), nowMs + number(0))
+        else out.push(String((i - 2) / 2), value)
       }
       return out
     }
+    case 'fates': {
+      const out: string[] = []
+      for (let i = 0; i < given.length; i += 6) {
+        const [key, value, shard, epoch, call, known] = [0, 1, 2, 3, 4, 5].map(at => text(i + at))
+        const [now, floor] = (values.text(`${p}floor:${shard}`, nowMs) ?? '0:0').split(':').map(Number)
+        const isOver = now! > Number(epoch)
+        let settled = 0
+        if (isOver) settled = Number(values.text(`${p}end:${shard}:${epoch}`, nowMs) ?? '0')
+        if (now === Number(epoch)) settled = floor!
+        if (known === 'settled') settled = Number.POSITIVE_INFINITY
+        const isVoid = values.members(`${p}void:${shard}`).has(`${epoch}:${call}`) && left.voids !== true
+        if (values.text(key!, nowMs) !== value && left.looks !== true) out.push('busy')
+        else if (isVoid) out.push('free')
+        else if ((call === 'none' ? Number.POSITIVE_INFINITY : Number(call)) < settled) out.push('kept')
+        else out.push(isOver || left.asking === true ? 'free' : 'busy')
+      }
+      return out
+    }
+    case 'swap': {
+      const out: number[] = []
+      for (let i = 1; i < given.length; i += 3) {
+        const isSame = values.text(text(i), nowMs) === text(i + 1)
+        if (isSame) values.set(text(i), text(i + 2), nowMs + number(0))
+        out.push(isSame ? 1 : 0)
+      }
+      return out
+    }
+    case 'void':
+      values.members(`${p}void:${text(0)}`).add(text(1))
+      return 1
+    case 'mark':
+      for (let i = 0; i < given.length; i += 2) {
+        const value = values.text(text(i), nowMs)
+        const id = /^p[^|]*\|([^|]*)\|/.exec(value ?? '')?.[1]
+        if (id !== text(i + 1) || left.marks === true) continue
+        values.set(text(i), `d${value!.slice(value!.indexOf('|'))}`, values.texts.get(text(i))?.endsMs)
+      }
+      return 1
+    case 'settled':
+      mustOwn()
+      if (text(2) !== '') values.set(`${p}end:${text(0)}:${text(2)}`, text(3), nowMs + number(4))
+      values.set(`${p}floor:${text(0)}`, text(5))
+      return 1
     case 'forget': {
       if (sealed() < number(0)) values.set(`${p}sealed`, text(0))
       let gone = 0
       for (let i = 1; i < given.length; i += 2) {
         const value = values.text(text(i), nowMs)
-        if (value === null || !value.startsWith(left.holders === true ? 'd|' : `d|${text(i + 1)}|`)) continue
+        if (value === null || (value.split('|')[1] !== text(i + 1) && left.holders !== true)) continue
         values.texts.delete(text(i))
         gone++
       }

@@ -5,18 +5,12 @@ import type { FailedEvent, IngestItem } from '../../../src/core/model/message.js
 import type { AcceptedEvent } from '../../../src/core/model/requests.js'
 import { itemsOf, UsageBatch, type UsesRequest } from '../../../src/core/usage/batch.js'
 import { differ, printOfText } from '../../../src/core/values/fingerprint.js'
-import {
-  type Claimed,
-  type ClaimedEvent,
-  type FirstEvent,
-  type Held,
-  isFenced,
-} from '../../../src/redis/claims.js'
+import type { Claimed, ClaimedEvent, FirstEvent, Held } from '../../../src/redis/claims.js'
 import type { OldClaims } from '../../../src/redis/old-claims.js'
 import type { Packet } from '../../../src/wire/message-codec.js'
 
 /** Where a shard claims keys. */
-export type EventClaims = Pick<OldClaims, 'claim' | 'write' | 'free'>
+export type EventClaims = Pick<OldClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
 
 /** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
 export interface ClaimedRequest {
@@ -281,14 +275,13 @@ export class HeldKeys {
    * Claim the keys of some requests. A request with a key whose event is under way comes later, when the fate of that
    * event is known, or a second has passed. source: EV-27
    *
-   * yields  those that can be decided or are refused; an error when another node owns the shard.
+   * yields  those that can be decided or are refused.
    */
-  async *claim(requests: readonly Keyed[], claims: EventClaims): AsyncGenerator<ClaimedRequests | Error> {
+  async *claim(requests: readonly Keyed[], claims: EventClaims): AsyncGenerator<ClaimedRequests> {
     let asked = requests
     for (let tries = 0; asked.length > 0; tries++) {
       if (tries > 0) await sleep(busyMs)
       const claimed = await claimAll(asked, claims).catch((error: Error) => error)
-      if (claimed instanceof Error && isFenced(claimed)) return void (yield claimed)
       const busy: Keyed[] = []
       const fates: ClaimedRequests[number][] = []
       for (const [i, request] of asked.entries()) {
@@ -321,7 +314,7 @@ export class HeldKeys {
 
   /** The row is recorded at this sequence, which is appended in this tick. */
   writtenRow(held: Held, sequence: number): void {
-    this.claims!.write([held], sequence)
+    this.claims!.write(held, sequence)
   }
 
   /** Rows as events one by one, without repeats. */
@@ -344,7 +337,7 @@ export class HeldKeys {
   written({ id, failure }: AcceptedEvent, sequence: number): void {
     const held = this.held.size === 0 ? undefined : this.take(id)
     if (held === undefined) return
-    if (failure === null) this.claims!.write([held], sequence)
+    if (failure === null) this.claims!.write(held, sequence)
     else this.claims!.free([held])
   }
 
