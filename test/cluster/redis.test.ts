@@ -10,6 +10,7 @@ import { shardDirectory } from '../../src/journal/segment.js'
 import { type ClaimedEvent, type Held, isFenced, ShardClaims } from '../../src/redis/claims.js'
 import { OwnedDisk, RedisDisk, redisRoot } from '../../src/redis/disk.js'
 import { RedisClient } from '../../src/redis/redis.js'
+import type { ScriptName } from '../../src/redis/scripts.js'
 import { tailOf } from '../../src/redis/tail.js'
 import { skipped, TestRedis } from './nodes.js'
 
@@ -257,6 +258,33 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     await sleep(300)
     t.match(await other.claim(event('k', evt(3))), { held: {} }, 'though the floor is beyond it')
     for (const { claims } of [one, other]) claims.close()
+  })
+
+  await t.test('EV-28 a claim that is given back after it was seen is no repeat', async t => {
+    const { redis, join, take } = await start(t, server)
+    await Promise.all([join('a'), join('b')])
+    const one = await open(redis, await take('a'))
+    const lost = await one.hold(event('k', evt(1)))
+    // the first question about the key waits while it is given back, and the floor rises
+    const slow = Object.create(redis, {
+      run: {
+        value: async (name: ScriptName, ...given: readonly string[]) => {
+          if (name === 'fates' && one.disk.calls.isOpen(lost.call.n)) {
+            one.claims.free([lost])
+            while (one.disk.calls.isOpen(lost.call.n)) await sleep(5)
+            await one.disk.tell()
+          }
+          return redis.run(name, ...given)
+        },
+      },
+      connection: { get: () => redis.connection },
+    }) as RedisClient
+    const disk = new OwnedDisk(redis, 8, await take('b', 8))
+    const other = new ShardClaims(slow, 8, disk, async function* () {})
+    disk.calls.begin('1', 1, 0)
+    t.same(await other.claim([event('k', evt(2))], 0), ['busy'])
+    t.match(await other.claim([event('k', evt(3))], 0), [{ held: {} }])
+    for (const claims of [one.claims, other]) claims.close()
   })
 
   await t.test('a build that did not number its claims: they are free once its epoch is over', async t => {

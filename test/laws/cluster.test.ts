@@ -39,7 +39,6 @@ const faults: readonly (readonly [Exclude<Fault, null>, RegExp])[] = [
   ['records behind the floor are not marked', /is counted|EV-27/],
   ['a floor beyond a claim under way', /is counted 0 times/],
   ['a call without an answer counts as settled', /is counted 0 times/],
-  ['a repeat does not look again', /is counted 0 times/],
   ['claims of another connection are not looked for', /is counted|EV-27/],
 ]
 const noticedWithin = 400

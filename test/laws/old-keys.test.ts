@@ -220,7 +220,7 @@ class History {
     const { held } = fate
     if (!isFree) this.wrong.push(`EV-25 ${name} is counted twice`)
     // the record is written
-    disk.add(held, 1)
+    disk.add(held, 0) // these bytes have no header: they end at 0
     await disk.write(`${prefix}file`, Buffer.from('x'), 0)
     const stored = {
       env: event.env,

@@ -17,7 +17,6 @@ export type Fault =
   | 'records behind the floor are not marked'
   | 'a floor beyond a claim under way'
   | 'a call without an answer counts as settled'
-  | 'a repeat does not look again'
   | 'claims of another connection are not looked for'
   | null
 
@@ -30,7 +29,6 @@ const showing: Readonly<Record<Exclude<Fault, null>, 'hangs' | 'breaks' | 'fail-
   'records behind the floor are not marked': 'breaks',
   'a floor beyond a claim under way': 'breaks',
   'a call without an answer counts as settled': 'breaks',
-  'a repeat does not look again': 'breaks',
   'claims of another connection are not looked for': 'fail-overs',
 }
 
@@ -90,7 +88,6 @@ class Simulation {
       marks: fault === 'records behind the floor are not marked',
       floors: fault === 'a floor beyond a claim under way',
       voids: fault === 'a call without an answer counts as settled',
-      looks: fault === 'a repeat does not look again',
       connections: fault === 'claims of another connection are not looked for',
       leaseMs,
     }

@@ -83,8 +83,6 @@ export interface Left {
   readonly marks?: boolean
   /** The floor goes beyond calls that are not settled. */
   readonly floors?: boolean
-  /** A repeat does not look again at the value that it found. */
-  readonly looks?: boolean
   /** A call without an answer counts as settled. */
   readonly voids?: boolean
   /** A claim does not compare the end of its filters. */
@@ -260,7 +258,7 @@ export function runScript(
         if (now === Number(epoch)) settled = floor!
         if (known === 'settled') settled = Number.POSITIVE_INFINITY
         const isVoid = values.members(`${p}void:${shard}`).has(`${epoch}:${call}`) && left.voids !== true
-        if (values.text(key!, nowMs) !== value && left.looks !== true) out.push('busy')
+        if (values.text(key!, nowMs) !== value) out.push('busy')
         else if (isVoid) out.push('free')
         else if ((call === 'none' ? Number.POSITIVE_INFINITY : Number(call)) < settled) out.push('kept')
         else out.push(isOver || left.asking === true ? 'free' : 'busy')
