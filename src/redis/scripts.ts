@@ -230,10 +230,12 @@ return 1`,
 
   /**
    * shard, mark, epoch that is over or '', the call of its floor, ttl ms, floor of the present epoch → 1. The records behind
-   * the floor of the former epoch are marked: it is decided.
+   * the floor of the former epoch are marked: it is decided. Sent again, also later, it has the same effect.
    */
   settled: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+local had = redis.call('GET', p .. 'floor:' .. ARGV[1])
+if had and string.match(had, '^%d+:') == string.match(ARGV[6], '^%d+:') then return 1 end
 if ARGV[3] ~= '' then redis.call('SET', p .. 'end:' .. ARGV[1] .. ':' .. ARGV[3], ARGV[4], 'PX', ARGV[5]) end
 redis.call('SET', p .. 'floor:' .. ARGV[1], ARGV[6])
 return 1`,

@@ -287,6 +287,7 @@ export function runScript(
       return 1
     case 'settled':
       mustOwn()
+      if (values.text(`${p}floor:${text(0)}`, nowMs)?.split(':')[0] === text(5).split(':')[0]) return 1
       if (text(2) !== '') values.set(`${p}end:${text(0)}:${text(2)}`, text(3), nowMs + number(4))
       values.set(`${p}floor:${text(0)}`, text(5))
       return 1
