@@ -110,7 +110,7 @@ export class ShardClaims {
     )
     try {
       const words = held.flatMap(({ key, value }) => [key, value])
-      const answer = await redis.run<readonly string[] | 'unsealed'>('claim', keptMs, sealedMs, ...words)
+      const answer = await redis.claim(keptMs, sealedMs, words)
       if (answer === 'unsealed') {
         this.settle(call, held.length)
         return answer

@@ -136,7 +136,7 @@ export class OwnedDisk extends RedisDisk {
       const moved = marks.filter(({ held }) => held.call.connection !== connection)
       if (moved.length > 0) await this.mustStand(moved)
       if (redis.connection === connection)
-        return redis.writeOn(connection, 'write', shard, mark, key, position, bytes, floor)
+        return redis.append(connection, shard, mark, key, position, bytes, floor)
     }
   }
 

@@ -19,6 +19,18 @@ const disconnectMs = 100
 /** Errors of a server that another one has replaced. */
 const replaced = /\b(READONLY|MOVED|MASTERDOWN|CLUSTERDOWN)\b/
 
+/** A call that claims keys: pairs of a key and its value. */
+interface Claim {
+  readonly ttlMs: number
+  readonly sealedMs: number
+  readonly words: readonly string[]
+  readonly resolve: (taken: readonly string[] | 'unsealed') => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Keys claimed by one script, about: Redis does nothing else meanwhile, for a ms or two. */
+const claimedAtOnce = 1_000
+
 interface Write {
   readonly name: ScriptName
   readonly given: readonly Argument[]
@@ -33,6 +45,9 @@ export class RedisClient {
   readonly #redis: Redis
   /** Writes of this turn that wait for replicas. */
   #writes: Write[] = []
+  /** Writes of journals and claims of this turn. */
+  #appends: Write[] = []
+  #claims: Claim[] = []
   #writing: Promise<void> | null = null
   /** Since when no command was answered, of the monotonic clock; null: the last one was answered. */
   #awaySinceMs: number | null = null
@@ -158,6 +173,88 @@ export class RedisClient {
     return connection !== null && connection !== this.connection
   }
 
+  /**
+   * Write to the journal of a shard (scripts.ts, `write`), as `writeOn`. Writes of all shards in one turn are one script.
+   *
+   * errors  Fenced; those of `writeOn`.
+   */
+  append(connection: number, ...given: readonly Argument[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const one: Write = { name: 'write', given, connection, resolve, reject }
+      if (this.address.replicas > 0) {
+        this.#writes.push(one)
+        this.#writing ??= this.#writeAll()
+        return
+      }
+      if (this.#appends.length === 0) process.nextTick(() => void this.#appendAll())
+      this.#appends.push(one)
+    })
+  }
+
+  async #appendAll(): Promise<void> {
+    const writes = this.#appends
+    this.#appends = []
+    try {
+      settleAppends(
+        writes,
+        await this.run<readonly string[]>('write', ...writes.flatMap(({ given }) => given)),
+      )
+    } catch (error) {
+      for (const { reject } of writes) reject(error)
+    }
+  }
+
+  /**
+   * Claim keys (scripts.ts, `claim`). words: pairs of a key and its value. Claims of all shards in one turn are one script,
+   * where they asked the same filters.
+   *
+   * errors  those of the driver: keys may be claimed, or may still be.
+   */
+  claim(ttlMs: number, sealedMs: number, words: readonly string[]): Promise<readonly string[] | 'unsealed'> {
+    return new Promise((resolve, reject) => {
+      if (this.#claims.length === 0) process.nextTick(() => this.#claimAll())
+      this.#claims.push({ ttlMs, sealedMs, words, resolve, reject })
+    })
+  }
+
+  #claimAll(): void {
+    const claims = this.#claims
+    this.#claims = []
+    let some: Claim[] = []
+    let keys = 0
+    for (const one of claims) {
+      const isOther = some.length > 0 && (one.sealedMs !== some[0]!.sealedMs || one.ttlMs !== some[0]!.ttlMs)
+      if (isOther || keys >= claimedAtOnce) {
+        void this.#claimTogether(some)
+        some = []
+        keys = 0
+      }
+      some.push(one)
+      keys += one.words.length / 2
+    }
+    void this.#claimTogether(some)
+  }
+
+  async #claimTogether(claims: readonly Claim[]): Promise<void> {
+    try {
+      const { ttlMs, sealedMs } = claims[0]!
+      const words = claims.length === 1 ? claims[0]!.words : claims.flatMap(one => one.words)
+      const taken = await this.run<readonly string[] | 'unsealed'>('claim', ttlMs, sealedMs, ...words)
+      let from = 0
+      let next = 0
+      for (const { words, resolve } of claims) {
+        const end = from + words.length / 2
+        const mine: string[] = []
+        for (; taken !== 'unsealed' && next < taken.length && Number(taken[next]) < end; next += 2)
+          mine.push(String(Number(taken[next]) - from), taken[next + 1]!)
+        resolve(taken === 'unsealed' ? taken : mine)
+        from = end
+      }
+    } catch (error) {
+      for (const { reject } of claims) reject(error)
+    }
+  }
+
   /** Number of replicas that have a write made now, of the configured number. Takes as long as a write may wait. */
   async replicasReached(): Promise<number> {
     await this.run('touch')
@@ -187,18 +284,25 @@ export class RedisClient {
     const { replicas, prefix } = this.address
     const pipeline = this.#redis.pipeline()
     const commands = pipeline as unknown as Record<string, (...all: Argument[]) => unknown>
-    for (const { name, given } of writes) commands[name]!(prefix, ...given)
+    const appends = writes.filter(({ name }) => name === 'write')
+    const others = writes.filter(({ name }) => name !== 'write')
+    for (const { name, given } of others) commands[name]!(prefix, ...given)
+    if (appends.length > 0) commands.write!(prefix, ...appends.flatMap(({ given }) => given))
     const answers = await this.#told(pipeline.wait(replicas, replicasMs).exec())
     const [failure, reached] = answers!.at(-1)!
     const lacks =
       failure ??
       (Number(reached) < replicas ? new Error(`${reached} of ${replicas} replicas have the write`) : null)
     if (lacks !== null) void this.#follow()
-    for (const [i, { resolve, reject }] of writes.entries()) {
+    for (const [i, { resolve, reject }] of others.entries()) {
       const error = answers![i]![0] ?? lacks
       if (error === null) resolve()
       else this.#told(Promise.reject(error)).catch(reject)
     }
+    if (appends.length === 0) return
+    const [error, statuses] = answers![others.length]!
+    if (error === null) settleAppends(appends, statuses as readonly string[], lacks)
+    else for (const { reject } of appends) this.#told(Promise.reject(error)).catch(reject)
   }
 
   /** Part of a value, as bytes. */
@@ -314,3 +418,15 @@ export class RedisClient {
 }
 
 const anotherConnection = (): Error => new Error('the connection to Redis was made anew; try again')
+
+/** lacks: why writes that were done do not count; null: they do. */
+function settleAppends(
+  writes: readonly Write[],
+  statuses: readonly string[],
+  lacks: Error | null = null,
+): void {
+  for (const [i, { resolve, reject }] of writes.entries())
+    if (statuses[i] !== 'OK') reject(new Fenced(statuses[i]!))
+    else if (lacks === null) resolve()
+    else reject(lacks)
+}

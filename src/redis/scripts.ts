@@ -118,13 +118,22 @@ if redis.call('SADD', p .. 'files:' .. ARGV[1], ARGV[4]) == 0 then return redis.
 redis.call('SET', ARGV[3], '')
 return 1`,
 
-  /** shard, mark, file, offset, bytes, floor of the claims or '' → 1. Sent again, it has the same effect. */
+  /**
+   * For each shard: shard, mark, file, offset, bytes, floor of its claims or '' → for each: OK, FENCED or GAP. Sent again, it
+   * has the same effect.
+   */
   write: `
-if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
-if redis.call('STRLEN', ARGV[3]) < tonumber(ARGV[4]) then return redis.error_reply('GAP') end
-redis.call('SETRANGE', ARGV[3], ARGV[4], ARGV[5])
-raise(ARGV[1], ARGV[6])
-return 1`,
+local out = {}
+for i = 1, #ARGV, 6 do
+  if fenced(ARGV[i], ARGV[i + 1]) then out[#out + 1] = 'FENCED'
+  elseif redis.call('STRLEN', ARGV[i + 2]) < tonumber(ARGV[i + 3]) then out[#out + 1] = 'GAP'
+  else
+    redis.call('SETRANGE', ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
+    raise(ARGV[i], ARGV[i + 5])
+    out[#out + 1] = 'OK'
+  end
+end
+return out`,
 
   /** shard, mark, floor → 1. */
   floor: `

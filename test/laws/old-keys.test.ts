@@ -133,11 +133,13 @@ class History {
       if (name === 'claim') await new Promise<void>(resolve => this.between.push(resolve))
       return runScript(this.values, this.nowMs, prefix, name, given, this.fault)
     }
-    const writeOn = (_: number, ...given: Parameters<typeof run>) => run(...given)
+    const append = (_: number, ...given: readonly Argument[]) => run('write', ...given)
+    const claim = (ttlMs: number, sealedMs: number, words: readonly string[]) =>
+      run('claim', ttlMs, sealedMs, ...words)
     const get = async (key: string) => this.values.text(key, this.nowMs)
     const key = (name: string) => prefix + name
     const address = { replicas: 0 }
-    return { run, write: run, writeOn, get, key, address, connection: 0 } as unknown as RedisClient
+    return { run, write: run, append, claim, get, key, address, connection: 0 } as unknown as RedisClient
   }
 
   /** A node begins with the newest filters. */

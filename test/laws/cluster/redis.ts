@@ -151,15 +151,35 @@ class Connection {
     return this.ask((values, nowMs) => runScript(values, nowMs, prefix, name, kept, left))
   }
 
+  claim(ttlMs: number, sealedMs: number, words: readonly string[]): Promise<unknown> {
+    return this.run('claim', ttlMs, sealedMs, ...words)
+  }
+
+  async append(connection: number, ...given: readonly Argument[]): Promise<void> {
+    this.mustBe(connection)
+    const { generation } = this.redis
+    const [status] = (await this.run('write', ...given)) as readonly string[]
+    if (status !== 'OK') throw new Fenced(status)
+    await this.mustReach(generation)
+  }
+
   async write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
     const { generation } = this.redis
     await this.run(name, ...given)
+    await this.mustReach(generation)
+  }
+
+  private mustBe(connection: number): void {
+    if (connection !== this.connection) throw new Error('the connection was made anew')
+  }
+
+  private async mustReach(generation: number): Promise<void> {
     if (this.redis.replicas > 0 && !(await this.reached(generation)))
       throw new Error('0 of 1 replicas have the write')
   }
 
   async writeOn(connection: number, name: ScriptName, ...given: readonly Argument[]): Promise<void> {
-    if (connection !== this.connection) throw new Error('the connection was made anew')
+    this.mustBe(connection)
     await this.write(name, ...given)
   }
 

@@ -198,17 +198,23 @@ export function runScript(
       return 1
     }
     case 'write': {
-      mustOwn()
-      const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)
-      const offset = number(3)
-      if (had.length < offset) throw new ScriptError('GAP')
-      const bytes = given[4] as Buffer
-      const file = Buffer.alloc(Math.max(had.length, offset + bytes.length))
-      had.copy(file)
-      bytes.copy(file, offset)
-      values.set(text(2), file)
-      raise(text(0), text(5))
-      return 1
+      const out: string[] = []
+      for (let i = 0; i < given.length; i += 6) {
+        const had = values.get(text(i + 2), nowMs) ?? Buffer.alloc(0)
+        const offset = number(i + 3)
+        if (left.epochs !== true && shards.get(text(i)) !== text(i + 1)) out.push('FENCED')
+        else if (had.length < offset) out.push('GAP')
+        else {
+          const bytes = given[i + 4] as Buffer
+          const file = Buffer.alloc(Math.max(had.length, offset + bytes.length))
+          had.copy(file)
+          bytes.copy(file, offset)
+          values.set(text(i + 2), file)
+          raise(text(i), text(i + 5))
+          out.push('OK')
+        }
+      }
+      return out
     }
     case 'floor':
       mustOwn()
