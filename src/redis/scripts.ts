@@ -220,7 +220,7 @@ for i = 2, #ARGV, 3 do
 end
 return out`,
 
-  /** shard, epoch:call, ttl ms → 1. What this call claimed is free. */
+  /** shard, epoch:call, ttl ms → 1. Keys that this call claimed are free. */
   void: `
 redis.call('SADD', p .. 'void:' .. ARGV[1], ARGV[2])
 redis.call('PEXPIRE', p .. 'void:' .. ARGV[1], ARGV[3])

@@ -56,7 +56,7 @@ async function open(redis: RedisClient, mark: string, shard = 7, segmentBytes = 
   return { disk, journal, claims, claim, hold, keep }
 }
 
-/** What a shard hears of a key in the end: `busy` is asked again. */
+/** The fate of a key as a shard hears it in the end: `busy` is asked again. */
 async function heard(shard: { claim(one: ClaimedEvent): Promise<unknown> }, one: ClaimedEvent) {
   for (;;) {
     const answer = await shard.claim(one)

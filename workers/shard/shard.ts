@@ -627,9 +627,8 @@ class Shard {
   }
 
   private async trim(): Promise<void> {
-    if (this.still !== 'nothing') return
-    const needed = this.storage.shared?.needed ?? Number.POSITIVE_INFINITY
-    await this.journal.trim(Math.min(this.positions.trimmable(this.task.options.index), needed))
+    const upTo = this.positions.trimmable(this.task.options.index)
+    if (this.still === 'nothing') await this.journal.trim(Math.min(upTo, this.storage.shared?.needed ?? upTo))
   }
 
   /** Actors forgotten after a failed append are brought back first: their last facts are in the journal alone. */

@@ -20,7 +20,7 @@ export type Fault =
   | 'claims of another connection are not looked for'
   | null
 
-/** What shows an injected fault. */
+/** The trouble that shows an injected fault. */
 const showing: Readonly<Record<Exclude<Fault, null>, 'hangs' | 'breaks' | 'fail-overs'>> = {
   'no epoch check': 'hangs',
   'a lease kept too long': 'hangs',

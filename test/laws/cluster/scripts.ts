@@ -89,7 +89,7 @@ export interface Left {
   readonly filters?: boolean
   /** Keys are deleted whichever event holds them. */
   readonly holders?: boolean
-  /** Nobody knows that a connection was made anew. */
+  /** A connection that was made anew counts as the former one. */
   readonly connections?: boolean
   /** Longest lease that Redis keeps, ms. */
   readonly leaseMs?: number
