@@ -61,7 +61,7 @@ await inWork(folder, async () => {
       value_type,
       value_bool,
       value_numeric,
-      value_credit_id,
+      value_credit,
       consumption_rate,
       metric_period,
     } = one
@@ -71,7 +71,7 @@ await inWork(folder, async () => {
       value_type,
       value_bool,
       value_numeric: value_numeric === null ? null : value_numeric * 2,
-      value_credit_id,
+      value_credit_id: value_credit?.id,
       credit_consumption_rate: consumption_rate,
       metric_period,
     })
