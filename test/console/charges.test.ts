@@ -1,4 +1,5 @@
 // Charges in the console, in a real browser: a closed and an open period of a company, and the lines of all companies.
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { eventFeature } from '../control/planned.js'
 import { startHere } from '../harness.js'
@@ -47,5 +48,10 @@ t.test('RA-20, RA-23 charges are shown as they are told', { skip: noBrowser }, a
   await page.getByText('$0.30').first().waitFor()
   t.same(await violations(page), [], 'charges of all companies')
   t.equal(await overhang(page), 0, 'they fit a phone')
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download CSV' }).click(),
+  ])
+  t.match(readFileSync(await file.path(), 'utf8'), /^"company_id",[\s\S]*,"usd",/, 'the lines as a file')
   t.same(faults, [], 'no error')
 })

@@ -52,7 +52,10 @@ export function useLive(
       closed = true
       clearTimeout(waiting)
       clearTimeout(again)
-      socket?.close()
+      // one that is closed before it is open is an error to the browser
+      if (socket?.readyState === WebSocket.CONNECTING)
+        socket.onopen = ({ target }) => (target as WebSocket).close()
+      else socket?.close()
     }
   }, [companyId, environment.id, name, value, queries])
   return live

@@ -1,7 +1,7 @@
 // The palette: one field that finds pages, companies, users and definitions.
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { api } from './api.js'
 import { pages as shellPages } from './pages.js'
 import { useGo, useHere } from './place.js'
@@ -51,6 +51,8 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const { environment } = useHere()
   const go = useGo()
   const list = useId()
+  // the field takes the focus before the dialog could see where it was
+  const before = useRef(document.activeElement as HTMLElement | null)
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState('')
   const [at, setAt] = useState(0)
@@ -88,6 +90,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/40" />
         <Base.Popup
           aria-label="Search"
+          finalFocus={before}
           className="fixed top-[10dvh] left-1/2 z-50 flex max-h-[80dvh] w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-panel shadow-xl"
         >
           <input

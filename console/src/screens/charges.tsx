@@ -11,8 +11,8 @@ const pageSize = 40
 const dayMs = 86_400_000
 const periods = [
   ['closed', 'Closed periods'],
-  ['previous', 'Each company’s last period'],
-  ['current', 'Each company’s running period'],
+  ['previous', 'Last periods'],
+  ['current', 'Running periods'],
 ] as const
 
 const closedIn = (from: string, to: string) => ({
@@ -100,7 +100,9 @@ export default function Charges() {
             {rows =>
               rows.length === 0 ? (
                 <Empty title="No charge matches">
-                  A period is closed when it ends, if the company’s plan has a price.
+                  {period === 'closed'
+                    ? 'A period is closed when it ends, if the company’s plan has a price.'
+                    : 'A company has charges from the day it is billed for a plan with a price.'}
                 </Empty>
               ) : (
                 <>

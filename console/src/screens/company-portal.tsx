@@ -79,7 +79,7 @@ function Snippet({ title, text }: { readonly title: string; readonly text: strin
           {isCopied ? 'Copied' : 'Copy'}
         </Button>
       </div>
-      <pre className="overflow-x-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap break-all">
+      <pre className="overflow-x-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
         {text}
       </pre>
     </div>

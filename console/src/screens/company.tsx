@@ -219,7 +219,11 @@ function Entitlements({ company }: { readonly company: Company }) {
                 </Cell>
                 <Cell className="w-px text-right">
                   {may.support && one.value_type !== 'credit' && (
-                    <Button look="quiet" aria-label={`Override ${name}`} onClick={() => setOverriding(one)}>
+                    <Button
+                      look="quiet"
+                      aria-label={override ? `Change the override of ${name}` : `Override ${name}`}
+                      onClick={() => setOverriding(one)}
+                    >
                       {override ? 'Change' : 'Override'}
                     </Button>
                   )}

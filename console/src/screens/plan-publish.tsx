@@ -2,10 +2,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { count, figure, timeOf, words } from '../app/format.js'
+import { count, figure, money, timeOf, words } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Button, Failure } from '../ui/basics.js'
+import { Badge, Button, Failure, type Tone } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
 import { type Diff, memberWords, plainly } from './plan-words.js'
 
@@ -49,6 +49,11 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
       ]}
       note={
         <>
+          {preview.isLoading && (
+            <p className="mb-3 text-sm text-muted" role="status">
+              Looking at the companies that a move would reach
+            </p>
+          )}
           {preview.data && <Felt preview={preview.data} />}
           {preview.error ? <Failure error={preview.error} retry={() => preview.refetch()} /> : null}
         </>
@@ -87,32 +92,43 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
 /** Changes that the dialog lists one by one. */
 const shownChanges = 20
 /** Companies that the dialog names. */
-const namedCompanies = 5
+const namedCompanies = 3
 
-/** The companies that would feel a move. */
-function Felt({ preview: { companies } }: { readonly preview: Schemas['PlanVersionMigrationPreview'] }) {
-  const failing = companies.filter(one => one.would_fail)
-  const charged = companies.filter(one => one.has_billing_changes && !one.would_fail)
-  const rows = [
-    [failing, 'cannot be moved', 'danger'],
-    [charged, 'would be charged differently', 'warn'],
-  ] as const
+/** The companies that would feel a move, in sum, with the first of each kind. */
+function Felt({
+  preview: { companies, totals },
+}: {
+  readonly preview: Schemas['PlanVersionMigrationPreview']
+}) {
+  type Company = (typeof companies)[number]
+  const rows: readonly (readonly [number, string, Tone, (one: Company) => boolean])[] = [
+    [totals.would_fail, 'cannot be moved', 'danger', one => one.would_fail],
+    [totals.exceeding, 'exceed a limit at once', 'danger', one => one.exceeded_limits.length > 0],
+    [totals.losing, 'lose a feature or get less of it', 'warn', one => one.losses.length > 0],
+    [totals.price_changing, 'pay something else', 'warn', one => one.prices.length > 0],
+    [totals.gaining, 'gain a feature or get more of it', 'plain', one => one.gains.length > 0],
+  ]
   return (
     <div className="mb-3 rounded-md border border-line px-3 py-2">
       <p className="text-sm text-muted">
-        {companies.length >= previewMax ? 'Of the first ' : 'Of '}
-        {count(companies.length, 'company', 'companies')} that a move would reach:
+        {totals.truncated ? 'Of the first ' : 'Of '}
+        {count(totals.companies, 'company', 'companies')} that a move would reach:
       </p>
       <ul className="mt-1 space-y-1 text-sm">
-        {rows.map(([some, what, tone]) => (
+        {rows.map(([number, what, tone, isOf]) => (
           <li key={what}>
-            <Badge tone={some.length > 0 ? tone : 'plain'}>{figure(some.length)}</Badge> {what}
-            {some.slice(0, namedCompanies).map(one => (
-              <span key={one.company_id} className="block pl-4 text-xs">
-                <Go to={`/companies/${one.company_id}`}>{one.company_id}</Go>
-                {one.note !== null && <span className="text-muted"> {one.note}</span>}
-              </span>
-            ))}
+            <Badge tone={number > 0 ? tone : 'plain'}>{figure(number)}</Badge> {what}
+            {number > 0 &&
+              tone !== 'plain' &&
+              companies
+                .filter(isOf)
+                .slice(0, namedCompanies)
+                .map(one => (
+                  <span key={one.company_id} className="block pl-4 text-xs">
+                    <Go to={`/companies/${one.company_id}`}>{one.company_id}</Go>{' '}
+                    <span className="text-muted">{whyFelt(one, what)}</span>
+                  </span>
+                ))}
           </li>
         ))}
       </ul>
@@ -120,8 +136,19 @@ function Felt({ preview: { companies } }: { readonly preview: Schemas['PlanVersi
   )
 }
 
-/** Most companies that a preview looks at. */
-const previewMax = 1_000
+/** The effect on one company of a preview: "used 120 of 80 exports". */
+function whyFelt(one: Schemas['PlanVersionMigrationPreview']['companies'][number], what: string): string {
+  if (what.startsWith('exceed'))
+    return one.exceeded_limits
+      .map(({ feature_name: name, usage, limit }) => `used ${figure(usage)} of ${figure(limit)} ${name}`)
+      .join(', ')
+  if (what.startsWith('pay'))
+    return one.prices
+      .map(({ currency, before, after }) => `${money(before, currency)} → ${money(after, currency)}`)
+      .join(', ')
+  if (what.startsWith('lose')) return one.losses.map(({ feature_name: name }) => name).join(', ')
+  return one.note ?? ''
+}
 
 type Migration = Schemas['PlanVersionMigration']
 
@@ -159,7 +186,8 @@ function Moving({ migration: one }: { readonly migration: Migration }) {
   const { may, production } = useHere()
   const act = useAct()
   const { total_companies: all, completed_companies: done, failed_companies: failed } = one
-  const runs = one.status === 'pending' || one.status === 'in_progress'
+  const isPaused = one.paused_at !== null
+  const runs = one.status === 'pending' || one.status === 'in_progress' || isPaused
   const left = all - done - failed - one.skipped_companies
   const path = { plan_version_migration_id: one.id }
   const ask = (title: string, verb: string, what: string, run: () => Promise<unknown>) =>
@@ -207,6 +235,22 @@ function Moving({ migration: one }: { readonly migration: Migration }) {
       {failed > 0 && <FailedMoves migrationId={one.id} />}
       {may.write && (
         <p className="mt-1 flex gap-2">
+          {runs && (
+            <Button
+              look="quiet"
+              onClick={() =>
+                isPaused
+                  ? ask('Go on moving companies', 'Go on', 'moved as before', () =>
+                      api.post('/plan-version-migrations/{plan_version_migration_id}/resume', { path }),
+                    )
+                  : ask('Pause moving companies', 'Pause', 'wait until it goes on', () =>
+                      api.post('/plan-version-migrations/{plan_version_migration_id}/pause', { path }),
+                    )
+              }
+            >
+              {isPaused ? 'Go on' : 'Pause'}
+            </Button>
+          )}
           {runs && one.strategy !== 'immediate' && (
             <Button
               look="quiet"

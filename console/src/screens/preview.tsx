@@ -46,7 +46,8 @@ export default function Preview() {
       return `${money(price.price, price.currency, 'stripIfInteger')} ${{ monthly: 'a month', quarterly: 'a quarter', yearly: 'a year' }[period]}`
     if (plan.one_time_price)
       return `${money(plan.one_time_price.price, plan.one_time_price.currency, 'stripIfInteger')} once`
-    return plan.is_free || plan.charge_type !== 'recurring' ? 'Free' : 'Not sold this way'
+    if (plan.is_free || plan.charge_type === 'free') return 'Free'
+    return plan.charge_type === 'none' ? 'No price' : 'Not sold this way'
   }
   return (
     <Page

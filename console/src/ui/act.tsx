@@ -59,7 +59,7 @@ export function ActProvider({ children }: { readonly children: ReactNode }) {
   )
   const manager = useMemo(() => Toast.createToastManager(), [])
   return (
-    <Toast.Provider toastManager={manager} timeout={12_000}>
+    <Toast.Provider toastManager={manager} timeout={30_000}>
       <Context.Provider value={ask}>
         {children}
         {open && <Confirm key={open.act.title} act={open.act} onClose={close} />}
