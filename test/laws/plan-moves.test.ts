@@ -106,10 +106,11 @@ class Model {
   private restore(row: Row): void {
     const { company, moved } = row
     const { was, is } = moved!
-    const same = company.version.id === is.version.id && company.anchorMs === is.anchorMs
+    const pays = (one: Company) => one.anchorMs !== null
+    const same = company.version.id === is.version.id && pays(company) === pays(is)
     row.result = same ? 'completed' : 'skipped changed_since'
     if (!same) return
-    company.anchorMs = was.anchorMs
+    company.anchorMs = pays(was) ? (company.anchorMs ?? was.anchorMs) : null
     this.change(company, was.version)
     row.moved = { was: is, is: { ...company } }
   }
@@ -312,6 +313,8 @@ class Law {
     const isPaid = company.anchorMs !== null
     const to = this.published.get(this.anyPlan(isPaid ? 'paid' : 'free', company.version.plan))!
     this.told(`${company.id} ${isPaid ? 'buys' : 'is given'} ${to.plan}`)
+    // a downgrade begins a new period (EN-95)
+    if (isPaid && to.price! < company.version.price!) company.anchorMs = this.model.nowMs
     if (isPaid) await this.world.buy(company.id, to.plan, to.priceId!)
     else await this.client.ok('PUT', `/company-plans/${company.id}`, { base_plan_id: to.plan })
     this.model.change(company, to)
