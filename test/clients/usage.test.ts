@@ -95,8 +95,8 @@ t.test('a company that is deleted while the stream is down is not held any more'
   const ended = changeOf(tollgate, ({ type }) => type === 'disconnected')
   wire.end()
   await ended
-  await client.ok('DELETE', `/companies/${id}`)
   t.match(tollgate.checkHeld('calls', { company }), { stale: true }, 'the last that was told')
+  await client.ok('DELETE', `/companies/${id}`)
   await until(tollgate, () => tollgate.checkHeld('calls', { company }) === null)
   t.match(await tollgate.check('calls', { company }), { source: 'local', reason: 'Company not found' })
 })

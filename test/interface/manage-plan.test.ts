@@ -186,6 +186,10 @@ t.test('managing plans', async t => {
     })
     await named('unknown quantity', 404, {
       ...onBasic,
+      pay_in_advance_entitlements: [{ price_id: 'price_none', quantity: 1 }],
+    })
+    await named('a quantity of another plan (N5)', 400, {
+      ...onBasic,
       pay_in_advance_entitlements: [{ price_id: seatPrice, quantity: 1 }],
     })
     await named('anchor of a subscription there is', 400, {
