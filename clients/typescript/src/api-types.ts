@@ -1799,8 +1799,8 @@ export interface components {
       compatible_plans?: components["schemas"]["MayRefMaxItems100"];
       credit: components["schemas"]["Ref"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
-      expiry_unit?: components["schemas"]["Maydaysbilling_periods"];
+      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       name: string;
       prices?: components["schemas"]["MayCatalogPriceMaxItems50"];
@@ -1830,7 +1830,7 @@ export interface components {
       count: number;
     };
     CatalogCondition: {
-      comparable_type?: components["schemas"]["Maystringdateboolintversion"];
+      comparable_type?: components["schemas"]["Maystringbooldateintversion"];
       comparison_trait?: components["schemas"]["MayTraitRef"];
       condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
       credit?: components["schemas"]["MayRef"];
@@ -1847,9 +1847,9 @@ export interface components {
     CatalogCredit: {
       burn_strategy?: components["schemas"]["Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      default_expiry_unit?: components["schemas"]["Maydaysbilling_periods"];
+      default_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       default_expiry_unit_count?: components["schemas"]["MayCount"];
-      default_rollover_policy?: components["schemas"]["Maynoneexpirerollover"];
+      default_rollover_policy?: components["schemas"]["Mayrolloverexpirenone"];
       description?: components["schemas"]["MayText"];
       icon?: components["schemas"]["MaystringMaxLength64"];
       name: string;
@@ -1869,7 +1869,7 @@ export interface components {
       feature: components["schemas"]["Ref"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
       metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
-      overage_billing_cadence?: components["schemas"]["Maymonthlyquarterlyend_of_billing_period"];
+      overage_billing_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       overage_product?: components["schemas"]["CatalogProduct"];
       price_behavior?: components["schemas"]["Maycredit_burndownoveragepay_as_you_gopay_in_advancetier"];
       prices?: components["schemas"]["MayCatalogPriceMaxItems150"];
@@ -1889,12 +1889,12 @@ export interface components {
     };
     CatalogFeature: {
       description?: components["schemas"]["MayText"];
-      event_source?: components["schemas"]["Mayinferencetrack"];
+      event_source?: components["schemas"]["Maytrackinference"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature_type: "boolean" | "event" | "license" | "trait";
       icon?: components["schemas"]["MaystringMaxLength255"];
-      lifecycle_phase?: components["schemas"]["Mayadd_oninactivealphabetadeprecatedgain_planinternal_testinglegacy"];
+      lifecycle_phase?: components["schemas"]["Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy"];
       name: string;
       plural_name?: components["schemas"]["MaystringMaxLength255"];
       provider?: components["schemas"]["Mayext_aext_bnativepsp"];
@@ -1930,11 +1930,11 @@ export interface components {
     };
     CatalogPlanGrant: {
       arrears_anchor?: components["schemas"]["Maybilling_period_startmonth_end"];
-      arrears_cadence?: components["schemas"]["Maymonthlyquarterlyend_of_billing_period"];
+      arrears_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       auto_topup_amount?: components["schemas"]["MayCount"];
       auto_topup_availability?: components["schemas"]["Mayoffautomaticuser_controlled"];
-      auto_topup_expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
-      auto_topup_expiry_unit?: components["schemas"]["Maydaysbilling_periods"];
+      auto_topup_expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      auto_topup_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       auto_topup_expiry_unit_count?: components["schemas"]["MayCount"];
       auto_topup_threshold_credits?: components["schemas"]["MayCredits"];
       auto_topup_threshold_percent?: components["schemas"]["MaynumberTypeint32Minimum1Maximum100"];
@@ -1943,8 +1943,8 @@ export interface components {
       company_credit_amount?: components["schemas"]["MayCredits"];
       credit: components["schemas"]["Ref"];
       credit_amount: components["schemas"]["Credits.o1"];
-      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
-      expiry_unit?: components["schemas"]["Maydaysbilling_periods"];
+      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       license?: components["schemas"]["MayRef"];
       overdraft_limit?: components["schemas"]["MayDecimalText"];
@@ -1954,7 +1954,7 @@ export interface components {
       price_tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
       renewal_enabled?: components["schemas"]["Mayboolean"];
       renewal_period?: components["schemas"]["Maybilling_periodfirst_of_month"];
-      reset_cadence?: components["schemas"]["Maymonthlyquarterlyyearlydailyevery_6_monthsweekly"];
+      reset_cadence?: components["schemas"]["Maymonthlyquarterlydailyevery_6_monthsweeklyyearly"];
       reset_start?: components["schemas"]["Maybilling_periodfirst_of_month"];
       reset_type?: components["schemas"]["Mayno_resetplan_period"];
       rollover_percentage?: components["schemas"]["MaynumberTypeint32Minimum0Maximum100"];
@@ -1988,7 +1988,7 @@ export interface components {
       prevent_self_service_downgrade_button_text?: components["schemas"]["MaystringMaxLength255"];
       prevent_self_service_downgrade_url?: components["schemas"]["MayLabel"];
       proration_behavior?: components["schemas"]["Maycreate_prorationsinvoice_immediately"];
-      scheduled_downgrade_behavior?: components["schemas"]["Maynoneend_of_billing_period"];
+      scheduled_downgrade_behavior?: components["schemas"]["Mayend_of_billing_periodnone"];
       scheduled_downgrade_prevent_when_over_limit?: components["schemas"]["Mayboolean"];
       show_as_monthly_prices?: components["schemas"]["Mayboolean"];
       show_credits?: components["schemas"]["Mayboolean"];
@@ -2005,7 +2005,7 @@ export interface components {
     };
     CatalogPlanVersion: {
       billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
-      charge_type?: components["schemas"]["Mayfreeone_timenonerecurring"];
+      charge_type?: components["schemas"]["Mayfreenoneone_timerecurring"];
       credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       description?: components["schemas"]["MayText"];
@@ -2018,7 +2018,7 @@ export interface components {
       trial_days?: components["schemas"]["MayDays"];
     };
     CatalogPrice: {
-      cadence?: components["schemas"]["Mayone_timemonthlyquarterlyyearly"];
+      cadence?: components["schemas"]["Maymonthlyquarterlyyearlyone_time"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       external_id?: components["schemas"]["MaystringMaxLength255"];
       price?: components["schemas"]["MayCatalogQuantity"];
@@ -3983,10 +3983,10 @@ export interface components {
       success: boolean;
     };
     Mayactiveinactive: "active" | "inactive" | null;
-    Mayadd_oninactivealphabetadeprecatedgain_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
     Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
     Maybilling_periodfirst_of_month: "billing_period" | "first_of_month" | null;
+    Maybilling_periodsdays: "billing_periods" | "days" | null;
     Mayboolean: boolean | null;
     MayCatalogBundleMaxItems10000: components["schemas"]["CatalogBundle"][] | null;
     MayCatalogCheckoutFieldMaxItems100: components["schemas"]["CatalogCheckoutField"][] | null;
@@ -4011,10 +4011,11 @@ export interface components {
     Maycredit_burndownoveragepay_as_you_gopay_in_advancetier: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
     MayCredits: components["schemas"]["Credits.o1"] | null;
     MayDays: components["schemas"]["Days"] | null;
-    Maydaysbilling_periods: "billing_periods" | "days" | null;
     MayDecimalText: components["schemas"]["DecimalText"] | null;
     Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
-    Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Mayend_of_billing_periodmonthlyquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
+    Mayend_of_billing_periodnone: "end_of_billing_period" | "none" | null;
     Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
     Mayext_aext_bnativepsp: "ext_a" | "ext_b" | "native" | "psp" | null;
     MayfeatureRefvisibleMaybooleanMaxItems1000: {
@@ -4023,23 +4024,20 @@ export interface components {
     }[] | null;
     Mayfirst_of_monthbilling_cycle: "billing_cycle" | "first_of_month" | null;
     Mayfixedper_license: "fixed" | "per_license" | null;
-    Mayfreeone_timenonerecurring: "free" | "none" | "one_time" | "recurring" | null;
+    Mayfreenoneone_timerecurring: "free" | "none" | "one_time" | "recurring" | null;
     Maygraduatedvolume: "graduated" | "volume" | null;
     Maygrantedbilled: "billed" | "granted" | null;
-    Mayinferencetrack: "inference" | "track" | null;
+    Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     MayLabel: components["schemas"]["Label"] | null;
     Maylicensedmetered: "licensed" | "metered" | null;
     MayModelPriceViewMaxItems10000: components["schemas"]["ModelPriceView"][] | null;
-    Maymonthlyquarterlyend_of_billing_period: "end_of_billing_period" | "monthly" | "quarterly" | null;
-    Maymonthlyquarterlyyearlydailyevery_6_monthsweekly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+    Maymonthlyquarterlydailyevery_6_monthsweeklyyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+    Maymonthlyquarterlyyearlyone_time: "monthly" | "one_time" | "quarterly" | "yearly" | null;
     Mayno_resetplan_period: "no_reset" | "plan_period" | null;
-    Maynoneend_of_billing_period: "end_of_billing_period" | "none" | null;
-    Maynoneexpirerollover: "expire" | "none" | "rollover" | null;
     MaynumberMinimum0: null | number;
     MaynumberTypeint32Minimum0Maximum100: number | null;
     MaynumberTypeint32Minimum1Maximum100: number | null;
     Mayoffautomaticuser_controlled: "automatic" | "off" | "user_controlled" | null;
-    Mayone_timemonthlyquarterlyyearly: "monthly" | "one_time" | "quarterly" | "yearly" | null;
     MayplanRefcompatible_plansRefMaxItems1000MaxItems100: {
       compatible_plans: components["schemas"]["Ref"][];
       plan: components["schemas"]["Ref"];
@@ -4049,14 +4047,16 @@ export interface components {
     MayRef: components["schemas"]["Ref"] | null;
     MayRefMaxItems100: components["schemas"]["Ref"][] | null;
     MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
+    Mayrolloverexpirenone: "expire" | "none" | "rollover" | null;
     Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
-    Maystringdateboolintversion: "bool" | "date" | "int" | "string" | "version" | null;
+    Maystringbooldateintversion: "bool" | "date" | "int" | "string" | "version" | null;
     MaystringMaxLength64: null | string;
     MaystringMaxLength80: null | string;
     MaystringMaxLength255: null | string;
     MaystringMinLength1MaxLength255: null | string;
     MaystringMinLength1MaxLength256: null | string;
     MayText: components["schemas"]["Text"] | null;
+    Maytrackinference: "inference" | "track" | null;
     MayTraitRef: components["schemas"]["TraitRef"] | null;
     MembershipCreate: {
       company_id: string;
