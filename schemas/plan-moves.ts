@@ -207,7 +207,7 @@ export interface PreviewTotals {
   losses: FeatureCompanies[]
   prices: PriceChange[]
   strategies: StrategyOutcome[]
-  /** There are more companies than a preview looks at; the sums are those of the first. */
+  /** Whether there are more companies than a preview looks at. The sums are then over the companies looked at. */
   truncated: boolean
 }
 

@@ -67,8 +67,8 @@ const found = new Map<string, string | null>()
 const foundMax = 10_000
 
 /**
- * The model of the built-in table that a provider means by a name: dated names and those of aliases are the model's, whose
- * price may be unknown.
+ * Find the model of the built-in table that a provider means by a name: dated names and aliases stand for a model. The price
+ * of the model may be unknown.
  *
  * returns  null for a provider or model that the table does not know.
  * source   decision 36, EV-67.

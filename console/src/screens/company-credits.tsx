@@ -126,7 +126,7 @@ function entryWords(entry: Schemas['CreditLedgerEntry']): string {
   return why ? `${what}, ${words(why)}` : what
 }
 
-/** Who burned credits in the last 30 days, most first. */
+/** Users by the credits that they burned in the last 30 days, the largest sum first. */
 function Burned({ company }: { readonly company: Company }) {
   const { environment } = useHere()
   const credits = useQuery({

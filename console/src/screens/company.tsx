@@ -511,8 +511,8 @@ function ChangePlan({ company, onClose }: { readonly company: Company; readonly 
             ...(price ? [{ what: 'Price', before: null, after: priceWords(price) }] : []),
           ],
           note: price
-            ? 'It takes effect at once, and billing begins at this price. Credits of the old plan end and those of the new one begin.'
-            : 'It takes effect at once. Credits of the old plan end and those of the new one begin.',
+            ? 'It takes effect at once, and billing begins at this price. Credits of the old plan end, and credits of the new plan begin.'
+            : 'It takes effect at once. Credits of the old plan end, and credits of the new plan begin.',
           ...(production && { typed: plan.name }),
           run: () =>
             price

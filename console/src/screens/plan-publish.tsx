@@ -1,4 +1,5 @@
-// Publishing a draft: what it changes, whom it reaches, and how companies move to it.
+// The dialog that publishes a draft: it shows the changes of the draft and the companies that they reach, and asks how
+// these companies move to the new version.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'

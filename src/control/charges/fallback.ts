@@ -77,7 +77,8 @@ export async function endedMonths(
 }
 
 /**
- * Note the companies whose use of the months that ended the fallback plan prices: their periods are closed as those of others.
+ * Note the companies that used, in the months that ended, anything with a price in the fallback plan. Their periods are
+ * closed like the periods of companies with a plan.
  *
  * source  RA-25.
  */
