@@ -1799,7 +1799,7 @@ export interface components {
       compatible_plans?: components["schemas"]["MayRefMaxItems100"];
       credit: components["schemas"]["Ref"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       name: string;
@@ -1830,14 +1830,14 @@ export interface components {
       count: number;
     };
     CatalogCondition: {
-      comparable_type?: components["schemas"]["Maystringbooldateintversion"];
+      comparable_type?: components["schemas"]["Maybooldateintstringversion"];
       comparison_trait?: components["schemas"]["MayTraitRef"];
       condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
       credit?: components["schemas"]["MayRef"];
       credit_cost?: components["schemas"]["MaynumberMinimum0"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
+      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
       metric_value?: components["schemas"]["MayCatalogQuantity"];
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       resources?: components["schemas"]["MayRefMaxItems1000"];
@@ -1849,7 +1849,7 @@ export interface components {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       default_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       default_expiry_unit_count?: components["schemas"]["MayCount"];
-      default_rollover_policy?: components["schemas"]["Mayrolloverexpirenone"];
+      default_rollover_policy?: components["schemas"]["Mayexpirenonerollover"];
       description?: components["schemas"]["MayText"];
       icon?: components["schemas"]["MaystringMaxLength64"];
       name: string;
@@ -1868,7 +1868,7 @@ export interface components {
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature: components["schemas"]["Ref"];
       metric_period?: components["schemas"]["Mayall_timecurrent_daycurrent_monthcurrent_week"];
-      metric_period_month_reset?: components["schemas"]["Mayfirst_of_monthbilling_cycle"];
+      metric_period_month_reset?: components["schemas"]["Maybilling_cyclefirst_of_month"];
       overage_billing_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       overage_product?: components["schemas"]["CatalogProduct"];
       price_behavior?: components["schemas"]["Maycredit_burndownoveragepay_as_you_gopay_in_advancetier"];
@@ -1889,12 +1889,12 @@ export interface components {
     };
     CatalogFeature: {
       description?: components["schemas"]["MayText"];
-      event_source?: components["schemas"]["Maytrackinference"];
+      event_source?: components["schemas"]["Mayinferencetrack"];
       event_subtype?: components["schemas"]["MaystringMaxLength255"];
       external_resource_id?: components["schemas"]["MaystringMinLength1MaxLength255"];
       feature_type: "boolean" | "event" | "license" | "trait";
       icon?: components["schemas"]["MaystringMaxLength255"];
-      lifecycle_phase?: components["schemas"]["Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy"];
+      lifecycle_phase?: components["schemas"]["Mayadd_onalphabetadeprecatedgain_planinactiveinternal_testinglegacy"];
       name: string;
       plural_name?: components["schemas"]["MaystringMaxLength255"];
       provider?: components["schemas"]["Mayext_aext_bnativepsp"];
@@ -1932,18 +1932,18 @@ export interface components {
       arrears_anchor?: components["schemas"]["Maybilling_period_startmonth_end"];
       arrears_cadence?: components["schemas"]["Mayend_of_billing_periodmonthlyquarterly"];
       auto_topup_amount?: components["schemas"]["MayCount"];
-      auto_topup_availability?: components["schemas"]["Mayoffautomaticuser_controlled"];
-      auto_topup_expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      auto_topup_availability?: components["schemas"]["Mayautomaticoffuser_controlled"];
+      auto_topup_expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
       auto_topup_expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       auto_topup_expiry_unit_count?: components["schemas"]["MayCount"];
       auto_topup_threshold_credits?: components["schemas"]["MayCredits"];
       auto_topup_threshold_percent?: components["schemas"]["MaynumberTypeint32Minimum1Maximum100"];
-      billing_mode?: components["schemas"]["Maygrantedbilled"];
+      billing_mode?: components["schemas"]["Maybilledgranted"];
       can_buy_bundles?: components["schemas"]["Mayboolean"];
       company_credit_amount?: components["schemas"]["MayCredits"];
       credit: components["schemas"]["Ref"];
       credit_amount: components["schemas"]["Credits.o1"];
-      expiry_type?: components["schemas"]["Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry"];
+      expiry_type?: components["schemas"]["Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry"];
       expiry_unit?: components["schemas"]["Maybilling_periodsdays"];
       expiry_unit_count?: components["schemas"]["MayCount"];
       license?: components["schemas"]["MayRef"];
@@ -1954,7 +1954,7 @@ export interface components {
       price_tiers?: components["schemas"]["MayCatalogTierMaxItems100"];
       renewal_enabled?: components["schemas"]["Mayboolean"];
       renewal_period?: components["schemas"]["Maybilling_periodfirst_of_month"];
-      reset_cadence?: components["schemas"]["Maymonthlyquarterlydailyevery_6_monthsweeklyyearly"];
+      reset_cadence?: components["schemas"]["Maydailyevery_6_monthsmonthlyquarterlyweeklyyearly"];
       reset_start?: components["schemas"]["Maybilling_periodfirst_of_month"];
       reset_type?: components["schemas"]["Mayno_resetplan_period"];
       rollover_percentage?: components["schemas"]["MaynumberTypeint32Minimum0Maximum100"];
@@ -1967,7 +1967,7 @@ export interface components {
       add_on_compatibilities?: components["schemas"]["MayplanRefcompatible_plansRefMaxItems1000MaxItems100"];
       add_ons?: components["schemas"]["MayCatalogOrderedPlanMaxItems100"];
       bundles?: components["schemas"]["MayRefMaxItems100"];
-      checkout_bundle_purchase_behavior?: components["schemas"]["Mayquantityindividual"];
+      checkout_bundle_purchase_behavior?: components["schemas"]["Mayindividualquantity"];
       checkout_collect_address?: components["schemas"]["Mayboolean"];
       checkout_collect_email?: components["schemas"]["Mayboolean"];
       checkout_collect_phone?: components["schemas"]["Mayboolean"];
@@ -2004,7 +2004,7 @@ export interface components {
       trial_payment_method_required?: components["schemas"]["Mayboolean"];
     };
     CatalogPlanVersion: {
-      billing_strategy?: components["schemas"]["Mayservice_managedprovider_managedno_billing"];
+      billing_strategy?: components["schemas"]["Mayno_billingprovider_managedservice_managed"];
       charge_type?: components["schemas"]["Mayfreenoneone_timerecurring"];
       credit_grants?: components["schemas"]["MayCatalogPlanGrantMaxItems100"];
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
@@ -2018,7 +2018,7 @@ export interface components {
       trial_days?: components["schemas"]["MayDays"];
     };
     CatalogPrice: {
-      cadence?: components["schemas"]["Maymonthlyquarterlyyearlyone_time"];
+      cadence?: components["schemas"]["Maymonthlyone_timequarterlyyearly"];
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       external_id?: components["schemas"]["MaystringMaxLength255"];
       price?: components["schemas"]["MayCatalogQuantity"];
@@ -3983,10 +3983,15 @@ export interface components {
       success: boolean;
     };
     Mayactiveinactive: "active" | "inactive" | null;
+    Mayadd_onalphabetadeprecatedgain_planinactiveinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
     Mayall_timecurrent_daycurrent_monthcurrent_week: "all_time" | "current_day" | "current_month" | "current_week" | null;
+    Mayautomaticoffuser_controlled: "automatic" | "off" | "user_controlled" | null;
+    Maybilledgranted: "billed" | "granted" | null;
+    Maybilling_cyclefirst_of_month: "billing_cycle" | "first_of_month" | null;
     Maybilling_period_startmonth_end: "billing_period_start" | "month_end" | null;
     Maybilling_periodfirst_of_month: "billing_period" | "first_of_month" | null;
     Maybilling_periodsdays: "billing_periods" | "days" | null;
+    Maybooldateintstringversion: "bool" | "date" | "int" | "string" | "version" | null;
     Mayboolean: boolean | null;
     MayCatalogBundleMaxItems10000: components["schemas"]["CatalogBundle"][] | null;
     MayCatalogCheckoutFieldMaxItems100: components["schemas"]["CatalogCheckoutField"][] | null;
@@ -4010,53 +4015,48 @@ export interface components {
     Maycreate_prorationsinvoice_immediately: "create_prorations" | "invoice_immediately" | null;
     Maycredit_burndownoveragepay_as_you_gopay_in_advancetier: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
     MayCredits: components["schemas"]["Credits.o1"] | null;
+    Maydailyevery_6_monthsmonthlyquarterlyweeklyyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
     MayDays: components["schemas"]["Days"] | null;
     MayDecimalText: components["schemas"]["DecimalText"] | null;
     Maydefaultglobal_overridestandard: "default" | "global_override" | "standard" | null;
-    Mayend_of_billing_perioddurationend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+    Maydurationend_of_billing_periodend_of_next_billing_periodend_of_trialno_expiry: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
     Mayend_of_billing_periodmonthlyquarterly: "end_of_billing_period" | "monthly" | "quarterly" | null;
     Mayend_of_billing_periodnone: "end_of_billing_period" | "none" | null;
     Mayexpiration_priorityfirst_in_first_outlast_in_first_outplan_first_then_credit_bundles_first_in_first_out: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
+    Mayexpirenonerollover: "expire" | "none" | "rollover" | null;
     Mayext_aext_bnativepsp: "ext_a" | "ext_b" | "native" | "psp" | null;
     MayfeatureRefvisibleMaybooleanMaxItems1000: {
       feature: components["schemas"]["Ref"];
       visible?: components["schemas"]["Mayboolean"];
     }[] | null;
-    Mayfirst_of_monthbilling_cycle: "billing_cycle" | "first_of_month" | null;
     Mayfixedper_license: "fixed" | "per_license" | null;
     Mayfreenoneone_timerecurring: "free" | "none" | "one_time" | "recurring" | null;
     Maygraduatedvolume: "graduated" | "volume" | null;
-    Maygrantedbilled: "billed" | "granted" | null;
-    Mayinactiveadd_onalphabetadeprecatedgain_planinternal_testinglegacy: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
+    Mayindividualquantity: "individual" | "quantity" | null;
+    Mayinferencetrack: "inference" | "track" | null;
     MayLabel: components["schemas"]["Label"] | null;
     Maylicensedmetered: "licensed" | "metered" | null;
     MayModelPriceViewMaxItems10000: components["schemas"]["ModelPriceView"][] | null;
-    Maymonthlyquarterlydailyevery_6_monthsweeklyyearly: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
-    Maymonthlyquarterlyyearlyone_time: "monthly" | "one_time" | "quarterly" | "yearly" | null;
+    Maymonthlyone_timequarterlyyearly: "monthly" | "one_time" | "quarterly" | "yearly" | null;
+    Mayno_billingprovider_managedservice_managed: "no_billing" | "provider_managed" | "service_managed" | null;
     Mayno_resetplan_period: "no_reset" | "plan_period" | null;
     MaynumberMinimum0: null | number;
     MaynumberTypeint32Minimum0Maximum100: number | null;
     MaynumberTypeint32Minimum1Maximum100: number | null;
-    Mayoffautomaticuser_controlled: "automatic" | "off" | "user_controlled" | null;
     MayplanRefcompatible_plansRefMaxItems1000MaxItems100: {
       compatible_plans: components["schemas"]["Ref"][];
       plan: components["schemas"]["Ref"];
     }[] | null;
-    Mayquantityindividual: "individual" | "quantity" | null;
     MayRate: components["schemas"]["Rate.o1"] | null;
     MayRef: components["schemas"]["Ref"] | null;
     MayRefMaxItems100: components["schemas"]["Ref"][] | null;
     MayRefMaxItems1000: components["schemas"]["Ref"][] | null;
-    Mayrolloverexpirenone: "expire" | "none" | "rollover" | null;
-    Mayservice_managedprovider_managedno_billing: "no_billing" | "provider_managed" | "service_managed" | null;
-    Maystringbooldateintversion: "bool" | "date" | "int" | "string" | "version" | null;
     MaystringMaxLength64: null | string;
     MaystringMaxLength80: null | string;
     MaystringMaxLength255: null | string;
     MaystringMinLength1MaxLength255: null | string;
     MaystringMinLength1MaxLength256: null | string;
     MayText: components["schemas"]["Text"] | null;
-    Maytrackinference: "inference" | "track" | null;
     MayTraitRef: components["schemas"]["TraitRef"] | null;
     MembershipCreate: {
       company_id: string;

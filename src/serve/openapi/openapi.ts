@@ -48,16 +48,14 @@ function schemasByName(): Schemas {
 
 /** The same schemas. Names that are made of a union's words have these in one order for every build. */
 function steadilyNamed(schemas: Schemas): Schemas {
-  let text = JSON.stringify(schemas)
-  for (const [name, { anyOf }] of Object.entries(schemas)) {
-    const words = Array.isArray(anyOf)
-      ? anyOf.map(one => (one as Json).const).filter(word => word !== undefined)
-      : []
-    const steady = `May${words.join('')}`
-    if (words.length < 2 || name === steady || !isMadeOf(name, words)) continue
-    text = text.replaceAll(`"${name}"`, `"${steady}"`).replaceAll(`/${name}"`, `/${steady}"`)
+  const steady = new Map<string, string>()
+  for (const [name, { oneOf }] of Object.entries(schemas)) {
+    const words = Array.isArray(oneOf) ? oneOf.flatMap(one => (one as Json).const ?? []) : []
+    if (words.length > 1 && isMadeOf(name, words)) steady.set(name, `May${words.join('')}`)
   }
-  return JSON.parse(text) as Schemas
+  // names of schemas, and references to them
+  const named = JSON.stringify(schemas).replaceAll(/(?<=["/])May\w+(?=")/g, name => steady.get(name) ?? name)
+  return JSON.parse(named) as Schemas
 }
 
 /** Whether a name is `May` and these words, in any order. */
