@@ -1,6 +1,6 @@
 // Metered items of subscriptions: what is billed by use, with the use of the running period so far (RA-27).
 import { meteredNow, meteredUses, periodsOf } from '../../core/rating/rate.js'
-import { quantityFromText, readQuantity, storedQuantity } from '../../core/values/quantity.js'
+import { quantityFromText, storedQuantity } from '../../core/values/quantity.js'
 import { among } from '../../kit/sql.js'
 import { inParallel } from '../../turns/in-parallel.js'
 import type { ChargesPlace } from '../charges/charges.js'
@@ -8,6 +8,7 @@ import { billingFacts } from '../charges/facts.js'
 import { rated } from '../charges/rated.js'
 import type { BillingPriceRow } from '../prices/rows.js'
 import type { SubscribedProduct, SubscriptionRow } from './record-rows.js'
+import { soldBy, subscribedProduct } from './sold-price.js'
 
 /** Companies rated at the same time. */
 const atOnce = 4
@@ -60,17 +61,9 @@ export async function withMeteredItems(
 
 function meteredItem(price: BillingPriceRow, quantity: number, threshold: bigint | null): SubscribedProduct {
   return {
-    product_id: price.product_id,
-    price_id: price.id,
-    quantity,
-    currency: price.currency,
-    interval: price.interval,
-    price: storedQuantity(readQuantity(price.price)),
-    price_decimal: price.price_decimal,
+    ...subscribedProduct(soldBy(price, 'native'), quantity),
     usage_type: 'metered',
-    package_size: price.package_size,
     billing_threshold: threshold === null ? null : storedQuantity(quantityFromText(String(threshold))),
     meter_id: price.meter_id,
-    subscription_item_external_id: null,
   }
 }

@@ -19,7 +19,7 @@ import { type EntityPlace, isKnown } from '../../kit/entities.js'
 import { among } from '../../kit/sql.js'
 import type { BillingPriceRow } from '../prices/rows.js'
 import type { ScheduledSubscription, SubscribedProduct, SubscriptionRow } from './record-rows.js'
-import { amountOf, soldBy } from './sold-price.js'
+import { amountOf, soldBy, subscribedProduct } from './sold-price.js'
 
 /** The part of a company's state that its subscriptions need. */
 export type PlansOfCompany = Pick<CompanySnapshot, 'id' | 'plan' | 'schedule' | 'subscriptions'>
@@ -176,7 +176,8 @@ function soldOf(
   const products = items!.flatMap((item, i) => {
     const quantity = item.quantity ?? stored[i]?.quantity ?? 1
     const price = prices.get(item.priceId)
-    if (price) return [productOf(item, quantity, price)]
+    if (price)
+      return [{ ...subscribedProduct(soldBy(price, 'native'), quantity), product_id: item.productId }]
     const had = [...stored, ...known].find(one => one.price_id === item.priceId)
     return had ? [{ ...had, quantity }] : []
   })
@@ -187,23 +188,6 @@ function soldOf(
       : multiplyQuantity(readQuantity(one.price), one.quantity)
   })
   return { products, total: lesserQuantity(sumOf(amounts), quantityMax) }
-}
-
-function productOf(item: SubscribedItem, quantity: number, price: BillingPriceRow): SubscribedProduct {
-  return {
-    product_id: item.productId,
-    price_id: price.id,
-    quantity,
-    currency: price.currency,
-    interval: price.interval,
-    price: storedQuantity(readQuantity(price.price)),
-    price_decimal: price.price_decimal,
-    usage_type: price.usage_type,
-    package_size: price.package_size,
-    billing_threshold: null,
-    meter_id: null,
-    subscription_item_external_id: null,
-  }
 }
 
 const intervalText = (stored: string, had: number, months: number): string =>

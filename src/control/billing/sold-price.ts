@@ -8,9 +8,9 @@ import type {
 import { intervalOf, priceTiers, type StoredPrice, type StoredTier } from '../../catalog/prices.js'
 import { billedUnits, roundHalfUp, tieredAmount } from '../../core/pricing/price.js'
 import { decimalOf, multiply, parseDecimal } from '../../core/values/amount.js'
-import { type Quantity, readQuantity } from '../../core/values/quantity.js'
+import { type Quantity, readQuantity, storedQuantity } from '../../core/values/quantity.js'
 import type { BillingPriceRow } from '../prices/rows.js'
-import { intervalMonths } from './record-rows.js'
+import { intervalMonths, type SubscribedProduct } from './record-rows.js'
 
 /** A price reduced to what billing needs. Amounts in the smallest unit. */
 export interface SoldPrice {
@@ -47,13 +47,12 @@ export function soldBy(row: BillingPriceRow, provider: BillingProviderType): Sol
   }
 }
 
-/** A SoldPrice from a price as its version or entitlement keeps it; null without a product. */
-export function soldAs(stored: StoredPrice): SoldPrice | null {
-  if (stored.product_id === null) return null
+/** A SoldPrice from a price as its version or entitlement keeps it. productId: '' where it has none yet, as in a draft. */
+export function soldAs(stored: StoredPrice, productId: string): SoldPrice {
   const { interval, interval_count: intervalCount } = intervalOf(stored.cadence)
   return {
     id: stored.id,
-    productId: stored.product_id,
+    productId,
     provider: stored.provider_type,
     currency: stored.currency,
     interval,
@@ -64,6 +63,24 @@ export function soldAs(stored: StoredPrice): SoldPrice | null {
     tiersMode: stored.tiers_mode,
     usageType: stored.usage_type,
     packageSize: 1,
+  }
+}
+
+/** The product of a subscription that is sold at a price. */
+export function subscribedProduct(price: SoldPrice, quantity: number): SubscribedProduct {
+  return {
+    product_id: price.productId,
+    price_id: price.id,
+    quantity,
+    currency: price.currency,
+    interval: price.interval,
+    price: storedQuantity(price.price),
+    price_decimal: price.priceDecimal,
+    usage_type: price.usageType,
+    package_size: price.packageSize,
+    billing_threshold: null,
+    meter_id: null,
+    subscription_item_external_id: null,
   }
 }
 

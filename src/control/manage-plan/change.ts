@@ -30,7 +30,7 @@ import {
   subscriptionState,
   subscriptionsOf,
 } from '../billing/record-rows.js'
-import { amountOf, monthsOf, type SoldPrice } from '../billing/sold-price.js'
+import { amountOf, monthsOf, type SoldPrice, subscribedProduct } from '../billing/sold-price.js'
 import { causeOf } from '../billing/subscription-write.js'
 import { isRunning } from '../billing/view.js'
 import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
@@ -186,7 +186,7 @@ export async function changeOf(
   const periodEndMs = trial?.endMs ?? paidEndMs // decision 34: what is paid begins where the trial ends
   const scheduledAtMs = scheduled ? endOfTerm(had) * 1000 : null
   const invoice = custom === null && had !== null ? null : invoiceOf(body, lines)
-  const products = lines.map(line => subscribed(line))
+  const products = lines.map(({ price, quantity }) => subscribedProduct(price, quantity))
   const row = ownRow(call, company, body, {
     had,
     products,
@@ -321,23 +321,6 @@ function oneOf<T>(lines: readonly Line[], of: (line: Line) => T, what: string): 
   const values = new Set(lines.map(of))
   if (values.size > 1) throw invalid(`The prices of one subscription share their ${what}`)
   return values.size === 0 ? null : [...values][0]!
-}
-
-function subscribed({ price, quantity }: Line): SubscribedProduct {
-  return {
-    product_id: price.productId,
-    price_id: price.id,
-    quantity,
-    currency: price.currency,
-    interval: price.interval,
-    price: storedQuantity(price.price),
-    price_decimal: price.priceDecimal,
-    usage_type: price.usageType,
-    package_size: price.packageSize,
-    billing_threshold: null,
-    meter_id: null,
-    subscription_item_external_id: null,
-  }
 }
 
 function requireForNew(body: ManagePlanRequest): void {

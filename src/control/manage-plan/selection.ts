@@ -214,7 +214,7 @@ async function soldPrice(
       (await productRows(sql, [row.product_id])).get(row.product_id)?.provider_type ?? 'native',
     )
   const stored = own.find(price => price.id === id)
-  return stored === undefined ? null : soldAs(stored)
+  return stored?.product_id ? soldAs(stored, stored.product_id) : null
 }
 
 async function quantitiesOf(

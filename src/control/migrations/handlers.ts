@@ -27,10 +27,20 @@ import { withDates, withNextDate } from './dates.js'
 import { type PreviewQuery, previewedMax, previewOf } from './preview.js'
 import { reasonTexts } from './reasons.js'
 import { affected, callOffPending, insertMigration, type NewMigration } from './rows.js'
-import { recorded, requireCompanies, requireOpen, scheduledAt, soon } from './run.js'
+import {
+  cancel,
+  pause,
+  presentOf,
+  recorded,
+  requireCompanies,
+  requireOpen,
+  resume,
+  retry,
+  scheduledAt,
+  soon,
+} from './run.js'
 import {
   type CountedMigration,
-  cancelPending,
   countCompanyMigrationRows,
   countMigrationRows,
   findCompanyMigration,
@@ -40,7 +50,6 @@ import {
   listMigrationRows,
   type NamedCompanyMigration,
   retryFailed,
-  setPaused,
 } from './store.js'
 import { termsOf } from './terms.js'
 
@@ -65,17 +74,8 @@ export const countMigrations: Handler<undefined, MigrationListQuery> = async cal
 })
 
 /** The migration in the path, after steps that are due were made. */
-async function migrationOf(call: Call<unknown, unknown>): Promise<CountedMigration> {
-  const { services, environment, params, nowMs } = call
-  const find = () => findMigration(services.sql, environment.id, params.plan_version_migration_id!)
-  let row = await find()
-  if (row?.next_due_at && row.next_due_at.getTime() <= nowMs) {
-    await soon(call, row.id)
-    row = await find()
-  }
-  if (!row) throw new ServiceError('not_found', 'Migration not found')
-  return row
-}
+const migrationOf = (call: Call<unknown, unknown>): Promise<CountedMigration> =>
+  presentOf(call, call.params.plan_version_migration_id!, 'migrations')
 
 async function shown(call: Call<unknown, unknown>): Promise<{ readonly data: PlanVersionMigration }> {
   return { data: await viewOf(call, await migrationOf(call)) }
@@ -166,7 +166,7 @@ export const createMigration: Handler<MigrationCreate> = async call => {
  * source  interface document; MI-1…5. Computed by the migration's own code; drafts: decision.
  */
 export const previewMigration: Handler<MigrationPreviewRequest, PreviewQuery> = async call => {
-  const { services, environment, body, key } = call
+  const { services, environment, body } = call
   const { sql } = services
   const { plan, to, from } = await aimOf(call, body, 'drafts too')
   await services.projections.barrier('postgres')
@@ -185,23 +185,9 @@ export const previewMigration: Handler<MigrationPreviewRequest, PreviewQuery> = 
     to.status === 'draft' ? draftDef(sql, plan, to) : null,
   ])
   const { companies, totals } = await previewOf(call, {
-    companies: rows.slice(0, previewedMax),
-    truncated: rows.length > previewedMax,
-    wanted: new Map([
-      [
-        plan.id,
-        {
-          type: 'migrate_plan',
-          migrationId: '',
-          planId: plan.id,
-          versionId: to.id,
-          fromVersionIds: null,
-          when: 'now',
-          ...terms,
-          cause: { action: 'plan_version_migration', actorType: 'api_key', apiKeyId: key.id },
-        },
-      ],
-    ]),
+    rows,
+    terms: new Map([[plan.id, terms]]),
+    action: 'plan_version_migration',
     versionId: to.id,
     draft,
   })
@@ -238,10 +224,7 @@ export function noteOf({ outcome, reason, billedElsewhere }: PlanOutlook): strin
  * errors  400 for a migration that has ended.
  */
 export const cancelMigration: Handler = async call => {
-  const row = await migrationOf(call)
-  requireOpen(row)
-  await recorded(call, tx => cancelPending(tx, row.id, new Date(call.nowMs)))
-  await soon(call, row.id)
+  await cancel(call, await migrationOf(call))
   return shown(call)
 }
 
@@ -252,33 +235,14 @@ export const cancelMigration: Handler = async call => {
  * source  MI-20, MI-21.
  */
 export const pauseMigration: Handler = async call => {
-  const row = await migrationOf(call)
-  await pause(call, row)
+  await pause(call, await migrationOf(call))
   return shown(call)
 }
 
 /** POST /plan-version-migrations/{id}/resume. Errors: 400 for one that is not paused. */
 export const resumeMigration: Handler = async call => {
-  const row = await migrationOf(call)
-  await resume(call, row)
+  await resume(call, await migrationOf(call))
   return shown(call)
-}
-
-/** Hold a migration or move. */
-export async function pause(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
-  requireOpen(row)
-  if (row.paused_at !== null) throw new ServiceError('state_conflict', 'It is paused already')
-  const now = new Date(call.nowMs)
-  await recorded(call, tx => setPaused(tx, row.id, now, now))
-  await soon(call, row.id)
-}
-
-/** Let a migration or move go on. */
-export async function resume(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
-  requireOpen(row)
-  if (row.paused_at === null) throw new ServiceError('state_conflict', 'It is not paused')
-  await recorded(call, tx => setPaused(tx, row.id, null, new Date(call.nowMs)))
-  await soon(call, row.id)
 }
 
 /** POST /plan-version-migrations/{id}/complete-now: runs at once what waits for a date. */
@@ -296,11 +260,7 @@ export const completeMigrationNow: Handler<MigrationCompleteNow> = async call =>
  * ones if no code is given.
  */
 export const retryMigration: Handler<MigrationRetry> = async call => {
-  const row = await migrationOf(call)
-  if (row.status === 'cancelled') throw new ServiceError('state_conflict', 'The migration is cancelled')
-  const codes = call.body.error_codes?.length ? call.body.error_codes : undefined
-  await recorded(call, tx => retryFailed(tx, row.id, { codes }, new Date(call.nowMs)))
-  await soon(call, row.id)
+  await retry(call, await migrationOf(call), call.body.error_codes)
   return shown(call)
 }
 

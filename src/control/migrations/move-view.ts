@@ -2,7 +2,7 @@
 import type { PlanMoveReason } from '../../../schemas/enums.js'
 import type { PlanMove, PlanMoveCompany, PlanMoveStatus, PlanMoveTime } from '../../../schemas/plan-moves.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
-import type { MigrationRow } from './rows.js'
+import { isOpen, type MigrationRow } from './rows.js'
 import type { CountedMigration, NamedCompanyMigration } from './store.js'
 
 export function moveView(row: CountedMigration): PlanMove {
@@ -36,10 +36,8 @@ export function moveView(row: CountedMigration): PlanMove {
   }
 }
 
-function statusOf({ status, paused_at: pausedAt }: MigrationRow): PlanMoveStatus {
-  const isOpen = status === 'pending' || status === 'in_progress'
-  return isOpen && pausedAt !== null ? 'paused' : status
-}
+const statusOf = (row: MigrationRow): PlanMoveStatus =>
+  isOpen(row) && row.paused_at !== null ? 'paused' : row.status
 
 function timeOf({ strategy }: MigrationRow): PlanMoveTime {
   if (strategy === 'scheduled') return 'scheduled'

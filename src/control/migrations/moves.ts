@@ -24,11 +24,21 @@ import {
   visiblePlans,
 } from '../plan-versions/version-rows.js'
 import { withDates, withNextDate } from './dates.js'
-import { noteOf, pause, resume } from './handlers.js'
+import { noteOf } from './handlers.js'
 import { moveCompanyView, moveView } from './move-view.js'
 import { type PreviewQuery, previewedMax, previewOf } from './preview.js'
-import { affectedByMove, insertMigration, type MoveAim, type NewMigration } from './rows.js'
-import { recorded, requireCompanies, requireOpen, scheduledAt, soon } from './run.js'
+import { affectedByMove, insertMigration, isOpen, type MoveAim, type NewMigration } from './rows.js'
+import {
+  cancel,
+  pause,
+  presentOf,
+  recorded,
+  requireCompanies,
+  resume,
+  retry,
+  scheduledAt,
+  soon,
+} from './run.js'
 import {
   type CountedMigration,
   cancelPending,
@@ -36,7 +46,6 @@ import {
   findMigration,
   listCompanyMigrationRows,
   listMoveRows,
-  retryFailed,
 } from './store.js'
 import { moveTerms } from './terms.js'
 
@@ -56,17 +65,8 @@ export const countPlanMoves: Handler<undefined, MoveListQuery> = async call => (
 })
 
 /** The move in the path, after steps that are due were made. */
-async function moveOf(call: Call<unknown, unknown>): Promise<CountedMigration> {
-  const { services, environment, params, nowMs } = call
-  const find = () => findMigration(services.sql, environment.id, params.plan_move_id!, 'moves')
-  let row = await find()
-  if (row?.next_due_at && row.next_due_at.getTime() <= nowMs) {
-    await soon(call, row.id)
-    row = await find()
-  }
-  if (!row) throw new ServiceError('not_found', 'Move not found')
-  return row
-}
+const moveOf = (call: Call<unknown, unknown>): Promise<CountedMigration> =>
+  presentOf(call, call.params.plan_move_id!, 'moves')
 
 async function shown(call: Call<unknown, unknown>): Promise<{ readonly data: PlanMove }> {
   return { data: moveView(await withNextDate(call, await moveOf(call))) }
@@ -190,7 +190,7 @@ async function madeMove(call: Call<unknown, unknown>, id: string): Promise<PlanM
 
 /** POST /plan-moves/preview: the same checks, and what would become of each company. source: MI-1…5 */
 export const previewPlanMove: Handler<PlanMoveCreate, PreviewQuery> = async call => {
-  const { services, environment, body, key, nowMs } = call
+  const { services, environment, body, nowMs } = call
   scheduledAt(strategies[body.when], body.scheduled_at ?? null, nowMs, 'scheduled_at')
   const { sql } = services
   const aim = await aimOf(call)
@@ -204,28 +204,14 @@ export const previewPlanMove: Handler<PlanMoveCreate, PreviewQuery> = async call
     versionId: version.id,
     priceId: body.price_id ?? null,
   }
-  const wanted = await Promise.all(
-    from.map(
-      async planId =>
-        [
-          planId,
-          {
-            type: 'migrate_plan',
-            migrationId: '',
-            planId,
-            versionId: version.id,
-            fromVersionIds: null,
-            when: 'now',
-            ...(await moveTerms(sql, { ...terms, planId })),
-            cause: { action: 'migration', actorType: 'api_key', apiKeyId: key.id },
-          },
-        ] as const,
-    ),
-  )
   const { companies, totals } = await previewOf(call, {
-    companies: rows.slice(0, previewedMax),
-    truncated: rows.length > previewedMax,
-    wanted: new Map(wanted),
+    rows,
+    terms: new Map(
+      await Promise.all(
+        from.map(async planId => [planId, await moveTerms(sql, { ...terms, planId })] as const),
+      ),
+    ),
+    action: 'migration',
     versionId: version.id,
     draft: null,
   })
@@ -269,20 +255,13 @@ export const resumePlanMove: Handler = async call => {
 
 /** POST /plan-moves/{plan_move_id}/cancel: companies not moved yet keep their plan. Errors: 400 for one that has ended. */
 export const cancelPlanMove: Handler = async call => {
-  const row = await moveOf(call)
-  requireOpen(row)
-  await recorded(call, tx => cancelPending(tx, row.id, new Date(call.nowMs)))
-  await soon(call, row.id)
+  await cancel(call, await moveOf(call))
   return shown(call)
 }
 
 /** POST /plan-moves/{plan_move_id}/retry: the companies that failed, for these reasons or all. */
 export const retryPlanMove: Handler<PlanMoveRetry> = async call => {
-  const row = await moveOf(call)
-  if (row.status === 'cancelled') throw new ServiceError('state_conflict', 'The move is cancelled')
-  const codes = call.body.reasons?.length ? call.body.reasons : undefined
-  await recorded(call, tx => retryFailed(tx, row.id, { codes }, new Date(call.nowMs)))
-  await soon(call, row.id)
+  await retry(call, await moveOf(call), call.body.reasons)
   return shown(call)
 }
 
@@ -324,9 +303,8 @@ async function revert(
     revertsId: row.id,
     apiKeyId: key.id,
   }
-  const isOpen = row.status === 'pending' || row.status === 'in_progress'
   await recorded(call, async tx => {
-    if (isOpen) await cancelPending(tx, row.id, new Date(nowMs))
+    if (isOpen(row)) await cancelPending(tx, row.id, new Date(nowMs))
     await insertMigration(tx, move, nowMs)
   })
   // what is under way is done before it is taken back

@@ -30,6 +30,7 @@ import { inParallel } from '../../turns/in-parallel.js'
 import { amountOf, type SoldPrice, soldAs, soldBy } from '../billing/sold-price.js'
 import type { BillingPriceRow } from '../prices/rows.js'
 import type { AffectedCompany } from './rows.js'
+import type { MoveTerms } from './terms.js'
 
 /** Companies of a preview that are looked at. source: decision */
 export const previewedMax = 20_000
@@ -42,11 +43,11 @@ export type PreviewQuery = QueryOf<typeof previewShape>
 
 /** The object of a preview. */
 export interface Previewed {
-  /** At most `previewedMax`, and whether there are more. */
-  readonly companies: readonly AffectedCompany[]
-  readonly truncated: boolean
-  /** The question to companies of a plan, by the plan that they leave ('': none). */
-  readonly wanted: ReadonlyMap<string, MigrationWanted>
+  /** One more than `previewedMax` where there are more. */
+  readonly rows: readonly AffectedCompany[]
+  /** Terms of each plan that companies leave, by its id ('': none). */
+  readonly terms: ReadonlyMap<string, MoveTerms>
+  readonly action: MigrationWanted['cause']['action']
   /** The version that they come to. */
   readonly versionId: string
   /** That version while it is a draft. */
@@ -80,11 +81,24 @@ interface Changes {
  */
 export async function previewOf(
   call: Call<unknown, PreviewQuery>,
-  { companies, truncated, wanted, versionId, draft }: Previewed,
+  { rows, terms, action, versionId, draft }: Previewed,
 ): Promise<{ readonly companies: readonly PreviewedCompany[]; readonly totals: PreviewTotals }> {
-  const { services, environment, nowMs, query: shown } = call
+  const { services, environment, key, nowMs, query: shown } = call
+  const companies = rows.slice(0, previewedMax)
+  const cause = { action, actorType: 'api_key', apiKeyId: key.id } as const
+  const all = {
+    type: 'migrate_plan',
+    migrationId: '',
+    versionId,
+    fromVersionIds: null,
+    when: 'now',
+    cause,
+  } as const
   const questions = new Map(
-    [...wanted].map(([planId, one]) => [planId, { type: 'plan_outlook', wanted: one, draft } as const]),
+    [...terms].map(([planId, some]) => [
+      planId,
+      { type: 'plan_outlook', wanted: { ...all, planId, ...some }, draft } as const,
+    ]),
   )
   const texts = await inParallel(companies, atOnce, async company => {
     const question = questions.get(company.plan_id ?? '')!
@@ -116,7 +130,7 @@ export async function previewOf(
     companies: asked
       .slice(shown.offset, shown.offset + shown.limit)
       .map(one => companyOf(one, prices, names)),
-    totals: totalsOf(asked, prices, catalog, names, truncated, nowMs),
+    totals: totalsOf(asked, prices, catalog, names, rows.length > previewedMax, nowMs),
   }
 }
 
@@ -218,7 +232,7 @@ async function pricesPaid(sql: Sql, versionId: string, asked: readonly Asked[]):
     union all
     select prices from plan_entitlements where plan_version_id = ${versionId} and price_behavior = 'pay_in_advance'`
   const rows = await sql<BillingPriceRow[]>`select * from billing_prices where id in ${among(sql, [...ids])}`
-  const drafted = kept.flatMap(({ prices }) => prices.map(price => soldAs({ ...price, product_id: '' })!))
+  const drafted = kept.flatMap(({ prices }) => prices.map(price => soldAs(price, '')))
   return new Map([...drafted, ...rows.map(row => soldBy(row, 'native'))].map(price => [price.id, price]))
 }
 

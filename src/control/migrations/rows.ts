@@ -39,6 +39,10 @@ export interface MigrationRow {
   readonly updated_at: Date
 }
 
+/** Whether a migration or move has not ended; one that is paused has not. */
+export const isOpen = ({ status }: Pick<MigrationRow, 'status'>): boolean =>
+  status === 'pending' || status === 'in_progress'
+
 /** A row of plan_version_company_migrations. */
 export interface CompanyMigrationRow {
   readonly id: string
@@ -180,14 +184,6 @@ export function affectedByMove(
     where e.environment_id = ${aim.environmentId} and e.kind = 'company' and ${allOf(sql, filters(sql, aim))}
       and e.version_id is distinct from ${aim.versionId} and e.id > ${after}
     order by e.id limit ${limit}`
-}
-
-export async function countOfMove(sql: Sql, aim: MoveAim): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from listed e
-    where e.environment_id = ${aim.environmentId} and e.kind = 'company' and ${allOf(sql, filters(sql, aim))}
-      and e.version_id is distinct from ${aim.versionId}`
-  return row!.count
 }
 
 /** The conditions of a filter on a row `e` of `listed`. All must hold (MI-10). */

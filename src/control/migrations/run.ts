@@ -7,7 +7,15 @@ import type { Call } from '../../kit/call.js'
 import { isKnown } from '../../kit/entities.js'
 import { inTransaction } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
-import type { MigrationRow } from './rows.js'
+import { isOpen, type MigrationRow } from './rows.js'
+import {
+  type CountedMigration,
+  cancelPending,
+  findMigration,
+  type Kinds,
+  retryFailed,
+  setPaused,
+} from './store.js'
 
 const monthsAhead = 24
 
@@ -55,9 +63,8 @@ export function recorded<T>(call: Call<unknown, unknown>, work: (tx: Sql) => Pro
 }
 
 /** Throws 400 for a migration or move that has ended. */
-export function requireOpen({ kind, status }: Pick<MigrationRow, 'kind' | 'status'>): void {
-  if (status !== 'pending' && status !== 'in_progress')
-    throw new ServiceError('state_conflict', `The ${kind} is ${status}`)
+export function requireOpen(row: Pick<MigrationRow, 'kind' | 'status'>): void {
+  if (!isOpen(row)) throw new ServiceError('state_conflict', `The ${row.kind} is ${row.status}`)
 }
 
 /** Longest wait of a request for its migration, which continues afterwards. source: decision */
@@ -86,4 +93,61 @@ export async function soon(
   })
   await Promise.race([run, late])
   clearTimeout(timer)
+}
+
+/** A migration, or move, after steps that are due were made. Throws 404 for an unknown one. */
+export async function presentOf(
+  call: Call<unknown, unknown>,
+  id: string,
+  kinds: Kinds,
+): Promise<CountedMigration> {
+  const { services, environment, nowMs } = call
+  const find = () => findMigration(services.sql, environment.id, id, kinds)
+  let row = await find()
+  if (row?.next_due_at && row.next_due_at.getTime() <= nowMs) {
+    await soon(call, row.id)
+    row = await find()
+  }
+  if (!row) throw new ServiceError('not_found', kinds === 'moves' ? 'Move not found' : 'Migration not found')
+  return row
+}
+
+/** Hold a migration or move. */
+export async function pause(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
+  requireOpen(row)
+  if (row.paused_at !== null) throw new ServiceError('state_conflict', 'It is paused already')
+  const now = new Date(call.nowMs)
+  await recorded(call, tx => setPaused(tx, row.id, now, now))
+  await soon(call, row.id)
+}
+
+/** Let a migration or move go on. */
+export async function resume(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
+  requireOpen(row)
+  if (row.paused_at === null) throw new ServiceError('state_conflict', 'It is not paused')
+  await recorded(call, tx => setPaused(tx, row.id, null, new Date(call.nowMs)))
+  await soon(call, row.id)
+}
+
+/** Leave the companies of a migration or move that have not moved yet. */
+export async function cancel(call: Call<unknown, unknown>, row: CountedMigration): Promise<void> {
+  requireOpen(row)
+  await recorded(call, tx => cancelPending(tx, row.id, new Date(call.nowMs)))
+  await soon(call, row.id)
+}
+
+/** Try the companies that failed again, those with one of these codes or (none given) all. */
+export async function retry(
+  call: Call<unknown, unknown>,
+  row: CountedMigration,
+  codes: readonly string[] | null | undefined,
+): Promise<void> {
+  if (row.status === 'cancelled')
+    throw new ServiceError(
+      'state_conflict',
+      `The ${row.kind === 'migration' ? 'migration' : 'move'} is cancelled`,
+    )
+  const which = codes?.length ? { codes } : {}
+  await recorded(call, tx => retryFailed(tx, row.id, which, new Date(call.nowMs)))
+  await soon(call, row.id)
 }

@@ -26,7 +26,7 @@ export interface MoveFilter {
 }
 
 /** Moves and reverts are one list; migrations another. */
-type Kinds = 'migrations' | 'moves'
+export type Kinds = 'migrations' | 'moves'
 
 function ofKind(sql: Sql, kinds: Kinds) {
   return kinds === 'moves' ? sql`m.kind <> 'migration'` : sql`m.kind = 'migration'`

@@ -72,7 +72,7 @@ export function outlookOf(
   const after = effects.length === 0 ? company : withEffects(company, effects, nowMs)
   const live = new LiveCompany(company, known, nowMs)
   const then = new LiveCompany(after, catalog, nowMs)
-  const [held, next] = [heldBy(company, wanted, false), heldBy(after, wanted, true)]
+  const [held, next] = [heldBy(company, wanted), heldBy(after, wanted)]
   const by = company.subscriptions.find(({ id }) => id === held?.subscriptionId)
   const outlook: PlanOutlook = {
     outcome: reply.outcome,
@@ -128,9 +128,10 @@ function withDraft(known: Catalog, planId: string, draft: PlanVersionDef): Catal
   return made
 }
 
-function heldBy({ plan, addOns }: Company, { planId, toPlanId }: MigrationWanted, then: boolean) {
+/** The holding that changes: the base plan for a move, else the plan or add-on whose version changes. */
+function heldBy({ plan, addOns }: Company, { planId, toPlanId }: MigrationWanted) {
   if (toPlanId !== undefined) return plan
-  return [plan, ...addOns].find(one => one?.planId === (then ? (toPlanId ?? planId) : planId)) ?? null
+  return [plan, ...addOns].find(one => one?.planId === planId) ?? null
 }
 
 function periodEndOf(company: Company, wanted: MigrationWanted, nowMs: number): number | null {
