@@ -3,8 +3,9 @@ import type { CatalogFeature, CatalogPrice, CatalogQuantity, CatalogTier } from 
 import type { BillingPriceUsageType } from '../../../schemas/enums.js'
 import { cadences } from '../../catalog/prices.js'
 import { quantityFromText, storedQuantity } from '../../core/values/quantity.js'
+import { inOrder } from '../../core/values/text-order.js'
 import { wholePrice } from '../prices/whole-price.js'
-import { inOrder, referencesOf } from './references.js'
+import { referencesOf } from './references.js'
 
 /** Types of features by reference: what an entitlement means depends on them. */
 export type FeatureTypes = ReadonlyMap<string, CatalogFeature['feature_type']>

@@ -55,8 +55,3 @@ export class Index<Row extends { readonly id: string }> {
     return this.rows.has(canonicalReference(ref))
   }
 }
-
-/** Text order by code points, the same everywhere. */
-export function inOrder(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}

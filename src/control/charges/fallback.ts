@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import { usedCompanies } from '../../analytics/charges.js'
 import { dayMs, monthStart } from '../../core/values/period.js'
+import { inOrder } from '../../core/values/text-order.js'
 import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
 import { never } from './closed.js'
@@ -32,10 +33,8 @@ export async function usingFallback(
     usedCompanies(clickhouse, environmentId, subtypes, Math.max(sinceMs, 0), after, limit),
     ownersOf(sql, environmentId, traits, after, limit),
   ])
-  return [...new Set([...users, ...owners])].sort(byText).slice(0, limit)
+  return [...new Set([...users, ...owners])].sort(inOrder).slice(0, limit)
 }
-
-export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 async function ownersOf(
   sql: Sql,

@@ -1,12 +1,13 @@
 // Charge lines of many companies, in a fixed order: company, period, line. Pages and exports go along it.
 import type { CompanyChargeLine, CompanyCharges } from '../../../schemas/charges.js'
 import { monthStart } from '../../core/values/period.js'
+import { inOrder } from '../../core/values/text-order.js'
 import { ServiceError } from '../../errors.js'
 import { among } from '../../kit/sql.js'
 import { type ChargesPlace, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
 import { type ClosedRow, closedView, never, storedLine } from './closed.js'
 import { type MeteredNames, meteredOfFallback } from './facts.js'
-import { byText, usingFallback } from './fallback.js'
+import { usingFallback } from './fallback.js'
 
 /** Companies rated for one step, and written lines read at once. */
 const companiesAtOnce = 25
@@ -152,11 +153,11 @@ async function companiesAfter(
     const named = await sql<{ id: string }[]>`
       select id from companies where environment_id = ${environment.id} and id in ${among(sql, companyIds)}`
     const more = named.flatMap(({ id }) => (id > companyId || (isWithin && id === companyId) ? [id] : []))
-    return [...new Set([...known, ...more])].sort(byText).slice(0, companiesAtOnce)
+    return [...new Set([...known, ...more])].sort(inOrder).slice(0, companiesAtOnce)
   }
   const sinceMs = monthStart(monthStart(nowMs) - 1)
   const users = await usingFallback(services, environment.id, metered, sinceMs, companyId, companiesAtOnce)
-  return [...new Set([...known, ...users])].sort(byText).slice(0, companiesAtOnce)
+  return [...new Set([...known, ...users])].sort(inOrder).slice(0, companiesAtOnce)
 }
 
 function ofCompany({ company_id, period }: Pick<CompanyCharges, 'company_id' | 'period'>) {

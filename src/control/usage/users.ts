@@ -14,6 +14,7 @@ import type { FeatureDef } from '../../core/model/definitions.js'
 import { amountToNumber } from '../../core/values/amount.js'
 import { dayMs } from '../../core/values/period.js'
 import { addQuantity, type Quantity } from '../../core/values/quantity.js'
+import { inOrder } from '../../core/values/text-order.js'
 import type { EntityCall } from '../../kit/entities.js'
 import { long } from '../../kit/long.js'
 import { isoTime } from '../../kit/time.js'
@@ -272,5 +273,5 @@ function descending(a: number, b: number): number {
 /** Texts ascending, missing ones last. */
 function byText(a: string | null | undefined, b: string | null | undefined): number {
   if (a == null || b == null) return a == null ? (b == null ? 0 : 1) : -1
-  return a < b ? -1 : a > b ? 1 : 0
+  return inOrder(a, b)
 }

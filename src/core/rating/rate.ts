@@ -1,5 +1,6 @@
 // The debt of a company in one billing period: every line, from facts and usage alone.
 import type { PlanHolding } from '../model/company-state.js'
+import { inOrder } from '../values/text-order.js'
 import { advanceLines } from './advance.js'
 import { discountLines } from './discount.js'
 import type { BillingFacts, Overdraft, Purchase, RatedVersion, UsageReader } from './facts.js'
@@ -226,8 +227,8 @@ function byOrder(a: ChargeLine, b: ChargeLine): number {
   return (
     a.dueMs - b.dueMs ||
     a.fromMs - b.fromMs ||
-    compare(a.kind, b.kind) ||
-    compare(keyOf(a), keyOf(b)) ||
+    inOrder(a.kind, b.kind) ||
+    inOrder(keyOf(a), keyOf(b)) ||
     Number(a.amount - b.amount)
   )
 }
@@ -235,8 +236,6 @@ function byOrder(a: ChargeLine, b: ChargeLine): number {
 function keyOf({ featureId, creditId, bundleId, price, sold, window }: ChargeLine): string {
   return [featureId, creditId, bundleId, price?.id, sold?.versionId, window?.startMs].join(' ')
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function purchaseLine({ atMs, creditId, bundleId, credits, price }: Purchase): ChargeLine {
   return creditLine('bundle', {

@@ -5,6 +5,7 @@ import type { BillingFacts, ItemPrice, RatedVersion } from '../../../src/core/ra
 import type { HistoryEntry } from '../../../src/core/rating/history.js'
 import { periodsOf, ratePeriod } from '../../../src/core/rating/rate.js'
 import { UsageNeeds } from '../../../src/core/rating/usage.js'
+import { subscription } from '../make.js'
 
 const at = (text: string) => Date.parse(`${text}T00:00:00Z`)
 const start = at('2031-01-15')
@@ -68,21 +69,14 @@ const facts = (history: HistoryEntry[], prorates = false): BillingFacts => ({
 
 /** A provider's report of one period. */
 function reported(atMs: number, periodStartMs: number, periodEndMs: number, ...ids: string[]): HistoryEntry {
-  const state: SubscriptionState = {
+  const state = subscription({
     id: 'sub',
     externalId: 'sub',
-    status: 'active',
     periodStartMs,
     periodEndMs,
-    intervalMonths: 1,
-    cancelAtPeriodEnd: false,
-    cancelAtMs: null,
-    trialEndMs: null,
-    trialEndSetting: null,
-    productIds: [],
     items: ids.map(priceId => ({ productId: 'prod', priceId, quantity: 1 })),
     cycleAnchorMs: start,
-  }
+  })
   return { kind: 'subscription', atMs, id: 'sub', state }
 }
 
