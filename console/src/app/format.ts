@@ -132,3 +132,15 @@ export function pretty(text: string | null): string {
     return text ?? ''
   }
 }
+
+/** Operators of conditions in words and signs. */
+export const signs: Readonly<Record<string, string>> = {
+  eq: 'is',
+  ne: 'is not',
+  lt: '<',
+  lte: '≤',
+  gt: '>',
+  gte: '≥',
+  is_empty: 'is empty',
+  not_empty: 'is not empty',
+}

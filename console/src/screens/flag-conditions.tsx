@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure } from '../app/format.js'
+import { figure, signs } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { Button, Choice, Input } from '../ui/basics.js'
 import { CompanyPicker } from './why.js'
@@ -46,17 +46,6 @@ export function useNames(conditions: readonly ConditionWrite[]): Names {
     ...[...(companies.data ?? []), ...(plans.data ?? [])].map(one => [one.id, one.name] as const),
     ...(traits.data ?? []).map(one => [one.id, one.hierarchy.join('.')] as const),
   ])
-}
-
-const signs: Readonly<Record<string, string>> = {
-  eq: 'is',
-  ne: 'is not',
-  lt: '<',
-  lte: '≤',
-  gt: '>',
-  gte: '≥',
-  is_empty: 'is empty',
-  not_empty: 'is not empty',
 }
 
 /** "company is Acme or Globex", "use of export < 100". */

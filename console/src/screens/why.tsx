@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Check, X } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure, localOf, secondOf, timeOf, words } from '../app/format.js'
+import { figure, localOf, secondOf, signs, timeOf, words } from '../app/format.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { useFeatures } from './company.js'
@@ -257,17 +257,6 @@ function Answer({
       }}
     </Loaded>
   )
-}
-
-const signs: Readonly<Record<string, string>> = {
-  eq: 'is',
-  ne: 'is not',
-  lt: '<',
-  lte: '≤',
-  gt: '>',
-  gte: '≥',
-  is_empty: 'is empty',
-  not_empty: 'is not empty',
 }
 
 /** `usage of api_call, current_month gte 1000` reads "usage of api_call in the month ≥ 1,000". */
