@@ -1,4 +1,4 @@
-// Credits of one company: its grants, who burned them, and every movement.
+// Credits of one company: its grants, the users that burned them, and every movement.
 import { useQuery } from '@tanstack/react-query'
 import { api, type Schemas } from '../app/api.js'
 import { dayOf, decimal, figure, timeOf, words } from '../app/format.js'

@@ -1,9 +1,8 @@
 // Traits of one company, its subscriptions, and how its plan, use and credits come into a product of one's own.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, base } from '../app/api.js'
 import { useHere } from '../app/place.js'
-import { Button, Card, Empty } from '../ui/basics.js'
+import { Card, CopyButton, Empty } from '../ui/basics.js'
 import type { Company } from './company.js'
 
 export function Traits({ company }: { readonly company: Company }) {
@@ -66,18 +65,11 @@ function Embed({ company }: { readonly company: Company }) {
 }
 
 function Snippet({ title, text }: { readonly title: string; readonly text: string }) {
-  const [isCopied, setIsCopied] = useState(false)
   return (
     <div className="mb-3">
       <div className="mb-1 flex items-center justify-between gap-2">
         <h3 className="font-medium">{title}</h3>
-        <Button
-          look="quiet"
-          aria-label={`Copy: ${title}`}
-          onClick={() => void navigator.clipboard?.writeText(text).then(() => setIsCopied(true))}
-        >
-          {isCopied ? 'Copied' : 'Copy'}
-        </Button>
+        <CopyButton look="quiet" aria-label={`Copy: ${title}`} text={text} />
       </div>
       <pre className="overflow-x-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
         {text}

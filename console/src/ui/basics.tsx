@@ -1,7 +1,7 @@
 // The small parts of every page: buttons, cards, fields, badges, tables, bars, and what to show when there is nothing.
 import { AlertTriangle } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { type Figure, figure, shortFigure } from '../app/format.js'
 
 const looks = {
@@ -22,6 +22,16 @@ export function Button({
       className={`inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap disabled:opacity-50 ${look === 'quiet' ? 'min-h-6 min-w-6 px-1' : 'min-h-9 px-3 py-1.5'} ${looks[look]} ${className}`}
       {...rest}
     />
+  )
+}
+
+/** A button that copies a text, and then says so. */
+export function CopyButton({ text, ...rest }: ComponentProps<typeof Button> & { readonly text: string }) {
+  const [isCopied, setIsCopied] = useState(false)
+  return (
+    <Button {...rest} onClick={() => void navigator.clipboard?.writeText(text).then(() => setIsCopied(true))}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </Button>
   )
 }
 

@@ -1,6 +1,5 @@
 // A secret or link that is shown once, to be copied.
-import { useState } from 'react'
-import { Button, Input } from './basics.js'
+import { Button, CopyButton, Input } from './basics.js'
 import { Dialog } from './dialog.js'
 
 export interface Once {
@@ -10,7 +9,6 @@ export interface Once {
 }
 
 export function ShownOnce({ once, onClose }: { readonly once: Once; readonly onClose: () => void }) {
-  const [isCopied, setIsCopied] = useState(false)
   return (
     <Dialog open title={once.title} onClose={onClose}>
       <p className="mb-3 text-muted">{once.note}</p>
@@ -22,9 +20,7 @@ export function ShownOnce({ once, onClose }: { readonly once: Once; readonly onC
         onFocus={event => event.currentTarget.select()}
       />
       <div className="mt-4 flex justify-end gap-2">
-        <Button onClick={() => void navigator.clipboard?.writeText(once.value).then(() => setIsCopied(true))}>
-          {isCopied ? 'Copied' : 'Copy'}
-        </Button>
+        <CopyButton text={once.value} />
         <Button look="primary" onClick={onClose}>
           Done
         </Button>
