@@ -412,7 +412,6 @@ export interface CatalogWrite {
 }
 
 export const parseCatalogWrite = typia.json.createValidateParse<CatalogWrite>()
-export const validateCatalog = typia.createValidate<Catalog>()
 
 /** The JSON schema of a catalogue document, for editors. */
 export const catalogSchema = typia.json.schemas<[Catalog], '3.1'>()

@@ -12,13 +12,13 @@ export const chargeKinds = [
   'trial',
   'usage',
 ] as const
-export type ChargeKindName = (typeof chargeKinds)[number]
+type ChargeKindName = (typeof chargeKinds)[number]
 
-export const chargePeriodStatuses = ['closed', 'closing', 'open'] as const
+const chargePeriodStatuses = ['closed', 'closing', 'open'] as const
 export type ChargePeriodStatus = (typeof chargePeriodStatuses)[number]
 
-export const chargeUnits = ['credit', 'item', 'seat', 'unit'] as const
-export type ChargeUnit = (typeof chargeUnits)[number]
+const chargeUnits = ['credit', 'item', 'seat', 'unit'] as const
+type ChargeUnit = (typeof chargeUnits)[number]
 
 /** A part of a line that one tier priced. */
 export interface ChargeTier {

@@ -1,28 +1,27 @@
 // The enumerations of the interface.
 
 export const apiKeyScopes = ['admin', 'capture', 'read', 'write'] as const
-export type ApiKeyScope = (typeof apiKeyScopes)[number]
 
 /** Scopes of a key: those of the interface document, and `check` for flag checks only (source: decision). */
-export const keyScopes = [...apiKeyScopes, 'check'] as const
+const keyScopes = [...apiKeyScopes, 'check'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-export const billingArrearsAnchors = ['billing_period_start', 'month_end'] as const
+const billingArrearsAnchors = ['billing_period_start', 'month_end'] as const
 export type BillingArrearsAnchor = (typeof billingArrearsAnchors)[number]
 
-export const billingArrearsCadences = ['end_of_billing_period', 'monthly', 'quarterly'] as const
+const billingArrearsCadences = ['end_of_billing_period', 'monthly', 'quarterly'] as const
 export type BillingArrearsCadence = (typeof billingArrearsCadences)[number]
 
-export const billingCollectionMethods = ['charge_automatically', 'send_invoice'] as const
+const billingCollectionMethods = ['charge_automatically', 'send_invoice'] as const
 export type BillingCollectionMethod = (typeof billingCollectionMethods)[number]
 
-export const billingCreditAutoTopupAvailabilities = ['off', 'automatic', 'user_controlled'] as const
+const billingCreditAutoTopupAvailabilities = ['off', 'automatic', 'user_controlled'] as const
 export type BillingCreditAutoTopupAvailability = (typeof billingCreditAutoTopupAvailabilities)[number]
 
-export const billingCreditBundleStatuses = ['active', 'inactive'] as const
+const billingCreditBundleStatuses = ['active', 'inactive'] as const
 export type BillingCreditBundleStatus = (typeof billingCreditBundleStatuses)[number]
 
-export const billingCreditBurnStrategies = [
+const billingCreditBurnStrategies = [
   'expiration_priority',
   'first_in_first_out',
   'last_in_first_out',
@@ -30,7 +29,7 @@ export const billingCreditBurnStrategies = [
 ] as const
 export type BillingCreditBurnStrategy = (typeof billingCreditBurnStrategies)[number]
 
-export const billingCreditExpiryTypes = [
+const billingCreditExpiryTypes = [
   'duration',
   'end_of_billing_period',
   'end_of_next_billing_period',
@@ -39,10 +38,10 @@ export const billingCreditExpiryTypes = [
 ] as const
 export type BillingCreditExpiryType = (typeof billingCreditExpiryTypes)[number]
 
-export const billingCreditExpiryUnits = ['billing_periods', 'days'] as const
+const billingCreditExpiryUnits = ['billing_periods', 'days'] as const
 export type BillingCreditExpiryUnit = (typeof billingCreditExpiryUnits)[number]
 
-export const billingCreditGrantReasons = [
+const billingCreditGrantReasons = [
   'adjustment',
   'billing_credit_auto_topup',
   'free',
@@ -55,7 +54,7 @@ export const billingCreditGrantReasons = [
 ] as const
 export type BillingCreditGrantReason = (typeof billingCreditGrantReasons)[number]
 
-export const billingCreditGrantZeroedOutReasons = [
+const billingCreditGrantZeroedOutReasons = [
   'customer_archived',
   'expired',
   'integration_uninstalled',
@@ -67,20 +66,16 @@ export const billingCreditGrantZeroedOutReasons = [
 ] as const
 export type BillingCreditGrantZeroedOutReason = (typeof billingCreditGrantZeroedOutReasons)[number]
 
-export const billingCreditLedgerauthorities = [
-  'service_authoritative',
-  'external_mirror',
-  'external_rated',
-] as const
+const billingCreditLedgerauthorities = ['service_authoritative', 'external_mirror', 'external_rated'] as const
 export type BillingCreditLedgerAuthority = (typeof billingCreditLedgerauthorities)[number]
 
-export const billingCreditRolloverPolicies = ['expire', 'none', 'rollover'] as const
+const billingCreditRolloverPolicies = ['expire', 'none', 'rollover'] as const
 export type BillingCreditRolloverPolicy = (typeof billingCreditRolloverPolicies)[number]
 
-export const billingPlanCreditGrantBillingModes = ['granted', 'billed'] as const
+const billingPlanCreditGrantBillingModes = ['granted', 'billed'] as const
 export type BillingPlanCreditGrantBillingMode = (typeof billingPlanCreditGrantBillingModes)[number]
 
-export const billingPlanCreditGrantResetCadences = [
+const billingPlanCreditGrantResetCadences = [
   'daily',
   'every_6_months',
   'monthly',
@@ -90,13 +85,13 @@ export const billingPlanCreditGrantResetCadences = [
 ] as const
 export type BillingPlanCreditGrantResetCadence = (typeof billingPlanCreditGrantResetCadences)[number]
 
-export const billingPlanCreditGrantResetStarts = ['billing_period', 'first_of_month'] as const
+const billingPlanCreditGrantResetStarts = ['billing_period', 'first_of_month'] as const
 export type BillingPlanCreditGrantResetStart = (typeof billingPlanCreditGrantResetStarts)[number]
 
-export const billingPlanCreditGrantResetTypes = ['no_reset', 'plan_period'] as const
+const billingPlanCreditGrantResetTypes = ['no_reset', 'plan_period'] as const
 export type BillingPlanCreditGrantResetType = (typeof billingPlanCreditGrantResetTypes)[number]
 
-export const billingPriceSchemes = ['per_unit', 'tiered'] as const
+const billingPriceSchemes = ['per_unit', 'tiered'] as const
 export type BillingPriceScheme = (typeof billingPriceSchemes)[number]
 
 export const billingPriceUsageTypes = ['licensed', 'metered'] as const
@@ -108,10 +103,10 @@ export type BillingProductPriceInterval = (typeof billingProductPriceIntervals)[
 export const billingProviderTypes = ['ext_a', 'ext_b', 'native', 'psp'] as const
 export type BillingProviderType = (typeof billingProviderTypes)[number]
 
-export const billingStrategies = ['service_managed', 'provider_managed', 'no_billing'] as const
+const billingStrategies = ['service_managed', 'provider_managed', 'no_billing'] as const
 export type BillingStrategy = (typeof billingStrategies)[number]
 
-export const billingSubscriptionTrialEndSettings = ['cancel', 'subscribe'] as const
+const billingSubscriptionTrialEndSettings = ['cancel', 'subscribe'] as const
 export type BillingSubscriptionTrialEndSetting = (typeof billingSubscriptionTrialEndSettings)[number]
 
 export const billingTiersModes = ['graduated', 'volume'] as const
@@ -122,7 +117,7 @@ export type BudgetPeriod = 'hour' | 'day' | 'week' | 'month'
 export type BudgetUnit = 'credits' | 'cost'
 export type BudgetMode = 'hard' | 'soft'
 
-export const chargeTypes = ['free', 'none', 'one_time', 'recurring'] as const
+const chargeTypes = ['free', 'none', 'one_time', 'recurring'] as const
 export type ChargeType = (typeof chargeTypes)[number]
 
 export const actorTypes = ['api_key', 'app_user', 'psp_app', 'system', 'temporary_access_token'] as const
@@ -137,7 +132,7 @@ export type AccountMemberRole = (typeof accountMemberRoles)[number]
 export const consoleRoles = ['viewer', 'support', 'editor', 'admin'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
 
-export const memberSources = ['file', 'console', 'oidc', 'operator'] as const
+const memberSources = ['file', 'console', 'oidc', 'operator'] as const
 export type MemberSource = (typeof memberSources)[number]
 
 export const accountMemberPermissions = [
@@ -162,7 +157,7 @@ export type AccountMemberPermission = (typeof accountMemberPermissions)[number]
 export const comparableOperators = ['eq', 'gt', 'gte', 'is_empty', 'lt', 'lte', 'not_empty', 'ne'] as const
 export type ComparableOperator = (typeof comparableOperators)[number]
 
-export const conditionTypes = [
+const conditionTypes = [
   'base_plan',
   'billing_product',
   'company',
@@ -178,7 +173,7 @@ export type ConditionType = (typeof conditionTypes)[number]
 export const creditEventTypes = ['grant', 'transfer', 'usage', 'zero_out'] as const
 export type CreditEventType = (typeof creditEventTypes)[number]
 
-export const creditTransferReasons = [
+const creditTransferReasons = [
   'overdraft_recovery',
   'postpaid_debt_moved',
   'postpaid_forgiven',
@@ -186,7 +181,7 @@ export const creditTransferReasons = [
 ] as const
 export type CreditTransferReason = (typeof creditTransferReasons)[number]
 
-export const creditUsageReasons = [
+const creditUsageReasons = [
   'lease_hold',
   'lease_release',
   'manual_adjustment',
@@ -197,7 +192,7 @@ export const creditUsageReasons = [
 ] as const
 export type CreditUsageReason = (typeof creditUsageReasons)[number]
 
-export const entitlementPriceBehaviors = [
+const entitlementPriceBehaviors = [
   'credit_burndown',
   'overage',
   'pay_as_you_go',
@@ -206,23 +201,16 @@ export const entitlementPriceBehaviors = [
 ] as const
 export type EntitlementPriceBehavior = (typeof entitlementPriceBehaviors)[number]
 
-export const entitlementTypes = ['company_override', 'plan_entitlement', 'unknown'] as const
+const entitlementTypes = ['company_override', 'plan_entitlement', 'unknown'] as const
 export type EntitlementType = (typeof entitlementTypes)[number]
 
-export const entitlementValueTypes = [
-  'boolean',
-  'credit',
-  'numeric',
-  'trait',
-  'unknown',
-  'unlimited',
-] as const
+const entitlementValueTypes = ['boolean', 'credit', 'numeric', 'trait', 'unknown', 'unlimited'] as const
 export type EntitlementValueType = (typeof entitlementValueTypes)[number]
 
 export const entityTypes = ['company', 'user'] as const
 export type EntityType = (typeof entityTypes)[number]
 
-export const environmentTypes = ['development', 'production', 'staging'] as const
+const environmentTypes = ['development', 'production', 'staging'] as const
 export type EnvironmentType = (typeof environmentTypes)[number]
 
 export const eventStatuses = ['enriched', 'failed', 'pending', 'processed', 'unknown'] as const
@@ -231,7 +219,7 @@ export type EventStatus = (typeof eventStatuses)[number]
 export const eventTypes = ['flag_check', 'identify', 'inference', 'track'] as const
 export type EventType = (typeof eventTypes)[number]
 
-export const featureLifecyclePhases = [
+const featureLifecyclePhases = [
   'add_on',
   'alpha',
   'beta',
@@ -247,7 +235,7 @@ export type FeatureLifecyclePhase = (typeof featureLifecyclePhases)[number]
 export const featureTypes = ['boolean', 'event', 'license', 'trait'] as const
 export type FeatureType = (typeof featureTypes)[number]
 
-export const invoiceStatuses = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const
+const invoiceStatuses = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const
 export type InvoiceStatus = (typeof invoiceStatuses)[number]
 
 export const metricPeriods = ['all_time', 'current_day', 'current_month', 'current_week'] as const
@@ -256,7 +244,7 @@ export type MetricPeriod = (typeof metricPeriods)[number]
 export const monthResets = ['billing_cycle', 'first_of_month'] as const
 export type MonthReset = (typeof monthResets)[number]
 
-export const migrationErrorCodes = [
+const migrationErrorCodes = [
   'ambiguous_subscription_item',
   'multiple_subscriptions',
   'no_price_for_interval',
@@ -273,7 +261,7 @@ export const migrationErrorCodes = [
 export type MigrationErrorCode = (typeof migrationErrorCodes)[number]
 
 /** Why a company is not moved to another plan, or not moved back. */
-export const planMoveReasons = [
+const planMoveReasons = [
   'already_there',
   'changed_since',
   'company_deleted',
@@ -288,7 +276,7 @@ export const planMoveReasons = [
 ] as const
 export type PlanMoveReason = (typeof planMoveReasons)[number]
 
-export const migrationProrationBehaviors = ['always_invoice', 'create_prorations', 'none'] as const
+const migrationProrationBehaviors = ['always_invoice', 'create_prorations', 'none'] as const
 export type MigrationProrationBehavior = (typeof migrationProrationBehaviors)[number]
 
 export const planChangeActions = [
@@ -309,7 +297,7 @@ export type PlanChangeAction = (typeof planChangeActions)[number]
 export const planChangeBasePlanActions = ['fallback', 'initial', 'trait', 'trial_expiry'] as const
 export type PlanChangeBasePlanAction = (typeof planChangeBasePlanActions)[number]
 
-export const planChangeSubscriptionActions = [
+const planChangeSubscriptionActions = [
   'adjustment',
   'downgrade',
   'invalid',
@@ -320,7 +308,7 @@ export const planChangeSubscriptionActions = [
 ] as const
 export type PlanChangeSubscriptionAction = (typeof planChangeSubscriptionActions)[number]
 
-export const planCreditGrantScalings = ['fixed', 'per_license'] as const
+const planCreditGrantScalings = ['fixed', 'per_license'] as const
 export type PlanCreditGrantScaling = (typeof planCreditGrantScalings)[number]
 
 export const iconColors = [
@@ -377,7 +365,7 @@ export const planVersionMigrationStatuses = [
 ] as const
 export type PlanVersionMigrationStatus = (typeof planVersionMigrationStatuses)[number]
 
-export const planVersionStatuses = ['published', 'draft', 'archived'] as const
+const planVersionStatuses = ['published', 'draft', 'archived'] as const
 export type PlanVersionStatus = (typeof planVersionStatuses)[number]
 
 export const prorationBehaviors = ['create_prorations', 'invoice_immediately'] as const
@@ -417,19 +405,19 @@ export const timeSeriesGranularities = ['daily', 'hourly', 'monthly', 'weekly'] 
 export type TimeSeriesGranularity = (typeof timeSeriesGranularities)[number]
 
 /** `version` is of conditions alone: no type of a trait compares so by itself. */
-export const comparableTypes = ['bool', 'date', 'int', 'string', 'version'] as const
+const comparableTypes = ['bool', 'date', 'int', 'string', 'version'] as const
 export type ComparableType = (typeof comparableTypes)[number]
 
 export const traitTypes = ['boolean', 'currency', 'date', 'number', 'string', 'url'] as const
 export type TraitType = (typeof traitTypes)[number]
 
-export const trialStatuses = ['active', 'converted', 'expired'] as const
+const trialStatuses = ['active', 'converted', 'expired'] as const
 export type TrialStatus = (typeof trialStatuses)[number]
 
 export const webhookEventStatuses = ['failure', 'pending', 'success'] as const
 export type WebhookEventStatus = (typeof webhookEventStatuses)[number]
 
-export const webhookRequestTypes = [
+const webhookRequestTypes = [
   'subscription.trial.ended',
   'billing.overage_window.closed',
   'billing.period.closed',
@@ -478,32 +466,26 @@ export const webhookRequestTypes = [
 ] as const
 export type WebhookRequestType = (typeof webhookRequestTypes)[number]
 
-export const webhookStatuses = ['active', 'inactive'] as const
+const webhookStatuses = ['active', 'inactive'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 
-export const featureEventSources = ['inference', 'track'] as const
+const featureEventSources = ['inference', 'track'] as const
 export type FeatureEventSource = (typeof featureEventSources)[number]
 
-export const billingCollectors = ['external', 'psp_invoice', 'psp_payments'] as const
+const billingCollectors = ['external', 'psp_invoice', 'psp_payments'] as const
 export type BillingCollector = (typeof billingCollectors)[number]
 
-export const paymentGatings = ['keep_serving', 'revoke_after'] as const
+const paymentGatings = ['keep_serving', 'revoke_after'] as const
 export type PaymentGating = (typeof paymentGatings)[number]
 
-export const migrationStrategies = ['end_of_billing_period', 'immediate', 'leave', 'scheduled'] as const
+const migrationStrategies = ['end_of_billing_period', 'immediate', 'leave', 'scheduled'] as const
 export type MigrationStrategy = (typeof migrationStrategies)[number]
 
 export const rateLimitBuckets = ['global', 'mutation', 'events_ingest', 'analytics'] as const
 export type RateLimitBucket = (typeof rateLimitBuckets)[number]
 
-export const customPlanActivationStrategies = ['on_payment', 'on_publish'] as const
-export type CustomPlanActivationStrategy = (typeof customPlanActivationStrategies)[number]
-
 export const customPlanBillingStatuses = ['active', 'expired', 'paid', 'pending'] as const
 export type CustomPlanBillingStatus = (typeof customPlanBillingStatuses)[number]
-
-export const planBillingSources = ['custom_plan', 'manage_plan'] as const
-export type PlanBillingSource = (typeof planBillingSources)[number]
 
 export const currencyCodes = [
   'aed',
@@ -643,7 +625,7 @@ export const currencyCodes = [
 ] as const
 export type CurrencyCode = (typeof currencyCodes)[number]
 
-export const taxIdTypes = [
+const taxIdTypes = [
   'ae_trn',
   'au_abn',
   'au_arn',

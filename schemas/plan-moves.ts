@@ -10,8 +10,8 @@ import type {
 } from './enums.js'
 import type { Keyed } from './keyed.js'
 
-export const planMoveKinds = ['move', 'revert'] as const
-export type PlanMoveKind = (typeof planMoveKinds)[number]
+const planMoveKinds = ['move', 'revert'] as const
+type PlanMoveKind = (typeof planMoveKinds)[number]
 
 export const planMoveStatuses = [
   'cancelled',
@@ -23,7 +23,7 @@ export const planMoveStatuses = [
 ] as const
 export type PlanMoveStatus = (typeof planMoveStatuses)[number]
 
-export const planMoveTimes = ['at_period_end', 'now', 'scheduled'] as const
+const planMoveTimes = ['at_period_end', 'now', 'scheduled'] as const
 export type PlanMoveTime = (typeof planMoveTimes)[number]
 
 /** The companies of a move: those for which every given member holds. */

@@ -4,7 +4,7 @@ import typia, { type tags } from 'typia'
 type Keys = Record<string, string>
 
 /** The payload of a signed context. */
-export interface SignedPayload {
+interface SignedPayload {
   /** Accepted until then, epoch seconds; at most seven days ahead. */
   exp: number & tags.Type<'int64'>
   company?: Keys | null | undefined

@@ -106,7 +106,7 @@ const parsedDepthMax = depthMax + 36
 export { allFinite, mayBeRounded }
 
 /** JSON text prepared for parsing. */
-export interface Outline {
+interface Outline {
   /** The text; values nested too deep are replaced by 0. */
   readonly text: string
   /** Length of the longest list at the first two levels; 0 if it is short. */

@@ -36,7 +36,7 @@ export interface Bootstrapped {
 }
 
 /** How key values are hashed. */
-export interface Hashing {
+interface Hashing {
   hash(value: string): Buffer
   /** Identifies the pepper of these hashes. */
   readonly pepperId: string

@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import { ServiceError } from '../errors.js'
 
 /** Part of an account's bounds that keys bound to a test environment may fill; the rest is for production. */
-export const testPart = 0.75
+const testPart = 0.75
 /** Parts of definitions (rules, versions, entitlements, prices) and records of companies, by definition. */
 const partsEach = 20
 const recordsEach = 500

@@ -3,11 +3,11 @@ import type { Sql } from 'postgres'
 import type { LimitSetting } from '../config.js'
 
 /** Rates and bursts as stored and on the wire: `[rate per second, burst]`. */
-export type LimitPairs = Readonly<Partial<Record<LimitName, readonly [ratePerSecond: number, burst: number]>>>
-export type LimitName = 'global' | 'mutation' | 'events_ingest' | 'analytics'
+type LimitPairs = Readonly<Partial<Record<LimitName, readonly [ratePerSecond: number, burst: number]>>>
+type LimitName = 'global' | 'mutation' | 'events_ingest' | 'analytics'
 
 /** An account's own limits; null: the defaults. */
-export type OwnLimits = LimitPairs | 'off' | null
+type OwnLimits = LimitPairs | 'off' | null
 
 export class AccountLimits {
   private readonly own = new Map<string, OwnLimits>()

@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import { accountMemberPermissions, accountMemberRoles } from '../../schemas/enums.js'
 import { derivedId } from '../core/values/id.js'
 
-export interface MemberEntry {
+interface MemberEntry {
   readonly id?: string
   readonly email?: string | null
   readonly name?: string | null

@@ -7,7 +7,7 @@ import type { KeyRecord, Keys } from './key-types.js'
 import { type MemberAccess, memberAccess } from './member-access.js'
 
 /** A session ends after this long without a request. */
-export const sessionMs = 12 * 3_600_000
+const sessionMs = 12 * 3_600_000
 /** A session in memory is read again after this long, so that a sign-out on another node holds here too. */
 const trustedMs = 3_000
 /** Its end is moved at most once in this long. */

@@ -12,7 +12,7 @@ import { jsonText, parseExactly } from '../json.js'
 /** Longest signed context, characters: it must fit a header. */
 export const contextLengthMax = 8_192
 /** Longest validity of a context, ms. */
-export const contextAheadMsMax = 7 * 86_400_000
+const contextAheadMsMax = 7 * 86_400_000
 
 /** The company and user in a signed context. */
 export interface SignedContext {

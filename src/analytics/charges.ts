@@ -4,7 +4,7 @@ import { hourMs } from '../core/values/period.js'
 import { ask, type HistoryStore } from './history.js'
 
 /** A company of an environment. */
-export interface ChargedCompany {
+interface ChargedCompany {
   readonly environmentId: string
   readonly companyId: string
 }

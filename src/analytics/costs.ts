@@ -8,7 +8,7 @@ export type CostPart = (typeof costParts)[number]
 /** Most parts of an answer: one for each currency and credit of a row. */
 export const costRowsMax = 10_000
 
-export interface CostFilter {
+interface CostFilter {
   readonly fromMs: number
   readonly toMs: number
   readonly companyId?: string | undefined

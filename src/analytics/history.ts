@@ -129,7 +129,7 @@ function eventsParameters(environmentId: string, filter: Omit<EventsFilter, 'lim
 }
 
 /** Most events that a count tells; a larger number is this one. */
-export const eventsCountedMax = 100_000
+const eventsCountedMax = 100_000
 
 /** The number of events, at most `eventsCountedMax`. */
 export async function eventsCount(
@@ -160,7 +160,7 @@ type StoredEvent = Omit<EventRow, 'quantity'> & { readonly quantity: string }
 
 const eventOf = (row: StoredEvent): EventRow => ({ ...row, quantity: quantityFromText(row.quantity) })
 
-export interface UsageInterval {
+interface UsageInterval {
   readonly startMs: number
   /** Net of corrections; may be negative. */
   readonly quantity: Quantity
@@ -360,7 +360,7 @@ export async function userCredits(
   }))
 }
 
-export interface CreditDayRow {
+interface CreditDayRow {
   readonly dayMs: number
   readonly featureId: string | null
   /** Decimal texts. `balance`: at the end of the day. */
@@ -472,7 +472,7 @@ function ledgerParameters(environmentId: string, filter: LedgerFilter): Record<s
   }
 }
 
-export interface EventTypeRow {
+interface EventTypeRow {
   readonly subtype: string
   readonly events: number
   /** Approximate for large numbers, within about half a percent. */
@@ -621,7 +621,7 @@ async function* claimPages(
 }
 
 /** The first event with an idempotency key. */
-export interface OldClaim {
+interface OldClaim {
   readonly env: string
   readonly key: string
   readonly eventId: string

@@ -5,7 +5,7 @@ import { ask, type HistoryStore } from './history.js'
 
 const hourMs = 3_600_000
 
-export interface UsageOfDay {
+interface UsageOfDay {
   readonly subtype: string
   readonly dayMs: number
   readonly quantity: Quantity
@@ -36,7 +36,7 @@ export async function usageByDay(
 export const deniedParts = ['flag', 'reason', 'company', 'minute'] as const
 export type DeniedPart = (typeof deniedParts)[number]
 
-export interface DeniedFilter {
+interface DeniedFilter {
   readonly fromMs: number
   readonly toMs: number
   readonly flagKey?: string | undefined

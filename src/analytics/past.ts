@@ -4,14 +4,14 @@ import { type Quantity, quantityFromText } from '../core/values/quantity.js'
 import { ask, type HistoryStore } from './history.js'
 
 /** A company of an environment at an instant. */
-export interface PastMoment {
+interface PastMoment {
   readonly environmentId: string
   readonly companyId: string
   readonly atMs: number
 }
 
 /** Use of one event that counts from an instant on; 0: before every window. */
-export interface PastUse {
+interface PastUse {
   readonly subtype: string
   readonly fromMs: number
   readonly quantity: Quantity

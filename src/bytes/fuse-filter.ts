@@ -4,7 +4,7 @@
 // Construction: Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters" (2022), 3-wise.
 
 /** The cells of a filter. */
-export type FilterCells = Uint8Array | Uint16Array
+type FilterCells = Uint8Array | Uint16Array
 
 /** Sizes that follow from the number of keys. */
 export interface Shape {

@@ -40,7 +40,7 @@ export interface DefinitionChanges {
 }
 
 /** Keeps former definitions (history.ts). */
-export interface KeptHistory {
+interface KeptHistory {
   /** The environment's present, epoch ms. */
   present(environmentId: string): number
   /** Resolves when a version that the shards got at an instant is kept, or could not be kept. Never rejects. */

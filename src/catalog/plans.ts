@@ -110,7 +110,7 @@ export interface EntitlementRow {
 }
 
 /** Loads credit grants of plan versions, by version id. */
-export type PlanCreditGrantLoader = (
+type PlanCreditGrantLoader = (
   sql: Sql,
   environment: LoadedEnvironment,
 ) => Promise<ReadonlyMap<string, readonly PlanCreditGrantDef[]>>

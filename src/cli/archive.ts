@@ -138,7 +138,7 @@ export interface Trust {
 }
 
 /** The evidence found: the restorer's secret or fingerprint; or none, which `unsealed` accepted. */
-export type Vouched = 'known' | 'nobody'
+type Vouched = 'known' | 'nobody'
 
 export class ArchiveReader {
   private constructor(

@@ -15,7 +15,7 @@ import { type Exit, exit, Failure, type Io } from './io.js'
 /** Longest list of names in one line. */
 const namesMax = 10
 
-export interface CatalogOptions {
+interface CatalogOptions {
   readonly prune: boolean
   readonly publish: CatalogPublish | null
 }

@@ -7,7 +7,7 @@ import type { ReadableStream } from 'node:stream/web'
 import type { Client } from './client.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly what: string
   readonly format: string
   readonly out: string

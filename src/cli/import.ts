@@ -30,7 +30,7 @@ import {
 import { grants, overrides, subscriptions } from './import/records.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly file: string
   /** Mapping file; null: columns and members have the names of the kind. */
   readonly mapping: string | null

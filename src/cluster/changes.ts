@@ -16,7 +16,7 @@ const pendingMax = 100_000
 const againMs = 50
 
 /** Counters that were raised since the last report to a node. */
-export interface ChangeReport {
+interface ChangeReport {
   readonly cursor: number
   /** Any counter may have changed. */
   readonly all: boolean
@@ -106,7 +106,7 @@ export class ChangeReports {
 }
 
 /** The connection to another node, as far as changes need it. */
-export interface Reporter {
+interface Reporter {
   call(name: string, given: unknown): Promise<unknown>
 }
 

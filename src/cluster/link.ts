@@ -77,7 +77,7 @@ interface Receives extends Serves {
 }
 
 /** Handlers of the frames of another node. */
-export interface Hears {
+interface Hears {
   replies(shard: number, cells: Packet): void
   bounced(shard: number, cells: Packet, tries: number, dueMs: number): void
   /** The thread of a shard of that node ended. Requests to it that have no answer by now never get one. */

@@ -25,7 +25,7 @@ import type { LinkSecurity } from './security.js'
 import type { ClusterShards } from './shards.js'
 import { FaultLog } from './tls-faults.js'
 
-export interface NodeSettings {
+interface NodeSettings {
   readonly redis: RedisAddress
   readonly name: string | null
   readonly security: LinkSecurity
@@ -37,7 +37,7 @@ export interface NodeSettings {
 }
 
 /** The parts that handle requests of other nodes. */
-export interface NodeParts {
+interface NodeParts {
   readonly shards: ClusterShards
   readonly projections: ClusterProjections
   readonly pairs: PairClaims

@@ -13,7 +13,7 @@ const hourMs = 3_600_000
 const windowMs = 24 * hourMs
 
 /** Where filters are kept. */
-export interface SealedStore {
+interface SealedStore {
   /** All spans, oldest first. */
   rows(): Promise<readonly SpanRow[]>
   read(row: SpanRow): Promise<SealedSpan>
@@ -21,7 +21,7 @@ export interface SealedStore {
   prune(): Promise<void>
 }
 
-export interface OldWindowOptions {
+interface OldWindowOptions {
   readonly store: SealedStore
   /** Takes a step of sealing. It may be interrupted and taken again. */
   readonly run: (step: SealStep) => Promise<unknown>

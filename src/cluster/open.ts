@@ -56,7 +56,7 @@ const windowMs = 24 * 3_600_000
 /** How long a sealer waits for records that are on their way to ClickHouse. */
 const projectedMs = 60_000
 
-export interface ClusterStart {
+interface ClusterStart {
   readonly config: Config
   readonly log: Logger
   readonly sql: Sql

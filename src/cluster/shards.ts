@@ -35,7 +35,7 @@ const snapshotsMs = 2_000
 const settleMs = 250
 const tooLate = 'The request came too late to its node; try again'
 
-export interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
+interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
   /** The slot of this node. It tells its requests from those of other nodes. */
   readonly slot: number
   readonly changes: SharedArrayBuffer

@@ -1,6 +1,6 @@
 // The process about itself, for GET /system: its version, present problems, and the nodes it sees.
 
-export interface SeenNode {
+interface SeenNode {
   readonly node: string
   readonly shards: number
   readonly isSelf: boolean

@@ -3,7 +3,7 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
 /** The mechanisms that each thread begins for itself. */
-export interface Mechanisms {
+interface Mechanisms {
   /** The projector yields to request threads. */
   readonly threadPriorities: boolean
   /** A thread that grew and became idle collects its heap. */

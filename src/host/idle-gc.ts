@@ -17,7 +17,7 @@ const growthBytes = 2 << 20
 /** A collection delays the next request, longer with a larger heap: above this size, none. */
 const usedBytesMax = 384 << 20
 
-export interface IdleOptions {
+interface IdleOptions {
   readonly lookMs?: number
   /** Called after every collection. */
   readonly collected?: (collection: Collection) => void

@@ -5,7 +5,7 @@ import { JournalCorrupt, type Sequence } from './journal.js'
 import { isOfBefore, listSegments, segmentPath } from './segment.js'
 
 /** One segment: the bytes of its whole groups, without padding. Its pieces must be read before the next segment. */
-export interface CopiedSegment {
+interface CopiedSegment {
   readonly first: Sequence
   readonly pieces: AsyncIterable<Buffer>
 }

@@ -4,7 +4,7 @@ import { Chunk, type GroupHeader, groupHeaderBytes, groupIsWhole, readGroupHeade
 import { JournalCorrupt, type JournalRecord, type Sequence } from './journal.js'
 import { isOfBefore, listSegments, segmentHolding, segmentPath } from './segment.js'
 
-export interface FileJournalReaderOptions {
+interface FileJournalReaderOptions {
   readonly directory: string
   /** Bytes read from the file at once; default 4 MiB. A larger group is read whole. */
   readonly chunkBytes?: number

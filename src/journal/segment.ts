@@ -84,7 +84,7 @@ export async function journalGeneration(disk: JournalDisk, root: string): Promis
 }
 
 /** Where the whole groups of a segment end. */
-export interface SegmentEnd {
+interface SegmentEnd {
   /** Bytes of whole groups. */
   readonly bytes: number
   /** Sequence of the last record in them, or the one before the segment when it has none. */

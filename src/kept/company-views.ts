@@ -19,7 +19,7 @@ export interface Beside {
 }
 
 /** The bytes of a view, in pieces: those of the figures are the ones that are kept. */
-export type ViewPieces = readonly Uint8Array[]
+type ViewPieces = readonly Uint8Array[]
 
 interface View extends Beside {
   readonly stamp: VersionStamp

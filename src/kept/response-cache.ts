@@ -23,7 +23,7 @@ export interface KeyedStamp extends VersionStamp {
 }
 
 /** Everything that an answer depends on. */
-export interface CheckStamp extends KeyedStamp {
+interface CheckStamp extends KeyedStamp {
   /** When time alone may change it, epoch ms. */
   readonly untilMs: number
   /** It may show figures of the company's use: it rests on the number of that, too. */
@@ -84,7 +84,7 @@ const reportedBytes = 32 << 10
 const againBytes = 100
 
 /** Source of the number that changes when keys may resolve to another entity. */
-export interface KeyEpochSource {
+interface KeyEpochSource {
   readonly keyEpoch: number
 }
 

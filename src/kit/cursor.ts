@@ -18,7 +18,7 @@ const triesMax = 8
 const cursorLengthMax = 2_048
 
 /** The page that a list is asked for. */
-export interface PageQuery {
+interface PageQuery {
   readonly limit: number
   readonly offset: number
   readonly cursor?: string
@@ -97,7 +97,7 @@ function partsOf(cursor: string): readonly unknown[] {
 }
 
 /** The print of a list: its path and filters. A cursor is good for that list alone. */
-export function listPrint(path: string, query: object): string {
+function listPrint(path: string, query: object): string {
   const { limit: _, offset: __, cursor: ___, ...filters } = query as Readonly<Record<string, unknown>>
   return shortHash(
     `${path} ${JSON.stringify(filters, (____, one: unknown) => (typeof one === 'bigint' ? String(one) : one))}`,

@@ -16,7 +16,7 @@ const smallBytes = 65_536
 const together = 25
 
 /** The request that a page is read for. */
-export interface PagePlace {
+interface PagePlace {
   readonly environment: { readonly id: string }
   charge?(tokens: number): void
 }

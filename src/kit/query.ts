@@ -154,7 +154,7 @@ export interface Page {
 }
 
 /** Largest offset in a filtered list, because every skipped row must be found first. */
-export const filteredOffsetMax = 100_000
+const filteredOffsetMax = 100_000
 
 /**
  * Refuse an offset so large that finding the page would keep a store busy.

@@ -42,7 +42,7 @@ export interface KeptPoint {
   end(): Promise<void>
 }
 
-export interface BackupParts {
+interface BackupParts {
   readonly shards: Pick<Shards, 'hold'>
   readonly projections: Pick<Projections, 'hold' | 'release'>
   readonly positions: Positions

@@ -7,7 +7,7 @@ const lookMs = 500
 /** Time without lag and without reads before it gives way again. */
 const quietMs = 2_000
 
-export interface YieldingOptions {
+interface YieldingOptions {
   readonly standby: IdlePriority
   /** The process; null while there is none. */
   readonly pid: () => number | null

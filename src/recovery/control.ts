@@ -8,12 +8,9 @@ import type { Logger } from 'pino'
 import type { BackupPoint, KeptPoint } from './backup.js'
 
 /** Caller → service. */
-export type ControlRequest = 'backup' | 'journal_read'
+type ControlRequest = 'backup' | 'journal_read'
 /** Service → caller. */
-export type ControlAnswer =
-  | { readonly point: BackupPoint }
-  | { readonly done: true }
-  | { readonly failed: string }
+type ControlAnswer = { readonly point: BackupPoint } | { readonly done: true } | { readonly failed: string }
 
 /** Bytes of a unix socket's path that every system takes, its closing zero not counted. */
 const pathBytesMax = 103

@@ -17,7 +17,7 @@ import { fillWindow } from './warm-up.js'
 
 const againMs = 500
 
-export interface LateClickHouseOptions {
+interface LateClickHouseOptions {
   readonly postgres: PostgresAddress
   /** To migrate it. */
   readonly store: ClickHouse

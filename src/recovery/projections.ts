@@ -43,7 +43,7 @@ export interface ProjectionsOptions {
 }
 
 /** How far a store is behind the journals. */
-export interface ProjectionLag {
+interface ProjectionLag {
   readonly records: number
   /** Age of the oldest record that is not projected, to about a second. */
   readonly seconds: number

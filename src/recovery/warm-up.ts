@@ -30,13 +30,13 @@ export async function isFirstGeneration(sql: Sql, generation: string): Promise<b
 }
 
 /** Entities of an environment. */
-export interface StoredIds {
+interface StoredIds {
   readonly environment_id: string
   readonly ids: readonly string[]
 }
 
 /** Pairs of one name in an environment: `values[i]` is that of `ids[i]`. */
-export interface StoredPairs {
+interface StoredPairs {
   readonly environment_id: string
   readonly entity_type: DirectoryKind
   readonly name: string

@@ -7,7 +7,7 @@ import type { ClaimCall } from '../core/usage/batch.js'
 import type { Sequence } from '../journal/journal.js'
 
 /** How far an epoch is settled. */
-export interface Floor {
+interface Floor {
   /** The first call that may not be settled. */
   readonly n: number
   /** Records of that call and later ones come after this sequence. */

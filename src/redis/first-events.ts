@@ -9,7 +9,7 @@ const atOnce = 2
 const waitingMax = 20_000
 
 /** A key as ClickHouse has it. */
-export interface StoredKey extends StoredFirst {
+interface StoredKey extends StoredFirst {
   readonly env: string
   readonly key: string
 }

@@ -32,7 +32,7 @@ export interface StoredFirst extends FirstEvent {
 export type FindFirst = (suspect: Suspect) => Promise<StoredFirst | null>
 
 /** The claims of a shard in Redis, with the end of the filters that were asked before. */
-export type ClaimsInRedis = Pick<ShardClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
+type ClaimsInRedis = Pick<ShardClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
 
 export class OldClaims {
   constructor(

@@ -11,7 +11,7 @@ import type { RedisClient } from './redis.js'
 /** Keys deleted by one script: Redis does nothing else meanwhile, for about half a ms. */
 const forgottenAtOnce = 250
 /** Keys of one span, about: a span with more ends earlier. Bounds the memory of sealing to some 32 bytes for each. */
-export const spanKeysMax = 8_000_000
+const spanKeysMax = 8_000_000
 
 /** A step of sealing: receipts from and before an instant, epoch ms, or a sealed span whose keys leave Redis. */
 export type SealStep =
@@ -19,7 +19,7 @@ export type SealStep =
   | { readonly forget: SealedSpan }
 
 /** Packed claims (packed-claim.ts) received from an instant on, oldest first, in pages. */
-export type ClaimPages = AsyncIterable<Buffer>
+type ClaimPages = AsyncIterable<Buffer>
 
 /**
  * Build the filters of a span.

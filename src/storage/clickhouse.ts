@@ -24,7 +24,7 @@ export interface ClickHouseAddress {
   readonly directory?: string
 }
 
-export interface ClickHouseOptions {
+interface ClickHouseOptions {
   /** Concurrent requests; others wait. */
   readonly max?: number
   /** Longest wait for a response. */

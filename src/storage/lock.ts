@@ -7,7 +7,7 @@ import { ConfigError } from '../config.js'
 import { bootId, startOf } from './process.js'
 
 /** A lock. It ends when released or when the process ends in any way. */
-export interface DataDirLock {
+interface DataDirLock {
   /** The locked directory, absolute, without links. */
   readonly directory: string
   release(): void

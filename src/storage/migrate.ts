@@ -9,7 +9,7 @@ import { MigrationError, ServiceError } from '../errors.js'
 import type { ClickHouse } from './clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouse
   /** The directory with postgres/ and clickhouse/; default the project's sql/. */
@@ -20,7 +20,7 @@ export interface MigrateOptions {
   readonly clickhouseMayBeAway?: boolean
 }
 
-export interface MigrateResult {
+interface MigrateResult {
   /** Files applied by this call, in order, such as `postgres/0001_accounts.sql`. */
   readonly applied: readonly string[]
   /** ClickHouse did not answer: some of its files may be missing. */

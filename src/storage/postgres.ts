@@ -19,7 +19,7 @@ type PostgresPlace =
       readonly database: string
     }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Most connections; each is a process of the server. */
   readonly max?: number
   /** Server-side time limit of a statement; 0: none. */

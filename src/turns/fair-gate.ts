@@ -2,7 +2,7 @@
 // order. Each group has its own queue.
 import { ServiceError } from '../errors.js'
 
-export interface FairGateOptions {
+interface FairGateOptions {
   /** Concurrent places. */
   readonly places: number
   /** Most places of one group, even if others are free; those remain for other groups. */

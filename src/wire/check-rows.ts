@@ -38,7 +38,7 @@ export class CheckOutcome {
 }
 
 /** A record of one check, by its id and its instant, epoch ms. */
-export interface CheckRecord extends Checked, CheckQuestion {
+interface CheckRecord extends Checked, CheckQuestion {
   readonly environmentId: string
   readonly id: string
   readonly atMs: number

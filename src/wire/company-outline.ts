@@ -11,7 +11,7 @@ export interface CompanyOutline extends Pick<CompanyFigures, 'plan' | 'addOns'>,
 }
 
 /** The figures of a view, as JSON: text, or its bytes. */
-export interface OutlinedFigures {
+interface OutlinedFigures {
   /** FeatureEntitlement[]. */
   readonly entitlements: string | Uint8Array
   /** CompanyEventPeriodMetrics[]. */
@@ -47,7 +47,7 @@ export function outlineOf(state: CompanyHead, figures: CompanyFigures, accountId
 const partEnd = '\n'
 
 /** An outline as it crosses. Figures that are '' are those under the mark of the question. */
-export interface PackedOutline extends Pick<CompanyFigures, 'plan' | 'addOns'> {
+interface PackedOutline extends Pick<CompanyFigures, 'plan' | 'addOns'> {
   readonly state: CompanyHead
   readonly entitlements: string
   readonly metrics: string

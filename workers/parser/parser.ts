@@ -5,7 +5,7 @@ import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { closed, type Port } from '../../src/wire/port.js'
 
 /** A parser's task from the HTTP thread, at its start. */
-export interface ParseTask {
+interface ParseTask {
   readonly port: Port
 }
 

@@ -17,7 +17,7 @@ export class PositionMoved extends Error {
 }
 
 /** A position, and the end of a chunk that may be partly in ClickHouse. */
-export interface ChunkPosition {
+interface ChunkPosition {
   readonly sequence: Sequence
   readonly chunkUpTo: Sequence | null
 }

@@ -21,7 +21,7 @@ import type { Projection } from './stream.js'
 
 const facts = new FactReader()
 
-export interface ClickHouseProjectionOptions {
+interface ClickHouseProjectionOptions {
   readonly chunks: ChunkStore
   readonly clickhouse: Pick<ClickHouse, 'insertRaw'>
   readonly reader: FileJournalReader

@@ -13,7 +13,7 @@ export interface LedgerRow {
 }
 
 /** Members of a fact that the ledger needs. */
-export type CreditFact = Pick<Fact, 'id' | 'env' | 'fx'>
+type CreditFact = Pick<Fact, 'id' | 'env' | 'fx'>
 
 /** Rows of a fact, in order; equal facts give equal rows. source: CR-86…91 */
 export function ledgerRows(fact: CreditFact): LedgerRow[] {

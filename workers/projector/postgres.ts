@@ -12,7 +12,7 @@ import type { RowStore } from './rows.js'
 import { type Seen, SeenTimes } from './seen.js'
 import type { Projection } from './stream.js'
 
-export interface PostgresProjectionOptions {
+interface PostgresProjectionOptions {
   readonly store: RowStore
   readonly reader: FileJournalReader
   readonly positions: Positions

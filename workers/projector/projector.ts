@@ -29,7 +29,7 @@ import { PostgresProjection } from './postgres.js'
 import { postgresRows, type RowStore } from './rows.js'
 import { type Attempt, type Projection, Stream } from './stream.js'
 
-export interface ProjectorTask {
+interface ProjectorTask {
   readonly port: Port
   readonly options: ProjectorOptions
 }
@@ -41,7 +41,7 @@ const checksMs = 1_000
 const chunksAtOnce = 2
 
 /** The projectors' stores and journals; a simulation replaces them. */
-export interface ProjectorStorage {
+interface ProjectorStorage {
   readonly disk: JournalDisk
   readonly rows: RowStore
   readonly chunks: ChunkStore

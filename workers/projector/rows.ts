@@ -8,7 +8,7 @@ import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'
 import type { Seen } from './seen.js'
 
 /** A range of the journal and its rows. */
-export interface RowChunk {
+interface RowChunk {
   readonly from: Sequence
   readonly upTo: Sequence
   /** Every last_seen_at up to its end is stored with it. */

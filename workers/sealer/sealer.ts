@@ -12,7 +12,7 @@ import type { RedisAddress } from '../../src/wire/shard-options.js'
 /** Pages of claims that a statement of ClickHouse reads may take this long. */
 const pageMs = 60_000
 
-export interface SealTask {
+interface SealTask {
   readonly port: Port
   readonly redis: RedisAddress
   readonly postgres: PostgresAddress

@@ -52,7 +52,7 @@ export function timeOf(actor: Actor, atMs: number): number {
 export type CompanyActor = Extract<Actor, { readonly k: 'c' }>
 
 /** Figures of a company's outline, and what they rest on beside its use. */
-export interface Outlined {
+interface Outlined {
   /** Names them. */
   readonly mark: string
   /** That of the catalog. */
@@ -65,7 +65,7 @@ export interface Outlined {
 }
 
 /** The grants a company draws from, while it has this plan alone, under this catalog. */
-export interface Drawing {
+interface Drawing {
   readonly plan: PlanHolding
   readonly catalog: Catalog
   readonly version: CompiledVersion

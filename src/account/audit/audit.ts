@@ -16,7 +16,7 @@ const pendingBytesMax = 67_108_864
 const rowBytes = 500
 
 /** A sample of failed authentications. */
-export interface FailedAuthentications {
+interface FailedAuthentications {
   readonly remoteIp: string
   /** The first characters of the key, as far as they may be logged. */
   readonly keyPrefix: string

@@ -34,7 +34,7 @@ export interface ChainedRow {
 }
 
 /** The hash before the first row. */
-export const firstHash = '0'.repeat(64)
+const firstHash = '0'.repeat(64)
 
 /** Advisory lock for extending the chain. An arbitrary number. */
 const chainLock = 7_084_155_002
@@ -68,7 +68,7 @@ const hashed = [
 ] as const satisfies readonly Exclude<keyof ChainedRow, 'erased'>[]
 
 /** SHA-256, hex, of the previous hash, a line feed, and the row as a JSON array of its members in order. */
-export function hashOfRow(previousHash: string, row: Omit<ChainedRow, 'hash' | 'previous_hash'>): string {
+function hashOfRow(previousHash: string, row: Omit<ChainedRow, 'hash' | 'previous_hash'>): string {
   const canonical = JSON.stringify(hashed.map(name => row[name]))
   return createHash('sha256').update(`${previousHash}\n${canonical}`).digest('hex')
 }

@@ -22,7 +22,7 @@ export interface Counted {
   count: number
 }
 
-export interface Flood {
+interface Flood {
   readonly count: number
   readonly samples: readonly Counted[]
 }

@@ -131,7 +131,7 @@ export function rowOfEvent(event: SystemEvent, atMs: number): Row {
 }
 
 /** A row with its place in the chain. */
-export interface LinkedRow extends Row {
+interface LinkedRow extends Row {
   readonly seq: number
   readonly previous_hash: string
   readonly hash: string

@@ -4,7 +4,7 @@ import { parseTime } from '../../core/values/instant.js'
 import { isoTime } from '../../kit/time.js'
 
 /** The value of a member. A `map` has members of any name, as `keys.slug`. */
-export type MemberType = 'flag' | 'list' | 'number' | 'text' | 'time' | 'whole' | 'map' | 'traits' | 'json'
+type MemberType = 'flag' | 'list' | 'number' | 'text' | 'time' | 'whole' | 'map' | 'traits' | 'json'
 
 export interface Member {
   readonly type: MemberType

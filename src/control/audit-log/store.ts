@@ -45,7 +45,7 @@ export interface AuditRow {
   readonly ended_at: Date
 }
 
-export interface AuditRowInFull extends AuditRow {
+interface AuditRowInFull extends AuditRow {
   readonly req_body: string | null
   readonly resp_body: string | null
 }

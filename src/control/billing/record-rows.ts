@@ -92,7 +92,7 @@ export interface SubscriptionRow extends Recorded {
 }
 
 /** Extra data of a subscription that the service bills itself. */
-export interface OwnSubscription {
+interface OwnSubscription {
   readonly anchor: number
   readonly months: number
   /** A change agreed for later (EN-95); null products: the subscription ends then. */

@@ -8,7 +8,7 @@ import { allOf, type Fragment } from '../entities/list.js'
 import type { BillingPriceRow, BillingProductRow } from '../prices/rows.js'
 import type { CustomerRow, SubscriptionRow } from './record-rows.js'
 
-export interface ProductFilter {
+interface ProductFilter {
   readonly ids?: readonly string[]
   readonly is_active?: boolean
   readonly name?: string
@@ -144,7 +144,7 @@ export async function productOfPrice(
   return row ?? null
 }
 
-export interface PriceFilter {
+interface PriceFilter {
   readonly currency?: string
   readonly for_initial_plan?: boolean
   readonly for_trial_expiry_plan?: boolean
@@ -237,7 +237,7 @@ export async function priceByExternalId(
   return row ?? null
 }
 
-export interface CustomerFilter {
+interface CustomerFilter {
   readonly company_ids?: readonly string[]
   readonly name?: string
   readonly provider_type?: BillingProviderType

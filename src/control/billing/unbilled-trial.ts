@@ -5,7 +5,7 @@ import type { PlanHolding } from '../../core/model/company-state.js'
 import { isoTime } from '../../kit/time.js'
 
 /** A trial; instants are epoch ms. */
-export interface UnbilledTrial {
+interface UnbilledTrial {
   readonly companyId: string
   readonly id: string
   readonly beganMs: number

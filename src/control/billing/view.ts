@@ -46,7 +46,7 @@ const iso = (date: Date): string => isoTime(date.getTime())
 const isoOrNull = (date: Date | null): string | null => (date === null ? null : iso(date))
 
 /** Related records that views of subscriptions need. */
-export interface SubscriptionParts {
+interface SubscriptionParts {
   readonly products: ReadonlyMap<string, BillingProductRow>
   readonly prices: ReadonlyMap<string, BillingPriceRow>
   /** By external id. */
@@ -414,7 +414,7 @@ export const noBilling: CompanyBilling = {
 }
 
 /** The billing part of a company's state. */
-export interface BillingState {
+interface BillingState {
   /** PB-53. */
   readonly billingSubscriptionId: string | null
   readonly plans: PlansOfCompany

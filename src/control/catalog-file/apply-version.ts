@@ -17,7 +17,7 @@ import { isCharged, usageType, usualStrategy } from './canonical-plan.js'
 import type { Resolver } from './resolve.js'
 
 /** Where a version is written. */
-export interface VersionPlace {
+interface VersionPlace {
   readonly tx: Sql
   readonly call: Call<unknown, unknown>
   readonly names: Resolver

@@ -4,7 +4,7 @@ import type { Call } from '../../kit/call.js'
 import type { Clock } from '../../kit/services.js'
 
 /** The parts that differ from the request. */
-export interface Inner<Body, Query> {
+interface Inner<Body, Query> {
   readonly params?: Readonly<Record<string, string>>
   readonly body?: Body
   readonly query?: Query

@@ -42,7 +42,7 @@ export interface Definitions {
   readonly keys: ReadonlyMap<string, string>
 }
 
-export interface ModelPriceRow {
+interface ModelPriceRow {
   readonly provider: string
   readonly model: string
   readonly currency: string

@@ -27,7 +27,7 @@ export interface ClosedRow {
 }
 
 /** A closed period with its lines. */
-export interface ClosedCharges {
+interface ClosedCharges {
   readonly row: ClosedRow
   readonly lines: readonly ChargeLineView[]
 }
@@ -51,7 +51,7 @@ export function periodId(companyId: string, startMs: number): string {
 }
 
 /** Closed periods of companies, by `company id start`. `startMs` null: all. */
-export async function closedRows(
+async function closedRows(
   sql: Sql,
   companyIds: readonly string[],
   startMs: number | null,

@@ -10,7 +10,7 @@ import { among } from '../../kit/sql.js'
 import { type BillingPriceRow, packageSizes } from '../prices/rows.js'
 
 /** A former row of a table, and when it stopped to hold, epoch ms. */
-export interface Prior<Row> {
+interface Prior<Row> {
   readonly id: string
   readonly terms: Row
   readonly until_ms: string

@@ -53,7 +53,7 @@ async function ownersOf(
 }
 
 /** Environments in which a month has ended since companies were found. */
-export interface EndedMonth {
+interface EndedMonth {
   readonly environmentId: string
   /** Null: companies were never looked for. */
   readonly knownMs: number | null

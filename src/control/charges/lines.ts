@@ -28,7 +28,7 @@ export interface LineFilter {
 }
 
 /** A place in the order: after this line. */
-export interface LinePlace {
+interface LinePlace {
   readonly companyId: string
   readonly startMs: number
   readonly line: number
@@ -37,7 +37,7 @@ export interface LinePlace {
 const begin: LinePlace = { companyId: '', startMs: 0, line: 0 }
 
 /** A line with its place. */
-export interface PlacedLine {
+interface PlacedLine {
   readonly line: CompanyChargeLine
   readonly place: LinePlace
 }

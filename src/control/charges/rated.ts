@@ -8,7 +8,7 @@ import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
 
 /** The stores that rating reads. */
-export type RatingStores = Pick<Services, 'clickhouse' | 'sql'>
+type RatingStores = Pick<Services, 'clickhouse' | 'sql'>
 
 /**
  * Rate one period of a company. Everything acknowledged before must be in the stores.

@@ -179,14 +179,14 @@ function versionsOf(catalog: CatalogData): PlanVersionDef[] {
 }
 
 /** A membership whose user and company both exist. */
-export interface MembershipRow {
+interface MembershipRow {
   readonly id: string
   readonly user_id: string
   readonly company_id: string
   readonly created_at: Date
 }
 
-export interface MembershipFilter {
+interface MembershipFilter {
   readonly companyId?: string | undefined
   readonly userId?: string | undefined
 }
@@ -265,7 +265,7 @@ export async function deleteKeyDefinitionRow(
   return row ? 'in_use' : 'unknown'
 }
 
-export interface RowFilter {
+interface RowFilter {
   readonly environmentId: string
   readonly definitionId?: string | undefined
   readonly entityType?: string | undefined

@@ -11,7 +11,7 @@ import { wholePrice } from '../prices/whole-price.js'
 import { normalisePrices } from '../prices/write.js'
 
 /** Prices in a request: undefined is unchanged, null is no price. */
-export interface UnitPriceWrite {
+interface UnitPriceWrite {
   readonly amount: Quantity | null | undefined
   readonly exact: string | null | undefined
   readonly others: readonly Exact<CreditCurrencyPriceWrite>[] | null | undefined

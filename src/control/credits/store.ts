@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors.js'
 import type { Page } from '../../kit/query.js'
 import { among, contains, newest } from '../../kit/sql.js'
 
-export interface CreditFilter {
+interface CreditFilter {
   readonly ids?: readonly string[]
   readonly name?: string
 }
@@ -71,7 +71,7 @@ export async function usersOfCredit(
   return row!.used
 }
 
-export interface BundleFilter {
+interface BundleFilter {
   readonly ids?: readonly string[]
   readonly credit_id?: string
   readonly status?: 'active' | 'inactive'
@@ -215,7 +215,7 @@ export async function countGrantRows(sql: Sql, environmentId: string, filter: Gr
   return row!.count
 }
 
-export interface PlanGrantFilter {
+interface PlanGrantFilter {
   readonly credit_id?: string
   readonly ids?: readonly string[]
   readonly plan_id?: string
@@ -268,7 +268,7 @@ export async function countPlanGrantRows(
   return row!.count
 }
 
-export interface PolicyFilter {
+interface PolicyFilter {
   readonly billing_credit_id?: string
   readonly company_id?: string
   readonly scope_type?: 'company' | 'user' | 'group'
@@ -318,7 +318,7 @@ export interface HoldRow {
   readonly updated_at: Date
 }
 
-export interface HoldFilter {
+interface HoldFilter {
   readonly ids?: readonly string[] | undefined
   readonly company_id?: string | undefined
   readonly credit_type_id?: string | undefined

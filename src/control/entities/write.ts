@@ -183,7 +183,7 @@ function pastTime(text: string, member: string, nowMs: number): number {
 }
 
 /** A trait write ready to be sent in the same tick. */
-export interface ReadyTrait {
+interface ReadyTrait {
   readonly target: Target
   readonly message: (CompanyMessage | UserMessage) & { readonly type: 'increment_trait' | 'upsert' }
 }

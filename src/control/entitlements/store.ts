@@ -5,7 +5,7 @@ import type { Page } from '../../kit/query.js'
 import { among } from '../../kit/sql.js'
 
 /** Filters of GET /plan-entitlements. */
-export interface EntitlementFilter {
+interface EntitlementFilter {
   readonly feature_id?: string
   readonly feature_ids?: readonly string[]
   readonly ids?: readonly string[]

@@ -17,7 +17,7 @@ export async function findEnvironment(sql: Sql, id: string): Promise<Environment
 }
 
 /** Members to change; undefined is unchanged. */
-export interface EnvironmentChange {
+interface EnvironmentChange {
   readonly name: string | undefined
   readonly environmentType: EnvironmentType | undefined
   readonly requireContextSignature: boolean | undefined

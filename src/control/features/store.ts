@@ -86,7 +86,7 @@ export interface FeatureMembers {
   readonly singular_name: string | null
 }
 
-export interface NewFeature extends FeatureMembers {
+interface NewFeature extends FeatureMembers {
   readonly id: string
   readonly account_id: string
   readonly feature_type: FeatureType

@@ -20,7 +20,7 @@ export interface Previews {
 }
 
 /** The ids that a condition lists. */
-export interface Listing {
+interface Listing {
   readonly condition_type: ConditionType
   readonly resource_ids: readonly string[]
 }

@@ -16,7 +16,7 @@ export interface FlagChange {
 }
 
 /** A new flag: members without a default are required. */
-export interface NewFlag extends FlagChange {
+interface NewFlag extends FlagChange {
   readonly key: string
   readonly name: string
   readonly description: string

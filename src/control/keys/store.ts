@@ -56,7 +56,7 @@ export interface KeyConditionChange {
 
 const dateOf = (ms: number | null | undefined): Date | null => (ms == null ? null : new Date(ms))
 
-export interface NewKey {
+interface NewKey {
   readonly id: string
   readonly accountId: string
   readonly environmentId: string | null
@@ -99,7 +99,7 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<ApiKeyRow> {
 }
 
 /** Members to change; undefined is unchanged. */
-export interface KeyChange extends KeyConditionChange {
+interface KeyChange extends KeyConditionChange {
   readonly name: string | undefined
   readonly description: string | null | undefined
   readonly rateLimitPercent: number | null | undefined
@@ -125,7 +125,7 @@ export async function updateKey(tx: Sql, id: string, change: KeyChange, nowMs: n
   return row!
 }
 
-export interface NewValue {
+interface NewValue {
   readonly hash: Buffer
   readonly lastFour: string | null
   readonly pepperId: string

@@ -25,7 +25,7 @@ interface BundleRow {
 }
 
 /** A bundle bought. */
-export interface BoughtBundle {
+interface BoughtBundle {
   readonly purchase: PlansManaged['purchases'][number]
   readonly name: string
   /** Price of one credit; null: free. */

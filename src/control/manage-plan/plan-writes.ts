@@ -77,7 +77,7 @@ export async function insertBilling(
  *
  * source  PB-60, N14.
  */
-export async function closeOlder(sql: Sql, id: string, now: Date): Promise<void> {
+async function closeOlder(sql: Sql, id: string, now: Date): Promise<void> {
   await sql`
     update custom_plan_billings as older set status = 'expired', updated_at = ${now}
     from custom_plan_billings newer

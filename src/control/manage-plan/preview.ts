@@ -21,7 +21,7 @@ import { monthsOf } from '../billing/sold-price.js'
 import { type Change, type Line, sum } from './change.js'
 
 /** Options of a preview besides the change itself. */
-export interface PreviewWish {
+interface PreviewWish {
   readonly prorate: boolean
   /** For a new subscription with an anchor. False: the shortened first period is free. */
   readonly prorateFirstPeriod: boolean

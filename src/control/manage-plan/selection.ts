@@ -30,7 +30,7 @@ export interface UsualPrice {
 }
 
 /** A quantity bought in advance. */
-export interface SelectedQuantity {
+interface SelectedQuantity {
   readonly entitlement: EntitlementRow
   readonly price: SoldPrice
   readonly quantity: number

@@ -42,7 +42,7 @@ export const previewQuery = query(previewShape)
 export type PreviewQuery = QueryOf<typeof previewShape>
 
 /** The object of a preview. */
-export interface Previewed {
+interface Previewed {
   /** One more than `previewedMax` where there are more. */
   readonly rows: readonly AffectedCompany[]
   /** Terms of each plan that companies leave, by its id ('': none). */
@@ -55,7 +55,7 @@ export interface Previewed {
 }
 
 /** A company of the page that is shown. */
-export interface PreviewedCompany extends PreviewCompanyChange {
+interface PreviewedCompany extends PreviewCompanyChange {
   readonly company: AffectedCompany
   readonly outlook: PlanOutlook
   readonly paymentChanges: boolean

@@ -123,7 +123,7 @@ export async function insertMigration(sql: Sql, migration: NewMigration, nowMs: 
 }
 
 /** Conditions that select the companies of a migration. */
-export type Affecting = Pick<
+type Affecting = Pick<
   MigrationRow,
   | 'environment_id'
   | 'plan_id'

@@ -20,7 +20,7 @@ export interface CountedMigration extends MigrationRow {
 }
 
 /** Filters of a list of moves. */
-export interface MoveFilter {
+interface MoveFilter {
   readonly plan_id?: string
   readonly status?: PlanMoveStatus
 }
@@ -33,7 +33,7 @@ function ofKind(sql: Sql, kinds: Kinds) {
 }
 
 /** Filters of a list of migrations. `feature_id` matches nothing, because no migration belongs to a feature. */
-export interface MigrationFilter {
+interface MigrationFilter {
   readonly plan_version_id: string
   readonly feature_id?: string
   readonly status?: PlanVersionMigrationStatus
@@ -128,7 +128,7 @@ export interface NamedCompanyMigration extends CompanyMigrationRow {
 }
 
 /** Filters of a list of companies' migrations. */
-export interface CompanyMigrationFilter {
+interface CompanyMigrationFilter {
   readonly migration_id: string
   /** Absent: of a migration. */
   readonly kinds?: Kinds

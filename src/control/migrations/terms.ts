@@ -7,7 +7,7 @@ import type { Commitment, MigrationTerms } from '../../core/model/company-state.
 import type { MigrationWanted } from '../../core/model/plan-messages.js'
 
 /** For every company alike. */
-export type SoldTerms = Required<
+type SoldTerms = Required<
   Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'unsold' | 'unpaidFrom' | 'commitments'>
 >
 

@@ -5,7 +5,7 @@ import { among } from '../../kit/sql.js'
 import type { OverrideRow } from '../entitlements/override-view.js'
 
 /** Filters of GET /company-overrides. */
-export interface OverrideFilter {
+interface OverrideFilter {
   readonly company_id?: string
   readonly company_ids?: readonly string[]
   readonly feature_id?: string

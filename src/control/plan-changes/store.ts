@@ -31,7 +31,7 @@ export interface PlanChangeRow {
 }
 
 /** Filters of a list of changes. */
-export interface PlanChangeFilter {
+interface PlanChangeFilter {
   readonly action?: PlanChangeAction
   readonly base_plan_action?: PlanChangeBasePlanAction
   readonly company_id?: string

@@ -86,7 +86,7 @@ export function versionsOf(
     where plan_id = ${planId} and environment_id = ${environmentId} and deleted_at is null order by version desc`
 }
 
-export interface NewPlan {
+interface NewPlan {
   readonly accountId: string
   readonly planType: PlanType
   readonly name: string

@@ -82,7 +82,7 @@ export function listPlaceOf(call: Call<unknown, unknown>) {
 }
 
 /** The scope of a change that is visible in one environment only. */
-export function environmentScope(call: Call<unknown, unknown>) {
+function environmentScope(call: Call<unknown, unknown>) {
   return { accountId: call.key.accountId, environmentId: call.environment.id }
 }
 

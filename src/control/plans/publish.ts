@@ -169,7 +169,7 @@ async function moves(tx: Sql, migration: NewMigration): Promise<boolean> {
 }
 
 /** Throws 400 for members that only custom plans accept. */
-export function refuseForStandard(body: PlanPublish): void {
+function refuseForStandard(body: PlanPublish): void {
   const members = {
     billing_cycle_anchor: body.billing_cycle_anchor,
     coupon_external_id: body.coupon_external_id,

@@ -6,7 +6,7 @@ import { among, contains, newest } from '../../kit/sql.js'
 import { type Place, visiblePlans } from '../plan-versions/version-rows.js'
 
 /** Filters of GET /plans. */
-export interface PlanFilter {
+interface PlanFilter {
   readonly company_id?: string
   readonly company_scoped_only?: boolean
   readonly exclude_company_scoped?: boolean

@@ -61,7 +61,7 @@ async function offeredOrder(sql: Sql, environmentId: string): Promise<readonly s
   return group?.ordered.map(one => one.plan_id) ?? []
 }
 
-export function versionSummary(row: PlanVersionRow): PlanVersionSummary {
+function versionSummary(row: PlanVersionRow): PlanVersionSummary {
   return {
     id: row.id,
     version: row.version,

@@ -17,7 +17,7 @@ import { planCurrencyPrices, planPrices, priceRowView, productView } from '../pr
 import { traitViews } from '../traits/rows.js'
 
 /** Which version of a plan is shown, and which parts. */
-export interface Showing {
+interface Showing {
   /** Plan id → the requested version. */
   readonly versionIds?: ReadonlyMap<string, string>
   /** Prefer drafts to published versions. */

@@ -24,7 +24,7 @@ import { type BillingPriceRow, findPrice } from './rows.js'
 import { wholePrice } from './whole-price.js'
 
 /** The currency used when none is named. source: decision */
-export const defaultCurrency = 'usd'
+const defaultCurrency = 'usd'
 
 const unitCadences = ['monthly', 'quarterly', 'yearly'] as const
 type UnitCadence = (typeof unitCadences)[number]
@@ -312,7 +312,7 @@ export function adoptPrices(ownerId: string, prices: readonly StoredPrice[]): re
 }
 
 /** Prices that a body names by id, and the cadences whose id it clears. */
-export interface NamedPrices {
+interface NamedPrices {
   readonly prices: readonly StoredPrice[]
   readonly cleared: readonly Cadence[]
 }

@@ -113,7 +113,7 @@ export async function describedOrNull(
 }
 
 /** Rows of one company. */
-export interface CompanyRows {
+interface CompanyRows {
   readonly companyId: string
   readonly rows: readonly UsageRow[]
 }

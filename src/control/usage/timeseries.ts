@@ -101,7 +101,7 @@ function traitValues(company: Company, name: string | null, points: readonly Poi
 }
 
 /** A request for history. `null` companies: all. */
-export interface HistoryAsked {
+interface HistoryAsked {
   readonly companyIds: readonly string[] | null
   /** Only event features have history. */
   readonly features: readonly FeatureDef[]

@@ -74,7 +74,7 @@ export function usageView(row: UsageRow, { features, entitlements, overrides }: 
 export const featureMember = (feature: FeatureInPlan): Pick<FeatureUsage, 'feature'> => ({ feature })
 
 /** Members of a usage row that repeat its plan entitlement. */
-export type PlanMembers = Pick<
+type PlanMembers = Pick<
   FeatureUsage,
   | 'plan_entitlement'
   | 'plan'

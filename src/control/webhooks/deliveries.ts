@@ -45,13 +45,13 @@ interface Flight {
 const elsewhereMs = 500
 
 /** A webhook that was switched off because its endpoint fails. */
-export interface Deactivated {
+interface Deactivated {
   readonly webhookId: string
   readonly accountId: string
   readonly environmentId: string
 }
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   readonly sql: Sql
   readonly log: Logger
   readonly privateAddresses: boolean

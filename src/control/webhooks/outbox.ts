@@ -22,7 +22,7 @@ import {
 } from './subscriptions.js'
 
 /** A row of webhook_outbox. */
-export interface OutboxRow {
+interface OutboxRow {
   readonly id: string
   readonly environment_id: string
   readonly type: WebhookRequestType
@@ -52,7 +52,7 @@ const retryMs = 1_000
 /** Failures after which a body is replaced by its id. */
 const attemptsMax = 5
 
-export interface OutboxOptions {
+interface OutboxOptions {
   /** Whether this node is the one that does it; absent: it is. */
   readonly isHere?: () => boolean
   readonly sql: Sql

@@ -129,7 +129,7 @@ export interface Endpoint {
 }
 
 /** Content of a delivery; the id is the same for every attempt. */
-export interface Delivery {
+interface Delivery {
   readonly id: string
   readonly payload: string
 }

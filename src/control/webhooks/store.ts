@@ -7,7 +7,7 @@ import { among, asJson, contains, newest } from '../../kit/sql.js'
 import type { WebhookRow } from './subscriptions.js'
 
 /** Filters of a list of webhooks. */
-export interface WebhookFilter {
+interface WebhookFilter {
   readonly environmentId: string
   /** Part of the name or URL. */
   readonly q: string | undefined
@@ -72,7 +72,7 @@ export async function insertWebhook(
 }
 
 /** The members of a webhook that callers set. */
-export interface WebhookMembers {
+interface WebhookMembers {
   readonly name: string
   readonly url: string
   readonly status: WebhookStatus

@@ -15,7 +15,7 @@ import { amountToNumber } from '../values/amount.js'
 import type { Quantity } from '../values/quantity.js'
 
 /** The hold taken, in the shape of the wire (FlagCheckReservation). Times are epoch ms, amounts JSON numbers. */
-export interface TakenHold {
+interface TakenHold {
   readonly id: string
   readonly companyId: string
   readonly creditId: string

@@ -7,7 +7,7 @@ export const keysMax = 100
 /** Traits of an entity. */
 export const traitsMax = 1_000
 /** Characters of the names and values of its traits, together. */
-export const traitsLengthMax = 1_048_576
+const traitsLengthMax = 1_048_576
 /** Removed traits whose time is remembered; beyond it the oldest is forgotten. */
 export const removedTraitsMax = 1_000
 /** The same of the traits that publishable keys wrote of it (security H4). */

@@ -10,7 +10,7 @@ import { NamedTexts } from '../values/text-map.js'
 import { newCompany } from './company.js'
 
 /** Facts about a company at an instant, its use apart. */
-export interface PastFacts {
+interface PastFacts {
   readonly id: string
   readonly environmentId: string
   readonly traits: readonly (readonly [name: string, value: string])[]

@@ -20,7 +20,7 @@ import {
 import { dayMs, dayStart, hourMs, monthStart, nextMonthStart, weekMs, weekStart } from '../values/period.js'
 
 /** The owner of a use. `trait`: of the event, else of the company. */
-export interface BudgetSubject {
+interface BudgetSubject {
   readonly companyId: string
   readonly userId: string | null
   trait(name: string): string | null

@@ -103,35 +103,6 @@ function followsAlready(
   )
 }
 
-/** Issue one plan grant, less what was drawn in its window; nothing when the company is enrolled already. source: CR-39 */
-export function issuePlanGrants(
-  account: Readonly<CreditAccount>,
-  config: CreditConfig,
-  held: HeldPlanGrant,
-  nowMs: number,
-): readonly CreditEffect[] {
-  if (enrolmentOf(account, held)?.leftUntilMs === null) return []
-  const draft = draftOf(account)
-  enrolAll(draft, config, [held], nowMs)
-  return draft.effects
-}
-
-/** Leave a plan version: its grants and their rollovers are zeroed with `plan_change`. source: CR-39 */
-export function leavePlan(
-  account: Readonly<CreditAccount>,
-  config: CreditConfig,
-  versionId: string,
-  nowMs: number,
-): readonly CreditEffect[] {
-  const draft = draftOf(account)
-  for (const enrolment of account.enrolments) {
-    if (enrolment.versionId === versionId && enrolment.leftUntilMs === null) {
-      leave(draft, config, enrolment, nowMs)
-    }
-  }
-  return draft.effects
-}
-
 /** Whether the subscription's period starts off the grid that resets count on. A renewal starts on it. */
 function offGrid(e: Enrolment, config: CreditConfig): boolean {
   if (config.period === null || e.cadence === null || e.leftUntilMs !== null) return false

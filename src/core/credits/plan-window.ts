@@ -111,7 +111,7 @@ function carriedFrom(drawn: Amount, ending: readonly (readonly [Enrolment, numbe
 }
 
 /** Amounts that enrolments carry over a reset, by plan grant, and the closed windows that count in it. */
-export interface Carried {
+interface Carried {
   readonly drawn: ReadonlyMap<string, Amount>
   readonly used: readonly Enrolment[]
 }

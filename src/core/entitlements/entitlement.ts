@@ -547,7 +547,7 @@ export function reportEntitlement(
 }
 
 /** Figures of a credit as reports show them. */
-export interface ShownFigures {
+interface ShownFigures {
   readonly total: number
   readonly used: number
   readonly remaining: number

@@ -131,7 +131,7 @@ export interface EngineFeatureEntitlement {
   readonly warning_tiers?: readonly { readonly key: string; readonly value: number }[] | null
 }
 
-export interface EngineCreditPostpaidConfig {
+interface EngineCreditPostpaidConfig {
   readonly overdraft_limit?: number | null
   /** The limit as decimal text, where a JSON number would lose digits; beyond the protocol. */
   readonly overdraft_limit_text?: string | null
@@ -228,10 +228,7 @@ export function engineCompany(live: LiveCompany): EngineCompany {
 }
 
 /** The part of a snapshot that use does not change. */
-export type EngineRest = Omit<
-  EngineCompany,
-  'credit_balances' | 'credit_balance_texts' | 'entitlements' | 'metrics'
->
+type EngineRest = Omit<EngineCompany, 'credit_balances' | 'credit_balance_texts' | 'entitlements' | 'metrics'>
 
 /** The members of `EngineRest`. */
 export function engineRest(live: LiveCompany): EngineRest {
@@ -290,7 +287,7 @@ export function engineBalances(
 }
 
 /** The metrics of one counter. */
-export function engineMetrics(live: LiveCompany, subtype: string, counter: Counter): EngineCompanyMetric[] {
+function engineMetrics(live: LiveCompany, subtype: string, counter: Counter): EngineCompanyMetric[] {
   const { company, catalog, nowMs } = live
   const scope = scopeOf(catalog)
   return readAll(counter, nowMs, live.cycle()).map(reading => ({

@@ -130,7 +130,7 @@ export function featureUsages(
 }
 
 /** A limited feature of which a company uses more than it may. */
-export interface ExceededLimit {
+interface ExceededLimit {
   readonly featureId: string
   readonly usage: Quantity
   readonly limit: Quantity

@@ -362,7 +362,7 @@ export type CreditReply =
 /** One shared empty list for all accounts, and one initial state of top-ups: a change makes a new one. */
 export const none: never[] = []
 
-export const noTopup: Readonly<TopupState> = { settings: null, pending: false, failures: 0 }
+const noTopup: Readonly<TopupState> = { settings: null, pending: false, failures: 0 }
 
 export function emptyAccount(companyId: string, creditId: string): CreditAccount {
   // members that draws read are next to each other
@@ -426,7 +426,7 @@ export interface GrantState {
 }
 
 /** A grant that is used up and in no hold: it only counts in the total until it ends (CR-5, CR-12). */
-export interface SpentGrant {
+interface SpentGrant {
   readonly seq: number
   readonly quantity: Amount
   readonly expiresAtMs: number | null
@@ -535,7 +535,7 @@ export interface Payment {
 }
 
 /** Rest of one slice of a hold, in the order it was taken (CR-78). */
-export interface HoldSlice {
+interface HoldSlice {
   readonly seq: number
   left: Amount
 }

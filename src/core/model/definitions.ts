@@ -264,7 +264,7 @@ export interface SpendPolicyDef {
 }
 
 /** The bound of a window. */
-export interface BudgetTerms {
+interface BudgetTerms {
   readonly period: BudgetPeriod
   /** Decimal text of credits; a bound in money is converted at the credit's price. */
   readonly max: string

@@ -90,7 +90,7 @@ export interface CreditReading {
 }
 
 /** The bound of a spend policy that use of a credit came to or passed in a window; credits as the wire shows them. */
-export interface BudgetCrossing {
+interface BudgetCrossing {
   readonly policyId: string
   readonly creditId: string
   readonly spent: number

@@ -126,7 +126,7 @@ export interface PlanRestored {
 }
 
 /** A migration that is not to happen any more. */
-export interface MigrationWithdrawn {
+interface MigrationWithdrawn {
   readonly type: 'cancel_migration'
   readonly migrationId: string
 }
@@ -236,7 +236,7 @@ export interface CycleRecount {
 }
 
 /** Usage of one event before and after the start of a billing cycle, from history. */
-export interface CountedBefore {
+interface CountedBefore {
   readonly subtype: string
   /** Quantity of all events before the start. */
   readonly before: Quantity

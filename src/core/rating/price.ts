@@ -4,7 +4,7 @@ import { type Fraction, fractionOf, fractionText, minus, plus, times, zero } fro
 import type { RatedPrice, TierPart } from './line.js'
 
 /** Whole packages; 0 for nothing and for less. source: PB-42, RA-4 */
-export function packagesOf(units: bigint, packageSize: number): bigint {
+function packagesOf(units: bigint, packageSize: number): bigint {
   if (units <= 0n) return 0n
   const size = BigInt(packageSize)
   return (units + size - 1n) / size

@@ -48,7 +48,7 @@ export function nextEnd(facts: BillingFacts, nowMs: number): number {
 }
 
 /** A threshold of an entitlement that the cost of a period has reached. */
-export interface ReachedThreshold {
+interface ReachedThreshold {
   readonly entitlementId: string
   readonly featureId: string
   readonly currency: string

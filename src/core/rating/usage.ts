@@ -3,7 +3,7 @@ import type { UsageReader } from './facts.js'
 import type { EventSum } from './line.js'
 
 /** A sum that rating asks for. Times are epoch ms. */
-export interface UsageNeed {
+interface UsageNeed {
   readonly subtype: string
   readonly fromMs: number
   readonly untilMs: number

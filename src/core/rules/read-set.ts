@@ -37,7 +37,7 @@ export class CounterTest {
 }
 
 /** A test, and how it came out. */
-export interface Tested {
+interface Tested {
   readonly test: CounterTest
   readonly more: Quantity
   readonly than: Quantity

@@ -86,7 +86,7 @@ export function periodAt(anchorMs: number, months: number, atMs: number, phaseMs
 }
 
 /** The latest instant at or before another on which months of an anchor begin; the anchor may be later. */
-export function anchoredAtOrBefore(anchorMs: number, atMs: number): number {
+function anchoredAtOrBefore(anchorMs: number, atMs: number): number {
   return inMonth(anchorMs, monthOf(anchorMs, atMs))
 }
 

@@ -7,7 +7,7 @@ const traitsMax = 200
 const nameLengthMax = 255
 
 /** One trait of a call. `text` null removes the value; the inferred type means nothing then. */
-export interface FlatTrait {
+interface FlatTrait {
   /** The hierarchy joined by ".". */
   readonly name: string
   readonly hierarchy: readonly string[]
@@ -16,7 +16,7 @@ export interface FlatTrait {
 }
 
 /** Why a map of traits cannot be taken; the text is for people. */
-export interface TraitsRefused {
+interface TraitsRefused {
   readonly refused: string
 }
 

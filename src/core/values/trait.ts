@@ -14,7 +14,7 @@ export interface TraitRef {
 }
 
 /** A trait condition's test of the left text, ready to run. */
-export type TextTest = (left: string) => boolean
+type TextTest = (left: string) => boolean
 
 /** How values of a trait type compare (FE-67). */
 export function comparableType(type: TraitType): ComparableType {

@@ -17,7 +17,7 @@ import { PairIndex, servicePrefix } from './pair-index.js'
 export type DirectoryKind = 'company' | 'user'
 
 /** The result of resolving keys (and perhaps an id). */
-export type Resolution =
+type Resolution =
   | { readonly found: string }
   | { readonly found: null; readonly reason: 'unknown' | 'ambiguous' | 'unknown_id' }
 

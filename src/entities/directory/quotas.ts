@@ -11,7 +11,7 @@ import { ownText } from '../../wire/message-codec.js'
 import type { Directory, DirectoryKind } from './directory.js'
 
 /** Bounds of one environment. */
-export interface QuotaSettings {
+interface QuotaSettings {
   readonly companiesMax: number
   readonly usersMax: number
   /** Key names, for companies and for users each. */
@@ -21,7 +21,7 @@ export interface QuotaSettings {
 }
 
 /** Part of every quota that publishable keys may use up; the rest is for servers (security H4, M3: decision). */
-export const publishablePart = 0.75
+const publishablePart = 0.75
 /** Part of the event names that publishable keys may use besides those that definitions count: decision. */
 const publicNamesPart = 0.25
 const hourSeconds = 3_600

@@ -37,7 +37,7 @@ export interface KeySource {
   forget(segment: number, records: Uint32Array, partOf: (number: number) => number): void
 }
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   readonly directory: string
   readonly shares: WindowShares
   readonly windowMs: number

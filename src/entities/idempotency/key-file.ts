@@ -28,7 +28,7 @@ const segmentsPerTurn = 128
 const readRecords = 512
 
 /** Keys of one class of one environment. */
-export interface FilePart {
+interface FilePart {
   /** Four bytes that identify the environment (window-shares.ts). */
   readonly code: number
   readonly publishable: boolean

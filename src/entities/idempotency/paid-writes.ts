@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.js'
 import type { Shards } from '../shards/shards.js'
 
 /** One request under a key. */
-export interface KeyedWrite {
+interface KeyedWrite {
   readonly environmentId: string
   readonly keyKind: 'secret' | 'publishable'
   /** 1 to 255 visible ASCII characters. */
@@ -41,7 +41,7 @@ export interface Worked<T> {
 /** The answer for a caller: the outcome of its own work, or an earlier answer. */
 export type Outcome<T> = { readonly value: T } | { readonly replayed: KeptAnswer }
 
-export interface PaidWritesOptions {
+interface PaidWritesOptions {
   readonly shards: Pick<Shards, 'ask' | 'degraded'>
   readonly projections: { barrier(store: 'postgres'): Promise<void> }
   /** Keys and bytes of answers that one environment may have in the window. */
@@ -295,7 +295,7 @@ export class PaidWrites {
 }
 
 /** The status of an answer that was never made though the change is durable (decision 32). */
-export const takenStatus = 202
+const takenStatus = 202
 
 function reused(): ServiceError {
   return new ServiceError('idempotency_reused')

@@ -86,7 +86,7 @@ const gatheredMax = 24
 const gatherMs = 0.5
 
 /** A shard's own figures. */
-export interface ShardStats extends ShardFigures {
+interface ShardStats extends ShardFigures {
   readonly shard: number
   /** Requests posted and not answered. */
   readonly waiting: number

@@ -4,7 +4,7 @@
 // while Postgres is stalled.
 import type { Sequence } from '../../journal/journal.js'
 
-export interface PacingOptions {
+interface PacingOptions {
   /** Writes of an environment that Postgres does not show yet, from which on its next wait. */
   readonly behindMax: number
   /** The position of a shard in Postgres. */

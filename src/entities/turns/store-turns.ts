@@ -10,7 +10,7 @@ import { FairGate } from '../../turns/fair-gate.js'
 /** Connections to Postgres for requests: statements and transactions at once, and those of one environment. */
 export const postgresPlaces = { places: 12, perGroup: 10 }
 /** Statements of requests that ClickHouse is given at once, and those of one environment. */
-export const clickhousePlaces = { places: 4, perGroup: 3 }
+const clickhousePlaces = { places: 4, perGroup: 3 }
 
 /** The stores of a handler. */
 export interface Stores {

@@ -8,7 +8,7 @@ import { bearerOf } from './routing/headers.js'
 
 const keptMs = 1_000
 
-export interface MetricsEndpointOptions {
+interface MetricsEndpointOptions {
   readonly metrics: Metrics
   /** Required bearer token; null: none. */
   readonly token: string | null

@@ -24,7 +24,7 @@ import { Datastream, datastreamPath } from './stream/datastream.js'
 // How long sent responses may take to leave the machine when stopping.
 const flushMs = 100
 
-export interface ServerOptions extends SharedOptions {
+interface ServerOptions extends SharedOptions {
   readonly health: Health
   readonly routes: readonly Route[]
   /** Registers the pages that describe the routes. */

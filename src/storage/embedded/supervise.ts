@@ -5,7 +5,7 @@ import { lowerProcess } from '../../host/thread-priority.js'
 
 export type StoreLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
-export interface ChildSpec {
+interface ChildSpec {
   /** Name in the log: 'Postgres', 'ClickHouse'. */
   readonly name: string
   /** Start a child; resolves when it serves. On rejection no process is left. */

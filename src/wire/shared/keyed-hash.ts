@@ -4,7 +4,7 @@
 import { randomFillSync } from 'node:crypto'
 
 /** A key: two words. */
-export type HashKey = readonly [number, number]
+type HashKey = readonly [number, number]
 
 export function newHashKey(): HashKey {
   const [first = 0, second = 0] = randomFillSync(new Int32Array(2))

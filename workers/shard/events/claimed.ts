@@ -13,7 +13,7 @@ import type { Packet } from '../../../src/wire/message-codec.js'
 export type EventClaims = Pick<OldClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
 
 /** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
-export interface ClaimedRequest {
+interface ClaimedRequest {
   /** Rows are opened when they are decided, each with its claim. */
   readonly request: ShardRequest | (() => UsesRequest)
   readonly held: readonly HeldEvent[]
@@ -37,7 +37,7 @@ const busyTries = 100
 export type Keyed = ShardRequest | KeptUses
 
 /** Requests, each with its part to decide, or its refusal. */
-export type ClaimedRequests = readonly (readonly [request: Keyed, left: ClaimedRequest['request'] | Error])[]
+type ClaimedRequests = readonly (readonly [request: Keyed, left: ClaimedRequest['request'] | Error])[]
 
 /** The rows of one packet as texts, for all its requests. They are opened again where another packet was opened since. */
 class KeptPacket {
@@ -58,7 +58,7 @@ class KeptPacket {
  * Events that cross as rows, until their keys are claimed. The rows of a packet are valid only until the next packet is
  * opened: they stay texts meanwhile.
  */
-export class KeptUses {
+class KeptUses {
   readonly n: number
   /** The claim of each row; null where it has no key. */
   readonly claims: readonly (ClaimedEvent | null)[]

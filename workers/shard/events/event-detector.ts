@@ -21,7 +21,7 @@ import type { Actor } from '../actors.js'
 import { describeCompany } from '../checks/describe.js'
 
 /** An actor's readings before a record's effects are applied. */
-export interface ReadingsBefore {
+interface ReadingsBefore {
   readonly catalog: Catalog
   readonly watches: Watches
   readonly notices: readonly DomainEvent[]

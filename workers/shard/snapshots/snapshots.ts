@@ -17,7 +17,7 @@ export interface Written {
 }
 
 /** Serialise an actor now; it may go on changing. */
-export function writeSnapshot(actor: Actor): Written {
+function writeSnapshot(actor: Actor): Written {
   const snapshot = actor.k === 'c' ? encodeCompany(actor.state) : encodeUser(actor.state)
   return { actor, sequence: actor.state.sequence, state: snapshotText(snapshot) }
 }
@@ -92,7 +92,7 @@ export function postgresSnapshots(sql: Sql): SnapshotStore {
 }
 
 /** Upsert snapshots, all at once. */
-export async function storeSnapshots(
+async function storeSnapshots(
   store: SnapshotStore,
   generation: string,
   written: readonly Written[],

@@ -19,7 +19,7 @@ export const largeBytes = 262_144
 /** Chunks on their way to one shard: it works on one while the next is parsed and the disk writes the last. */
 const subBatchesPerShard = 2
 
-export interface ParsersOptions {
+interface ParsersOptions {
   readonly workerFile: URL
   /** 0: the HTTP thread reads all bodies itself. */
   readonly threads: number

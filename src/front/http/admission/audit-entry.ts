@@ -11,10 +11,7 @@ import type { Services } from '../../../kit/services.js'
 export type AuditSink = Pick<AuditLog, 'note' | 'within' | 'failed'>
 
 /** The request's data, known before its response. */
-export type ChangeRequest = Omit<
-  RequestedChange,
-  'id' | 'status' | 'responseBody' | 'startedAtMs' | 'endedAtMs'
-> & {
+type ChangeRequest = Omit<RequestedChange, 'id' | 'status' | 'responseBody' | 'startedAtMs' | 'endedAtMs'> & {
   /** The route's status of a success. */
   readonly expectedStatus: number
   /** On the monotonic clock. */

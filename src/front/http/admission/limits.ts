@@ -172,7 +172,7 @@ interface NamedBucket extends Bucket {
 }
 
 /** Whether environments share the budgets of events ingest and analytics (decision 35). */
-export type LimitsScope = 'account' | 'environment'
+type LimitsScope = 'account' | 'environment'
 
 /** Limits of every account and capped key with requests. Their number bounds the memory. */
 export class Limits {

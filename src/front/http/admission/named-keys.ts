@@ -17,7 +17,7 @@ export interface Caller extends Asker {
 }
 
 /** The request with the body. */
-export interface NamingRequest {
+interface NamingRequest {
   readonly route: Route
   readonly admission: Admission
   /** The environment header; '' when absent. */

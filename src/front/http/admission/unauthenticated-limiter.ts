@@ -19,7 +19,7 @@ const peersMax = 10_000
 const burstSeconds = 20
 const tellEveryMs = 1_000
 
-export interface UnauthenticatedLimiterOptions {
+interface UnauthenticatedLimiterOptions {
   /** Failed authentications per second and address; 0: no limit. */
   readonly ratePerSecond: number
   readonly log: Logger

@@ -34,7 +34,7 @@ export const nativePlatforms = Object.keys(recorded)
 export const nativePlatform = `${process.platform}_${process.arch}_${process.versions.modules}`
 
 /** The HTTP server that a choice selects on this machine. */
-export interface ChosenServer {
+interface ChosenServer {
   readonly native: boolean
   /** The reason, for the log. */
   readonly reason: string
@@ -62,7 +62,7 @@ export function chooseServer(choice: HttpChoice, directory = packageDirectory())
 }
 
 /** The reason why a binary must not be loaded. */
-export interface NativeProblem {
+interface NativeProblem {
   readonly text: string
   /** It exists but differs from the recorded one. */
   readonly changed: boolean

@@ -14,7 +14,7 @@ export function cookieOf(req: AppRequest, name = cookieName): string {
 }
 
 /** The addresses that pages of the console may have, besides the one a request names in Host. */
-export interface OwnOrigins {
+interface OwnOrigins {
   /** TOLLGATE_PUBLIC_URL. */
   readonly publicUrl: string | null
   /** Proxies in front are trusted to say in X-Forwarded-Host which host was asked for. */

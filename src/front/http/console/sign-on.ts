@@ -8,7 +8,7 @@ import { ServiceError } from '../../../errors.js'
 import type { Services } from '../../../kit/services.js'
 
 /** Settings of sign-on, as src/config.ts reads them. */
-export type SignOnSettings = NonNullable<Config['oidc']>
+type SignOnSettings = NonNullable<Config['oidc']>
 
 const cookieSeconds = 600
 

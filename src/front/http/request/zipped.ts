@@ -7,7 +7,7 @@ import type { Route } from '../routing/route.js'
 import { bytesOf, type Reply } from './respond.js'
 
 /** Answers of fewer bytes are not compressed: they cost more time than their bytes do in a network. */
-export const zippedBytesMin = 32_768
+const zippedBytesMin = 32_768
 
 /** Four threads of the pool also write files. */
 const zips = new FairGate({

@@ -72,7 +72,7 @@ type QuerySpec<Query> = NoQuery extends Query
   : { readonly query: QueryShape<Query> }
 
 /** A row: the handler's type determines the parser and the query shape. */
-export type RowSpec<Body, Query> = Common<Body, Query> & BodySpec<Body> & QuerySpec<Query>
+type RowSpec<Body, Query> = Common<Body, Query> & BodySpec<Body> & QuerySpec<Query>
 
 /** A compiled row. Its type parameters are erased. */
 export interface Route {

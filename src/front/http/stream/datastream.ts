@@ -57,7 +57,7 @@ const keyGone = 4001
 /** The subprotocol of clients that subscribe again to what they hold, and cannot send headers. */
 const ownProtocol = 'tollgate'
 
-export type StreamSettings = Pick<
+type StreamSettings = Pick<
   Config,
   'streamConnectionsMax' | 'streamConnectionsPerKeyMax' | 'streamPagesMax' | 'streamMessagesPerSecond'
 >
