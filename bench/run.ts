@@ -1,10 +1,11 @@
 // npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [nodes-quiet]
-// [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]] [scale [rounds]]: runs the benchmarks of the areas named, or
-// of all, and keeps the results.
+// [attacks [kind]] [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]] [scale [rounds]]: runs the
+// benchmarks of the areas named, or of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { attackKinds, benchAttacks } from './http/attacks.js'
 import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
@@ -31,6 +32,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   lists: () => benchLists(numbers),
   outages: benchOutages,
   refused: benchRefused,
+  attacks: () => benchAttacks(attacks),
   nodes: benchRates,
   'nodes-quiet': benchQuietNodes,
   long: () => benchLong(Number(numbers[0] ?? 30), allAtOnce),
@@ -78,7 +80,8 @@ const picked = given.filter(one => one !== size)
 if (size !== undefined && picked.length > 0) await ofPopulation(size, picked)
 const numbers = given.filter(one => /^\d+$/.test(one))
 const parts = given.filter(one => streamParts.includes(one))
-const asked = given.filter(one => !numbers.includes(one) && !parts.includes(one))
+const attacks = given.filter(one => attackKinds.includes(one))
+const asked = given.filter(one => ![...numbers, ...parts, ...attacks].includes(one))
 const unknown = asked.find(area => areas[area] === undefined)
 if (unknown !== undefined) {
   console.error(`No such benchmarks: ${unknown}. There are: ${Object.keys(areas).join(', ')}`)
@@ -100,6 +103,7 @@ try {
         'halves',
         'ingest',
         'scale',
+        'attacks',
       ].includes(area),
   )
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()

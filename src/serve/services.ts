@@ -265,8 +265,10 @@ function pacingOf({ config, journals, owns, projections }: Below): Pacing {
 
 /** Tell those that keep parts of environments which are there and which are gone. */
 function followEnvironments({ definitions: { keys }, log }: Below, services: Services): void {
-  const { directory, quotas, shards, webhooks } = services
-  keys.onEnvironment(({ id, lowercaseKeys }) => directory.lowercase(id, lowercaseKeys))
+  const { directory, quotas, shards, streams, webhooks } = services
+  keys.onEnvironment(({ id, lowercaseKeys }) => {
+    if (directory.lowercase(id, lowercaseKeys)) streams.lowercased(id)
+  })
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
     quotas.forgetEnvironment(id)

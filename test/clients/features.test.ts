@@ -206,5 +206,17 @@ t.test('C6 a webhook is verified, and an altered, old or foreign one is not', as
     { headers: { ...headers, 'webhook-signature': signatureOf(secret).replace('v1', 'v2') } },
     /signature/,
   )
+  // security L8: one signature has one text
+  const signed = signatureOf(secret)
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  const last = alphabet[alphabet.indexOf(signed.at(-2)!) ^ 1]
+  for (const one of [
+    `${signed},junk`,
+    `${signed},`,
+    signed.slice(0, -1),
+    `${signed.slice(0, -2)}${last}=`,
+    `${signed}\t`,
+  ])
+    await invalid({ headers: { ...headers, 'webhook-signature': one } }, /signature/)
   t.equal(await codeOf(verify({ secret: '' })), 'options_invalid')
 })

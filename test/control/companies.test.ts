@@ -625,6 +625,17 @@ t.test('companies', async t => {
       t.equal((await del(`/companies/${company.id}?prorate=maybe`)).status, 400)
     })
 
+    await t.test('CU-54 two companies are not merged; the keys of one go to the other by hand', async t => {
+      const [one, other] = [fresh(), fresh('b')]
+      const stays = await upsert({ keys: one, traits: { tier: 'gold' } })
+      const goes = await upsert({ keys: other, traits: { seats: 3 } })
+      const both = { keys: { ...one, ...other }, traits: goes.traits }
+      t.equal((await post('/companies', both)).status, 400)
+      t.equal((await del(`/companies/${goes.id}`)).status, 200)
+      t.match(await upsert(both), { id: stays.id, traits: { tier: 'gold', seats: 3 } })
+      t.equal((await upsert({ keys: other })).id, stays.id)
+    })
+
     await t.test('CU-51 by keys: the company as it was', async t => {
       const keys = fresh()
       const company = await upsert({ keys, name: 'Gone' })

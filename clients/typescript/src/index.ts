@@ -587,6 +587,7 @@ export class Tollgate {
       open: this.options.webSocket ?? openSocket,
       held: kind => this.store.entities(kind).ids(),
       heard: message => this.heard(message),
+      isHeld: (kind, keys) => this.store.entities(kind).find(keys) !== null,
       refused: (kind, keys, isWatched) => {
         const id = this.store.refuse(kind, keys)
         if (isWatched) this.store.unknown.add(kind, keys)
@@ -629,7 +630,7 @@ export class Tollgate {
     const { metrics = [] } = data as { readonly metrics?: readonly EngineCompanyMetric[] }
     if (kind === 'delete') this.usage.forget(companyId)
     else if (kind === 'confirmed') this.usage.confirmed(companyId)
-    else this.usage.told(companyId, metrics)
+    else if (kind !== 'found') this.usage.told(companyId, metrics)
   }
 
   private tell(change: Change): void {

@@ -33,6 +33,8 @@ export class Entities<Data extends Snapshot, Prepared> {
     private readonly merge: (held: Data, changed: Partial<Data>) => Data,
     /** Called with keys of an entity that is dropped. */
     private readonly forgotten: (keys: Keys) => void,
+    /** Pairs that the service reads in lower case. */
+    private readonly lowered: ReadonlySet<string>,
   ) {}
 
   get size(): number {
@@ -58,7 +60,9 @@ export class Entities<Data extends Snapshot, Prepared> {
   }
 
   private entryOf(name: string, value: string): Entry<Data, Prepared> | null {
-    const id = this.byKey.get(`${name}\0${value}`) ?? (name === 'id' ? value : undefined)
+    const pair = `${name}\0${value}`
+    let id = this.byKey.get(pair) ?? (name === 'id' ? value : undefined)
+    if (id === undefined && this.lowered.has(pair)) id = this.byKey.get(`${name}\0${value.toLowerCase()}`)
     return (id === undefined ? undefined : this.byId.get(id)) ?? null
   }
 
@@ -123,6 +127,8 @@ export interface StreamMessage {
   readonly entity_type: string
   readonly entity_id?: string
   readonly server_time?: string
+  /** Names of keys whose values the service keeps in lower case. */
+  readonly lowercase_keys?: object
   readonly data: unknown
 }
 
@@ -190,13 +196,23 @@ export class Store {
   private readonly untold = new Set<string>()
   /** Keys that are nobody's. */
   readonly unknown: Unknown
+  /**
+   * Pairs that the service reads in lower case, by kind: nobody has them as they are given, nor can anybody come to have
+   * them while the names are the same (CU-4). Without a pair the service is asked.
+   */
+  private readonly lowered: Readonly<Record<EntityKind, Set<string>>> = {
+    company: new Set(),
+    user: new Set(),
+  }
+  /** The names of keys whose values are kept in lower case, as text. */
+  private lowercaseNames = ''
   /** How far the service's clock is ahead of this one, ms. */
   aheadMs = 0
   readonly companies: Entities<EngineCompany, PreparedCompany>
   readonly users: Entities<EngineUser, PreparedUser>
 
   constructor(
-    entitiesMax: number,
+    private readonly entitiesMax: number,
     forgotten: (kind: EntityKind, keys: Keys) => void,
     usage: { of(companyId: string): ReadonlyMap<string, number> },
   ) {
@@ -206,12 +222,14 @@ export class Store {
       data => new PreparedCompany(data, usage.of(data.id)),
       mergeCompany,
       keys => forgotten('company', keys),
+      this.lowered.company,
     )
     this.users = new Entities(
       entitiesMax,
       data => new PreparedUser(data),
       mergeUser,
       keys => forgotten('user', keys),
+      this.lowered.user,
     )
   }
 
@@ -222,6 +240,7 @@ export class Store {
   /** The connection is new: data in memory may be out of date until it is received again. */
   reconnected(): void {
     this.unknown.clear()
+    this.forgetLowered()
     if (this.isComplete) this.untold.add('')
     for (const id of [...this.companies.ids(), ...this.users.ids()]) this.untold.add(id)
   }
@@ -255,14 +274,36 @@ export class Store {
   take(message: StreamMessage, nowMs: number): readonly string[] | null {
     const { entity_type: type, message_type: kind } = message
     if (message.server_time) this.aheadMs = Date.parse(message.server_time) - nowMs
-    if (type === 'rulesengine.Flags' && kind === 'full') return this.takeFlags(message.data as EngineFlag[])
+    if (type === 'rulesengine.Flags' && kind === 'full') {
+      const names = message.lowercase_keys === undefined ? '' : JSON.stringify(message.lowercase_keys)
+      const changed = this.takeFlags(message.data as EngineFlag[])
+      if (names === this.lowercaseNames) return changed
+      this.lowercaseNames = names
+      this.forgetLowered()
+      return [...new Set([...changed, ...this.flags.keys()])]
+    }
     if (type === 'rulesengine.Flag') return this.takeFlag(kind, message.data as EngineFlag)
     if (kind === 'full' && message.entity_id !== undefined) this.untold.delete(message.entity_id)
-    if (type === 'rulesengine.Company')
+    if (kind === 'found') this.takeFound(type, (message.data as { readonly keys: Keys }).keys)
+    else if (type === 'rulesengine.Company')
       this.takeEntity(this.companies, kind, message, message.data as EngineCompany)
     else if (type === 'rulesengine.User')
       this.takeEntity(this.users, kind, message, message.data as EngineUser)
     return null
+  }
+
+  /** The service finds these pairs in lower case. */
+  private takeFound(type: string, keys: Keys): void {
+    const kind = type === 'rulesengine.Company' ? 'company' : 'user'
+    const lowered = this.lowered[kind]
+    if (lowered.size >= this.entitiesMax) lowered.clear()
+    for (const [name, value] of Object.entries(keys)) lowered.add(`${name}\0${value}`)
+    this.unknown.found(kind, keys)
+  }
+
+  private forgetLowered(): void {
+    this.lowered.company.clear()
+    this.lowered.user.clear()
   }
 
   private takeFlags(flags: readonly EngineFlag[]): readonly string[] {

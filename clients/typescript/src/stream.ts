@@ -27,6 +27,8 @@ export interface StreamOptions {
   /** Ids of every entity in memory. */
   readonly held: (kind: EntityKind) => readonly string[]
   readonly heard: (message: StreamMessage) => void
+  /** Whether an entity is in memory by these keys. */
+  readonly isHeld: (kind: EntityKind, keys: Keys) => boolean
   /** The service refused a subscription to these keys. `isWatched`: it tells when they become somebody's. */
   readonly refused: (kind: EntityKind, keys: Keys, isWatched: boolean) => void
   /** Called when the connection begins or ends, with the reason. */
@@ -259,7 +261,7 @@ export class Stream {
       const wanted = keysOf(kind, name)
       if (wanted === null) continue
       const isIt = ([key, value]: readonly string[]) => keys[key!] === value || (key === 'id' && value === id)
-      if (Object.entries(wanted).some(isIt)) this.settle(name, waiters)
+      if (Object.entries(wanted).some(isIt) || this.options.isHeld(kind, wanted)) this.settle(name, waiters)
     }
   }
 

@@ -167,14 +167,46 @@ export class Directory {
     return id === undefined || this.isRetired(id) ? null : id
   }
 
-  /** Keep values of these names in lower case from now on; null: of none. source: CU-4 */
-  lowercase(environmentId: string, names: LowercaseNames | null): void {
-    if (names === null && !this.lowered.has(environmentId)) return
+  /**
+   * Keep values of these names in lower case from now on; null: of none.
+   *
+   * returns  false when they were these before.
+   * source   CU-4.
+   */
+  lowercase(environmentId: string, names: LowercaseNames | null): boolean {
+    const before = JSON.stringify(this.lowercaseNames(environmentId))
+    if (names === null) this.lowered.delete(environmentId)
+    else this.lowered.set(environmentId, { company: new Set(names.company), user: new Set(names.user) })
+    if (JSON.stringify(this.lowercaseNames(environmentId)) === before) return false
     // what was found under other letters, or was not found, is looked for again
     this.keyEpoch++
     this.pairs.changes++
-    if (names === null) this.lowered.delete(environmentId)
-    else this.lowered.set(environmentId, { company: new Set(names.company), user: new Set(names.user) })
+    return true
+  }
+
+  /** Names whose values are kept in lower case; null: none. source: CU-4 */
+  lowercaseNames(environmentId: string): LowercaseNames | null {
+    const names = this.lowered.get(environmentId)
+    return names === undefined ? null : { company: [...names.company], user: [...names.user] }
+  }
+
+  /**
+   * Those of these pairs that are somebody's in lower case, and nobody's as they are given; null: none.
+   *
+   * source  CU-4.
+   */
+  readLower(
+    kind: DirectoryKind,
+    environmentId: string,
+    keys: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, string>> | null {
+    if (!this.lowered.has(environmentId)) return null
+    const read = Object.entries(keys).filter(([name, value]) => {
+      const lower = isServiceId(kind, name, value) ? value : this.lowerOf(kind, environmentId, name, value)
+      const owned = (text: string) => this.pairs.get(kind, environmentId, name, text) !== undefined
+      return lower !== value && !owned(value) && owned(lower)
+    })
+    return read.length === 0 ? null : Object.fromEntries(read)
   }
 
   /** The owner of a pair as it is given, else in lower case where values of the name are kept so (CU-4). */

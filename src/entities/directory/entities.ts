@@ -1,5 +1,6 @@
 // Writes to companies and users from the HTTP thread: resolves and claims keys, flattens traits, asks the actor,
 // updates the directory. All handlers and event intake use it, so that a pair never has two owners.
+import type { LowercaseNames } from '../../account/key-types.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
 import type { EntityBrief, KeyPair, WriteReply } from '../../core/model/entity-state.js'
 import type {
@@ -115,6 +116,16 @@ export class Entities {
   /** Rises when keys that were nobody's may be somebody's. */
   get keyChanges(): number {
     return this.directory.pairs.changes
+  }
+
+  /** Names whose values are kept in lower case; null: none. source: CU-4 */
+  lowercaseNames(environmentId: string): LowercaseNames | null {
+    return this.directory.lowercaseNames(environmentId)
+  }
+
+  /** Pairs that are read in lower case, since nobody has them as they are given; null: none. source: CU-4 */
+  readLower(kind: DirectoryKind, environmentId: string, keys: Keys): Keys | null {
+    return this.directory.readLower(kind, environmentId, keys)
   }
 
   /** Whether other nodes may claim the same pairs. */

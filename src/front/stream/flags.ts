@@ -12,7 +12,7 @@ const frameMs = 10
 
 export class StreamFlags {
   constructor(
-    private readonly services: Pick<StreamServices, 'catalogs' | 'clock'>,
+    private readonly services: Pick<StreamServices, 'catalogs' | 'clock' | 'entities'>,
     private readonly turns: Turns,
   ) {}
 
@@ -32,7 +32,12 @@ export class StreamFlags {
     const madeMs = performance.now()
     const told = environment.flagsTold
     if (told !== null && told.version === version && madeMs - told.madeMs < frameMs) return told.frame
-    const frame = flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id))
+    const { clock, entities } = this.services
+    const frame = flagsFrame(
+      [...environment.flags.values()],
+      clock.now(environment.id),
+      entities.lowercaseNames(environment.id),
+    )
     environment.flagsTold = { version, madeMs, frame }
     return frame
   }

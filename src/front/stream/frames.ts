@@ -1,4 +1,5 @@
 // Messages of the data stream as they are sent.
+import type { LowercaseNames } from '../../account/key-types.js'
 import type { SnapshotParts } from '../../wire/snapshot-parts.js'
 
 export type EntityKind = 'company' | 'user'
@@ -20,11 +21,20 @@ const flagType = 'rulesengine.Flag'
 const frame = (text: string): Uint8Array => Buffer.from(text)
 const quoted = (text: string): string => JSON.stringify(text)
 
-/** All flags, each as JSON text, with the environment's present: clients' clocks may be wrong. */
-export function flagsFrame(flags: readonly string[], nowMs: number): Uint8Array {
+/**
+ * All flags, each as JSON text, with the environment's present: clients' clocks may be wrong.
+ *
+ * lowercase  names of keys whose values are kept in lower case (CU-4); null: none.
+ */
+export function flagsFrame(
+  flags: readonly string[],
+  nowMs: number,
+  lowercase: LowercaseNames | null,
+): Uint8Array {
+  const named = lowercase === null ? '' : `"lowercase_keys":${JSON.stringify(lowercase)},`
   const present = new Date(nowMs).toISOString()
   return frame(
-    `{"message_type":"full","entity_type":"rulesengine.Flags","server_time":"${present}","data":[${flags.join(',')}]}`,
+    `{"message_type":"full","entity_type":"rulesengine.Flags","server_time":"${present}",${named}"data":[${flags.join(',')}]}`,
   )
 }
 
@@ -58,6 +68,11 @@ export function deleteFrame(kind: EntityKind, id: string, parts: HeldParts): Uin
 /** Confirms an entity: everything acknowledged before the peer's request has been sent. */
 export function confirmedFrame(kind: EntityKind, id: string): Uint8Array {
   return entityFrame('confirmed', kind, id, '{}')
+}
+
+/** Tells which of the asked pairs are found in lower case (CU-4): nobody has them as they are given. */
+export function foundFrame(kind: EntityKind, id: string, keys: Readonly<Record<string, string>>): Uint8Array {
+  return entityFrame('found', kind, id, JSON.stringify({ keys }))
 }
 
 export function errorFrame(
@@ -95,7 +110,7 @@ function dataOf(
 }
 
 function entityFrame(
-  type: 'full' | 'partial' | 'delete' | 'confirmed',
+  type: 'full' | 'partial' | 'delete' | 'confirmed' | 'found',
   kind: EntityKind,
   id: string,
   data: string,

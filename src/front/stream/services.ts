@@ -1,4 +1,5 @@
 // The services that the data stream needs.
+import type { LowercaseNames } from '../../account/key-types.js'
 import type { compileCatalog } from '../../core/catalog.js'
 import type { Answered } from '../../entities/shards/shards.js'
 import type { Metrics } from '../../metrics.js'
@@ -48,6 +49,14 @@ export interface StreamServices {
      * errors  ServiceError when the keys match two.
      */
     find(kind: EntityKind, environmentId: string, keys: Readonly<Record<string, string>>): string | null
+    /** Names whose values are kept in lower case (CU-4); null: none. */
+    lowercaseNames(environmentId: string): LowercaseNames | null
+    /** Pairs among these that are read in lower case (CU-4); null: none. */
+    readLower(
+      kind: EntityKind,
+      environmentId: string,
+      keys: Readonly<Record<string, string>>,
+    ): Readonly<Record<string, string>> | null
   }
   readonly changes: StreamChanges
   readonly metrics: Pick<Metrics, 'stream'>

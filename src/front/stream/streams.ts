@@ -204,6 +204,14 @@ export class Streams implements Hub {
     for (const subscriber of environment.subscribers) this.flags.tellAll(subscriber)
   }
 
+  /** Values of other names are kept in lower case from now on (CU-4): told with all flags. */
+  lowercased(environmentId: string): void {
+    const environment = this.environments.get(environmentId)
+    if (environment === undefined) return
+    environment.flagsTold = null
+    for (const subscriber of environment.subscribers) this.flags.tellAll(subscriber)
+  }
+
   // ── requests of a connection ─────────────────────────────────────────────────────────────────
 
   /**
@@ -238,6 +246,10 @@ export class Streams implements Hub {
       this.services.kept.set(environment.id, memory.keyId, kind, id, true)
     }
     subscriber.subscribe(held)
+    // a client that evaluates itself finds entities by the keys that it is asked with
+    const isOwn = subscriber.isRemembered && !subscriber.resumes
+    const read = isOwn ? this.services.entities.readLower(kind, environment.id, keys) : null
+    if (read !== null) subscriber.foundLower(held, read)
     this.await(held, subscriber, keys, entityType, 'entity')
     return null
   }

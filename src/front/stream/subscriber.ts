@@ -1,7 +1,7 @@
 // One connection of the data stream: its subscriptions, and the frames that wait until it reads on.
 
 import type { Metrics } from '../../metrics.js'
-import { confirmedFrame, type EntityKind, errorFrame, type HeldParts } from './frames.js'
+import { confirmedFrame, type EntityKind, errorFrame, foundFrame, type HeldParts } from './frames.js'
 
 /** Settings of the stream. */
 export interface StreamOptions {
@@ -257,6 +257,12 @@ export class Subscriber {
     }
     const isShort = keys !== null && JSON.stringify(keys).length <= echoMax
     this.tell(errorFrame(error, isShort ? keys : null, entityType, watched))
+  }
+
+  /** Tell which of the asked pairs are found in lower case (CU-4). Left out for a slow peer, which asks again. */
+  foundLower(held: Held, keys: Readonly<Record<string, string>>): void {
+    if (this.isFull() || this.owed.size > 0 || JSON.stringify(keys).length > echoMax) return
+    this.tell(foundFrame(held.kind, held.id, keys))
   }
 
   /** The peer has read some frames. */

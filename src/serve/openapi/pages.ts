@@ -3,11 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { fullBucket, hasToken, refill, takeMany } from '../../core/values/bucket.js'
-import { ServiceError } from '../../errors.js'
 import type { AppRequest, AppResponse } from '../../front/http/apps/app.js'
 import type { Pages } from '../../front/http/request/framed-pages.js'
-import { failure, headersOf, headOf, internalError } from '../../front/http/request/respond.js'
+import { PageBudget, tellError } from '../../front/http/request/page-budget.js'
+import { headersOf, headOf, internalError } from '../../front/http/request/respond.js'
 import { sendLarge } from '../../front/http/request/streamed-response.js'
 import { takesGzip } from '../../front/http/request/zipped.js'
 import type { Route } from '../../front/http/routing/route.js'
@@ -148,12 +147,9 @@ ${text}
 `
 }
 
-/** Bytes of pages that all readers together are given a second, and at once: they need no key (security L5). */
-const pageBytes = { ratePerSecond: 16 << 20, burst: 32 << 20 }
-
 /** Sends pages within one budget of bytes. */
 class PageSender {
-  private readonly budget = fullBucket(pageBytes, performance.now())
+  private readonly budget = new PageBudget()
 
   send(res: AppResponse, req: AppRequest, made: Promise<ServedDocument>): void {
     const zip = takesGzip(req.getHeader('accept-encoding'))
@@ -166,18 +162,14 @@ class PageSender {
         if (!gone) res.cork(() => this.write(res, page, zip))
       },
       () => {
-        if (!gone) res.cork(() => tell(res, internalError))
+        if (!gone) res.cork(() => tellError(res, internalError))
       },
     )
   }
 
   private write(res: AppResponse, { type, bytes, zipped }: ServedDocument, zip: boolean): void {
     const body = zip ? zipped : bytes
-    refill(this.budget, performance.now())
-    if (!hasToken(this.budget))
-      return tell(res, new ServiceError('rate_limited', undefined, { retryAfterSeconds: 1 }))
-    // a page that is longer than the rest of the budget is the last for a while
-    takeMany(this.budget, body.length)
+    if (!this.budget.take(res, body.length)) return
     res.writeHeader('Content-Type', headersOf(type))
     res.writeHeader('Content-Security-Policy', policy)
     res.writeHeader('Referrer-Policy', 'no-referrer')
@@ -186,11 +178,6 @@ class PageSender {
     // as fast as the reader takes it: nothing is copied for one that does not read
     sendLarge(res, body, () => {})
   }
-}
-
-function tell(res: AppResponse, error: ServiceError): void {
-  const { status, headers, body } = failure(error, '')
-  res.writeStatus(headOf(status, headers)).end(body)
 }
 
 function kept(type: string, make: () => string | Buffer): () => Promise<ServedDocument> {

@@ -188,18 +188,21 @@ t.test('document and page are served without a key, by this host alone', async t
 t.test('L5 callers without a key share a budget of bytes of pages, and operations go on', async t => {
   const { server, port } = await start(routes)
   t.teardown(() => server.close())
-  const path = '/docs/swagger-ui-bundle.js'
-  const first = await ask(port, { method: 'GET', path })
-  t.equal(first.status, 200)
-  // the budget is 32 MiB at once and 16 MiB a second
-  const most = Math.ceil((32 << 20) / first.text.length) + 1
-  const asked = Math.min(4 * most, 200)
-  const answers = await Promise.all(Array.from({ length: asked }, () => ask(port, { method: 'GET', path })))
-  const statuses = new Set(answers.map(one => one.status))
-  t.same([...statuses].sort(), [200, 429], 'some are told to come again')
-  const refused = answers.find(one => one.status === 429)!
-  t.match(refused.headers['retry-after'], /^[1-9]/)
-  t.equal((await ask(port, { method: 'GET', path: '/health/live' })).status, 200)
+  const { text: page } = await ask(port, { method: 'GET', path: '/console/' })
+  const [, script] = /src="\.?\/?(assets\/[^"]+\.js)"/.exec(page) ?? []
+  for (const path of ['/docs/swagger-ui-bundle.js', `/console/${script}`]) {
+    const first = await ask(port, { method: 'GET', path })
+    t.equal(first.status, 200, path)
+    // the budget is 32 MiB at once and 16 MiB a second
+    const most = Math.ceil((32 << 20) / first.text.length) + 1
+    const asked = Math.min(4 * most, 400)
+    const answers = await Promise.all(Array.from({ length: asked }, () => ask(port, { method: 'GET', path })))
+    const statuses = new Set(answers.map(one => one.status))
+    t.same([...statuses].sort(), [200, 429], `${path}: some are told to come again`)
+    const refused = answers.find(one => one.status === 429)!
+    t.match(refused.headers, { 'retry-after': /^[1-9]/, 'x-content-type-options': 'nosniff' })
+    t.equal((await ask(port, { method: 'GET', path: '/health/live' })).status, 200)
+  }
 })
 
 t.test('the page leads with the guides, and each of them is served', async t => {

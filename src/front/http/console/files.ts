@@ -3,9 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { ServiceError } from '../../../errors.js'
 import type { AppRequest, AppResponse } from '../apps/app.js'
 import type { Pages } from '../request/framed-pages.js'
-import { statusLine } from '../request/respond.js'
+import { PageBudget, tellError } from '../request/page-budget.js'
+import { headOf, internalError } from '../request/respond.js'
+import { sendLarge } from '../request/streamed-response.js'
 import { takesGzip } from '../request/zipped.js'
 
 const compress = promisify(gzip)
@@ -42,6 +45,7 @@ interface Served {
 /** Register the page and its assets. Each file is read and compressed at its first request, then kept. */
 export function registerConsole(pages: Pages): void {
   const kept = new Map<string, Promise<Served>>()
+  const sender = new FileSender()
   const names = builtFiles()
   /** Null: there is no such file. Only names that the build made are looked up: no path leads out of the folder. */
   const read = (name: string): Promise<Served> | null => {
@@ -55,13 +59,15 @@ export function registerConsole(pages: Pages): void {
   }
   // relative, so that it works behind a proxy with a path prefix
   pages.on('get', '/console', res => {
-    res.writeStatus('302 Found').writeHeader('Location', 'console/').end()
+    res.writeStatus(headOf(302, '\r\nLocation: console/')).end()
   })
-  pages.on('get', '/console/', (res, req) => send(res, req, read('index.html'), 'no-cache'))
+  pages.on('get', '/console/', (res, req) => sender.send(res, req, read('index.html'), 'no-cache'))
   // elements for the pages of companies, which are on other hosts
-  pages.on('get', '/portal.js', (res, req) => send(res, req, read('portal.js'), 'public, max-age=300', true))
+  pages.on('get', '/portal.js', (res, req) =>
+    sender.send(res, req, read('portal.js'), 'public, max-age=300', true),
+  )
   pages.on('get', '/console/assets/:name', (res, req) =>
-    send(res, req, read(`assets/${req.getParameter(0)}`), 'public, max-age=31536000, immutable'),
+    sender.send(res, req, read(`assets/${req.getParameter(0)}`), 'public, max-age=31536000, immutable'),
   )
 }
 
@@ -82,44 +88,54 @@ async function served(name: string): Promise<Served> {
   return { type: types[extname(name)] ?? 'application/octet-stream', bytes, zipped: await compress(bytes) }
 }
 
-function send(
-  res: AppResponse,
-  req: AppRequest,
-  made: Promise<Served> | null,
-  caching: string,
-  isForAll = false,
-): void {
-  const zip = takesGzip(req.getHeader('accept-encoding'))
-  let gone = false
-  res.onAborted(() => {
-    gone = true
-  })
-  if (made === null) {
-    res
-      .writeStatus(statusLine(404))
-      .writeHeader('Content-Type', 'application/json')
-      .end('{"error":"No such file"}')
-    return
+/** Sends files within one budget of bytes: they need no key. */
+class FileSender {
+  private readonly budget = new PageBudget()
+
+  /** made  null: there is no such file. */
+  send(
+    res: AppResponse,
+    req: AppRequest,
+    made: Promise<Served> | null,
+    caching: string,
+    isForAll = false,
+  ): void {
+    const zip = takesGzip(req.getHeader('accept-encoding'))
+    let gone = false
+    res.onAborted(() => {
+      gone = true
+    })
+    if (made === null) return tellError(res, new ServiceError('not_found', 'No such file'))
+    made.then(
+      file => {
+        if (!gone) res.cork(() => this.write(res, file, zip, caching, isForAll))
+      },
+      () => {
+        if (!gone) res.cork(() => tellError(res, internalError))
+      },
+    )
   }
-  made.then(
-    ({ type, bytes, zipped }) => {
-      if (gone) return
-      res.cork(() => {
-        res.writeHeader('Content-Type', type)
-        res.writeHeader('Content-Security-Policy', policy)
-        res.writeHeader('X-Content-Type-Options', 'nosniff')
-        res.writeHeader('Referrer-Policy', 'no-referrer')
-        res.writeHeader('Cross-Origin-Opener-Policy', 'same-origin')
-        res.writeHeader('Cross-Origin-Resource-Policy', isForAll ? 'cross-origin' : 'same-origin')
-        if (isForAll) res.writeHeader('Access-Control-Allow-Origin', '*')
-        res.writeHeader('Cache-Control', caching)
-        res.writeHeader('Vary', 'Accept-Encoding')
-        if (zip) res.writeHeader('Content-Encoding', 'gzip')
-        res.end(zip ? zipped : bytes)
-      })
-    },
-    () => {
-      if (!gone) res.cork(() => res.writeStatus(statusLine(500)).end('{"error":"Server error"}'))
-    },
-  )
+
+  private write(
+    res: AppResponse,
+    { type, bytes, zipped }: Served,
+    zip: boolean,
+    caching: string,
+    isForAll: boolean,
+  ): void {
+    const body = zip ? zipped : bytes
+    if (!this.budget.take(res, body.length)) return
+    res.writeHeader('Content-Type', type)
+    res.writeHeader('Content-Security-Policy', policy)
+    res.writeHeader('X-Content-Type-Options', 'nosniff')
+    res.writeHeader('Referrer-Policy', 'no-referrer')
+    res.writeHeader('Cross-Origin-Opener-Policy', 'same-origin')
+    res.writeHeader('Cross-Origin-Resource-Policy', isForAll ? 'cross-origin' : 'same-origin')
+    if (isForAll) res.writeHeader('Access-Control-Allow-Origin', '*')
+    res.writeHeader('Cache-Control', caching)
+    res.writeHeader('Vary', 'Accept-Encoding')
+    if (zip) res.writeHeader('Content-Encoding', 'gzip')
+    // as fast as the reader takes it: nothing is copied for one that does not read
+    sendLarge(res, body, () => {})
+  }
 }
