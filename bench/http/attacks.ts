@@ -40,7 +40,7 @@ interface Answer {
 }
 
 interface Attack {
-  /** What the review saw. */
+  /** The requests, in words. */
   readonly what: string
   prepare?(world: World): Promise<unknown>
   run(world: World, untilMs: number): Promise<unknown>

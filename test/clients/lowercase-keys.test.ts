@@ -5,7 +5,7 @@ import { makeFlag } from '../interface/flags.js'
 import { Random } from '../random.js'
 import { clientOf, until } from './make.js'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 const { client } = await startHere(t)
 const { environment_id: environment } = await client.ok('GET', '/whoami')
@@ -86,7 +86,7 @@ await t.test('CU-4 law: what is worked out here is what the service answers', as
   for (let n = 0; n < 12; n++) await made(`law-${text()}`)
   const tollgate = clientOf(t, client)
   await tollgate.ready()
-  for (let n = 0; n < 80; n++) {
+  for (let n = 0; n < 40; n++) {
     const company = { mail: `law-${text()}` }
     const { source, ...checked } = await tollgate.check('asked', { company })
     t.equal(source, 'local', company.mail)

@@ -190,6 +190,49 @@ t.test('rules at the edges of plans', async t => {
     t.equal((await client.del(`/features/${feature.id}`)).status, 200)
   })
 
+  await t.test('EN-64 nor one that a migration, a downgrade or the end of a trial is to bring', async t => {
+    const feature = async (name: string) =>
+      (await client.ok('POST', '/features', { name, description: '', feature_type: 'boolean' })).id as string
+    const entitle = (plan_id: string, feature_id: string) =>
+      client.ok('POST', '/plan-entitlements', {
+        plan_id,
+        feature_id,
+        value_type: 'boolean',
+        value_bool: true,
+      })
+    const refused = async (featureId: string, name: RegExp, companyId: string) => {
+      const { status, body: heard } = await client.del(`/features/${featureId}`)
+      t.equal(status, 400, `${name}`)
+      t.match(heard.error, name)
+      t.match(heard.error, companyId)
+    }
+    const [soon, lower, last] = [await feature('Soon'), await feature('Lower'), await feature('Last')]
+    const [high, low] = [await priced('Highest', 300, null), await priced('Lowest', 100, null)]
+    const id = await company()
+    await manage(id, high.id, high.monthly_price.id)
+    await entitle(high.id, soon)
+    await publishDraftOf(client, high.id, { ...leave, migration_strategy: 'end_of_billing_period' })
+    await refused(soon, /Highest/, id)
+    const down = await company()
+    await manage(down, high.id, high.monthly_price.id)
+    await manage(down, low.id, low.monthly_price.id)
+    await entitle(low.id, lower)
+    await publishDraftOf(client, low.id, leave)
+    await refused(lower, /Lowest/, down)
+    const expiry = await client.ok('POST', '/plans', { name: 'After trials', plan_type: 'plan' })
+    await entitle(expiry.id, last)
+    await publishDraftOf(client, expiry.id, leave)
+    const trial = await company()
+    await manage(trial, high.id, high.monthly_price.id, {
+      trial_end: '2031-01-20T00:00:00Z',
+      trial_end_setting: 'cancel',
+    })
+    await offerPlans(client, tollgate, { fallback: free.id, expiry: expiry.id }, behaviour)
+    await refused(last, /After trials/, trial)
+    await offerPlans(client, tollgate, { fallback: free.id }, behaviour)
+    t.equal((await client.del(`/features/${last}`)).status, 200, 'nobody is to get it')
+  })
+
   await t.test('PB-51 a product linked to a plan applies at the link', async t => {
     const product = await client.ok('POST', '/billing/product/upsert', {
       external_id: 'late',

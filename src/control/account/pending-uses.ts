@@ -94,8 +94,8 @@ function inWords(found: readonly Found[]): string | null {
 const plansNamedMax = 5
 
 /**
- * The plans by which companies have a feature, or are to get it by a downgrade that waits, in any environment, with the
- * companies, in words; null: none.
+ * The plans by which companies have a feature, or are to get it by what waits (a downgrade, a migration, a move, the end
+ * of a trial), in any environment, with the companies, in words; null: none.
  *
  * source  EN-64, PB-12.
  */
@@ -111,8 +111,23 @@ export async function featureInUse(sql: Sql, featureId: string): Promise<string 
       union
       select t.plan_id, t.name, b.company_id from entitling t
       join billing_subscriptions b on b.status in ('active', 'past_due', 'trialing')
-        and b.own->'scheduled'->'lands' @> jsonb_build_array(jsonb_build_object('version_id', t.id))
+        and (b.own->'scheduled'->'lands' @> jsonb_build_array(jsonb_build_object('version_id', t.id))
+          -- it lands on the version published then (EN-95)
+          or t.status = 'published'
+            and b.own->'scheduled'->'lands' @> jsonb_build_array(jsonb_build_object('plan_id', t.plan_id)))
       where exists (select 1 from companies e where e.id = b.company_id)
+      union
+      select t.plan_id, t.name, m.company_id from entitling t
+      join plan_version_company_migrations m on m.plan_version_id_to = t.id and m.status in ('in_progress', 'pending')
+      where exists (select 1 from companies e where e.id = m.company_id)
+      union
+      -- a trial that is not paid for ends on the plan of that role, or has ended there already (EN-91)
+      select t.plan_id, t.name, h.company_id from entitling t
+      join plan_groups g on g.environment_id = t.environment_id
+        and coalesce(g.trial_expiry_plan_id, g.fallback_plan_id) = t.plan_id
+      join company_plans h on h.environment_id = t.environment_id and h.kind = 'base'
+        and h.trial_end_setting = 'cancel' and h.trial_status <> 'converted'
+      where t.status = 'published'
       union
       -- companies without a base plan are on the fallback plan (EN-82)
       select t.plan_id, t.name, c.id from entitling t

@@ -191,7 +191,7 @@ export class Directory {
   }
 
   /**
-   * Those of these pairs that are somebody's in lower case, and nobody's as they are given; null: none.
+   * Pairs among these that are somebody's in lower case, and nobody's as they are given; null: none.
    *
    * source  CU-4.
    */
