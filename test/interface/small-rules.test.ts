@@ -222,8 +222,11 @@ t.test('rules at the edges of plans', async t => {
     const expiry = await client.ok('POST', '/plans', { name: 'After trials', plan_type: 'plan' })
     await entitle(expiry.id, last)
     await publishDraftOf(client, expiry.id, leave)
+    const tried = await client.ok('POST', '/plans', { name: 'Tried', plan_type: 'plan' })
+    await bill(tried.id, 100, null, { is_trialable: true, trial_days: 10 })
+    const trialable = await publishDraftOf(client, tried.id, leave)
     const trial = await company()
-    await manage(trial, high.id, high.monthly_price.id, {
+    await manage(trial, trialable.id, trialable.monthly_price.id, {
       trial_end: '2031-01-20T00:00:00Z',
       trial_end_setting: 'cancel',
     })
