@@ -1,5 +1,5 @@
 // Copies into dist/bundled the few files of large packages that a running Tollgate needs: the helpers that its compiled
-// parsers call, and the page that shows the interface; and the guides as HTML. The packages themselves are for development
+// parsers call, and the page that shows the interface; and the guides and tasks as HTML. The packages themselves are for development
 // alone.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -23,7 +23,8 @@ const emptyImport = /^import typia from 'typia';$/m
 export function bundle(root, dist) {
   const require = createRequire(join(root, 'package.json'))
   copyPage(dirname(require.resolve('swagger-ui-dist/package.json')), join(dist, 'bundled', 'swagger-ui'))
-  writeGuides(require, join(root, 'docs', 'guides'), join(dist, 'bundled', 'guides'))
+  for (const folder of ['guides', 'tasks'])
+    writePages(require, join(root, 'docs', folder), join(dist, 'bundled', folder))
   const typia = dirname(require.resolve('typia/package.json'))
   const to = join(dist, 'bundled', 'typia')
   mkdirSync(to, { recursive: true })
@@ -38,14 +39,16 @@ function copyPage(from, to) {
   for (const name of page) copyFileSync(join(from, name), join(to, name))
 }
 
-/** The guides as HTML. Links to each other stay; what they say of files of a clone is text there. */
-function writeGuides(require, from, to) {
+/** Pages of a folder as HTML. Links among guides and tasks stay; what they say of other files of a clone is text there. */
+function writePages(require, from, to) {
   const { Marked } = require('marked')
   const renderer = {
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens)
       if (href.startsWith('https://')) return `<a href="${href}">${text}</a>`
-      return /^[a-z-]+\.md$/.test(href) ? `<a href="${href.slice(0, -'.md'.length)}">${text}</a>` : text
+      return /^(\.\.\/(guides|tasks)\/)?[a-z-]+\.md$/.test(href)
+        ? `<a href="${href.slice(0, -'.md'.length)}">${text}</a>`
+        : text
     },
   }
   const marked = new Marked({ renderer })

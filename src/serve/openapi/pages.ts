@@ -48,8 +48,27 @@ export const guides: readonly (readonly [name: string, title: string])[] = [
   ['production', 'Go to production'],
 ]
 
-const links = (prefix: string): string =>
-  guides.map(([name, title]) => `<a href="${prefix}${name}">${title}</a>`).join('\n')
+/** The tasks of docs/tasks by file, in the order of their list. The build makes them HTML. */
+export const tasks: typeof guides = [
+  ['price-a-product', 'Price a product'],
+  ['charges', 'What a company owes'],
+  ['denied', 'Why was a customer denied?'],
+  ['budgets', 'Budgets, costs, margins'],
+  ['exception-until', 'An exception until a date'],
+  ['sell-credits', 'Sell credits'],
+  ['move-customers', 'Move customers'],
+  ['customers-from-csv', 'Customers from CSV'],
+  ['staging-to-production', 'From staging to production'],
+  ['end-or-extend-a-trial', 'End or extend a trial'],
+  ['erase-a-person', 'Erase a person'],
+]
+
+/** What the folders of docs that are shown have, by folder. */
+const shown = { guides, tasks } as const
+type Folder = keyof typeof shown
+
+const links = (folder: Folder, prefix: string): string =>
+  shown[folder].map(([name, title]) => `<a href="${prefix}${name}">${title}</a>`).join('\n')
 
 const style = `<style>
 body { margin: 0; font: 16px/1.5 sans-serif; color: #1f2430 }
@@ -72,7 +91,11 @@ ${style}
 <body>
 <nav aria-label="Guides">
 <strong>Guides</strong>
-${links('guides/')}
+${links('guides', 'guides/')}
+</nav>
+<nav aria-label="Tasks">
+<strong>Tasks</strong>
+${links('tasks', 'tasks/')}
 </nav>
 <div id="docs"></div>
 <script src="swagger-ui-bundle.js"></script>
@@ -112,7 +135,9 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
     '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
     '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
   }
-  for (const [name, title] of guides) files[`/docs/guides/${name}`] = kept(html, () => guide(name, title))
+  for (const folder of ['guides', 'tasks'] as const)
+    for (const [name, title] of shown[folder])
+      files[`/docs/${folder}/${name}`] = kept(html, () => pageOf(folder, name, title))
   const sender = new PageSender()
   for (const [path, page] of Object.entries(files))
     pages.on('get', path, (res, req) => sender.send(res, req, page()))
@@ -122,9 +147,9 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
   })
 }
 
-/** A guide as a page, with the way to the others. */
-function guide(name: string, title: string): string {
-  const text = readFileSync(new URL(`../../../bundled/guides/${name}.html`, import.meta.url), 'utf8')
+/** A guide or task as a page, with the way to the others. */
+function pageOf(folder: Folder, name: string, title: string): string {
+  const text = readFileSync(new URL(`../../../bundled/${folder}/${name}.html`, import.meta.url), 'utf8')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -135,9 +160,9 @@ function guide(name: string, title: string): string {
 ${style}
 </head>
 <body>
-<nav aria-label="Guides">
+<nav aria-label="${folder === 'guides' ? 'Guides' : 'Tasks'}">
 <a href="../">All operations</a>
-${links('')}
+${links(folder, '')}
 </nav>
 <main>
 ${text}

@@ -19,7 +19,7 @@ const budgets = rateLimitBuckets
 /** Introduction, shown before the operations. */
 export const introduction = `Tollgate evaluates entitlements and feature flags, meters usage, and accounts for credits.
 
-**Begin here.** Send a key with *Authorize*, then execute these as they stand: \`POST /features\`, \`POST /companies\`, \`POST /events\`, \`POST /flags/{key}/check\`, \`GET /companies/lookup\`. The guides above each lead to one thing, command by command.
+**Begin here.** Send a key with *Authorize*, then execute these as they stand: \`POST /features\`, \`POST /companies\`, \`POST /events\`, \`POST /flags/{key}/check\`, \`GET /companies/lookup\`. The guides and tasks above each lead to one thing, command by command.
 
 <details>
 <summary>Keys, responses, errors, rate limits</summary>

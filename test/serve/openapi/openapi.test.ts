@@ -10,7 +10,7 @@ import { parseBody } from '../../../src/front/http/request/parse-body.js'
 import type { Route } from '../../../src/front/http/routing/route.js'
 import { titleOf } from '../../../src/front/http/routing/route.js'
 import { openApi, undescribed } from '../../../src/serve/openapi/openapi.js'
-import { guides } from '../../../src/serve/openapi/pages.js'
+import { guides, tasks } from '../../../src/serve/openapi/pages.js'
 import { sentences } from '../../../src/serve/openapi/sentences.js'
 import { examples } from '../../../src/serve/openapi/texts.js'
 import { routes } from '../../../src/serve/routes.js'
@@ -205,28 +205,31 @@ t.test('L5 callers without a key share a budget of bytes of pages, and operation
   }
 })
 
-t.test('the page leads with the guides, and each of them is served', async t => {
+t.test('the page leads with the guides and tasks, and each of them is served', async t => {
   const { server, port } = await start(routes)
   t.teardown(() => server.close())
   const page = await ask(port, { method: 'GET', path: '/docs/' })
-  const names = readdirSync(join(root, 'docs', 'guides')).filter(name => name !== 'README.md')
-  t.same(guides.map(([name]) => `${name}.md`).sort(), names.sort())
-  for (const [name] of guides) {
-    t.ok(page.text.indexOf(`href="guides/${name}"`) < page.text.indexOf('id="docs"'), name)
-    const guide = await ask(port, { method: 'GET', path: `/docs/guides/${name}` })
-    t.equal(guide.status, 200)
-    t.match(guide.text, /<h1>.*<pre><code/s)
-    for (const [, link] of guide.text
-      .matchAll(/<main>.*<\/main>/gs)
-      .next()
-      .value![0].matchAll(/href="([^"]+)"/g))
-      if (!link!.startsWith('https://'))
-        t.ok(
-          guides.some(([one]) => one === link),
-          `${name}: ${link}`,
-        )
+  const shown = { guides, tasks }
+  const served = Object.entries(shown).flatMap(([folder, pages]) =>
+    pages.map(([name]) => `/docs/${folder}/${name}`),
+  )
+  for (const [folder, pages] of Object.entries(shown)) {
+    const names = readdirSync(join(root, 'docs', folder)).filter(name => name !== 'README.md')
+    t.same(pages.map(([name]) => `${name}.md`).sort(), names.sort())
+    for (const [name] of pages) {
+      const path = `/docs/${folder}/${name}`
+      t.ok(page.text.includes(`href="${folder}/${name}"`), path)
+      t.ok(page.text.indexOf(`href="${folder}/${name}"`) < page.text.indexOf('id="docs"'), path)
+      const text = await ask(port, { method: 'GET', path })
+      t.equal(text.status, 200, path)
+      t.match(text.text, /<h1>.*<pre><code/s)
+      const main = /<main>.*<\/main>/s.exec(text.text)![0]
+      for (const [, link] of main.matchAll(/href="([^"]+)"/g))
+        if (!link!.startsWith('https://'))
+          t.ok(served.includes(new URL(link!, `http://here${path}`).pathname), `${path}: ${link}`)
+    }
+    t.equal((await ask(port, { method: 'GET', path: `/docs/${folder}/none` })).status, 404)
   }
-  t.equal((await ask(port, { method: 'GET', path: '/docs/guides/none' })).status, 404)
 })
 
 t.test('the operations that the interface document names are served', async t => {
