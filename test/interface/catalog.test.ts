@@ -195,3 +195,20 @@ t.test('CA-10 a key of an environment changes no prices of models', async t => {
   const diff = await client.as(secret).ok('POST', '/catalog/diff', { catalog })
   t.match(diff.problems, [/^model_prices/, /^publishable_limits/])
 })
+
+t.test(
+  'CA-11 how an environment takes requests, and its spend policies, are not in the catalogue',
+  async t => {
+    const before = await client.ok('GET', '/catalog')
+    const { environment_id: id } = await client.ok('GET', '/whoami')
+    await client.ok('PUT', `/environments/${id}`, { lowercase_keys: { user: ['email'] } })
+    const now = await client.ok('GET', '/catalog')
+    t.same(now, before)
+    const wrong = await client.post('/catalog/apply', {
+      catalog: { ...now, lowercase_keys: { user: ['email'] } },
+    })
+    t.equal(wrong.status, 400, 'nor does a document name it')
+    await client.ok('POST', '/catalog/apply', { catalog: now })
+    t.match(await client.ok('GET', `/environments/${id}`), { lowercase_keys: { user: ['email'] } })
+  },
+)

@@ -82,11 +82,15 @@ async function* linesOf(source: FileSource, bytes: ReadStream): AsyncGenerator<R
     bytes: bytes.bytesRead,
   })
   for await (const piece of textOf(source, bytes)) {
-    const parts = (rest + piece).split('\n')
-    rest = parts.pop()!
-    for (const part of parts) {
-      const read = record(part)
-      if (read.text.trim() !== '') yield read
+    const parts = piece.split('\n')
+    for (const [at, part] of parts.entries()) {
+      if (at > 0) {
+        const read = record(rest)
+        rest = ''
+        if (read.text.trim() !== '') yield read
+      }
+      // of a line that is too long the beginning is kept: it is refused later
+      if (rest.length <= recordLengthMax) rest += part
     }
   }
   if (rest.trim() !== '') yield record(rest)
