@@ -222,7 +222,7 @@ t.test('the page leads with the guides and tasks, and each of them is served', a
       t.ok(page.text.indexOf(`href="${folder}/${name}"`) < page.text.indexOf('id="docs"'), path)
       const text = await ask(port, { method: 'GET', path })
       t.equal(text.status, 200, path)
-      t.match(text.text, /<h1>.*<pre><code/s)
+      t.match(text.text, folder === 'guides' ? /<h1>.*<pre><code/s : /<h1>.*<(pre|table)>/s)
       const main = /<main>.*<\/main>/s.exec(text.text)![0]
       for (const [, link] of main.matchAll(/href="([^"]+)"/g))
         if (!link!.startsWith('https://'))
