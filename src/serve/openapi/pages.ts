@@ -63,7 +63,7 @@ export const tasks: typeof guides = [
   ['erase-a-person', 'Erase a person'],
 ]
 
-/** What the folders of docs that are shown have, by folder. */
+/** Pages of docs that are shown, by folder. */
 const shown = { guides, tasks } as const
 type Folder = keyof typeof shown
 
