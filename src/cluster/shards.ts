@@ -392,4 +392,4 @@ function lateReplies(cells: Packet): Packet {
 
 /** Whether a request changes something, so that its answer waits for the journal. */
 const changes = (request: Outgoing): boolean =>
-  !('control' in request) && !('m' in request && isQuestion(request.m))
+  !('control' in request) && !('question' in request) && !('m' in request && isQuestion(request.m))

@@ -101,6 +101,8 @@ export class Actors {
   readonly lost = new Set<string>()
   /** Raised by every batch; an actor's tick is the last batch that touched it. */
   tick = 0
+  /** Raised when actors leave memory: one that was absent before and is absent now has not been here in between. */
+  departures = 0
 
   constructor(private readonly actorsMax: number) {}
 
@@ -147,6 +149,7 @@ export class Actors {
 
   /** Forget actors whose last facts are not durable; they are loaded again when asked for. */
   forgetAfter(sequence: number): void {
+    this.departures++
     // all of them: one that a checkpoint is writing is not among the dirty
     for (const actor of this.byId.values())
       if (actor.state.sequence > sequence) {
@@ -158,6 +161,7 @@ export class Actors {
 
   /** Forget every actor of an environment that is deleted (AL-13): nothing of them is written any more. */
   forgetEnvironment(environmentId: string): void {
+    this.departures++
     for (const [id, actor] of this.byId)
       if (actor.state.environmentId === environmentId) {
         this.byId.delete(id)
@@ -172,6 +176,7 @@ export class Actors {
       .filter(actor => !this.dirty.has(actor))
       .sort((a, b) => a.tick - b.tick)
     const surplus = this.byId.size - Math.floor(this.actorsMax * 0.9)
+    this.departures++
     for (const actor of idle.slice(0, surplus)) this.byId.delete(actor.state.id)
     return Math.min(surplus, idle.length)
   }

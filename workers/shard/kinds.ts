@@ -1,9 +1,16 @@
 // Kinds of messages, companies and records: the shard's tests before it handles them.
 
+import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import type { Company } from '../../src/core/model/company-state.js'
-import type { Decision, Effect } from '../../src/core/model/message.js'
+import type { CompanyMessage, Decision, Effect, UserMessage } from '../../src/core/model/message.js'
+import type { AcceptedEvent } from '../../src/core/model/requests.js'
 import { endsAt } from '../../src/core/plans/plan.js'
 import { RecordFlag } from '../../src/journal/journal.js'
+
+export type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
+export type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
+
+export type ActorRequest = Extract<ShardRequest, { readonly m: unknown }>
 
 /** Whether time alone may change the plans of a company. */
 export function isTimed({ plan, schedule, subscriptions }: Company): boolean {

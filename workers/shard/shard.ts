@@ -50,8 +50,10 @@ import { EventNames } from './events/event-names.js'
 import { FailedEvents } from './events/failed-events.js'
 import { PlainUses } from './events/uses.js'
 import { figuresOf } from './figures.js'
+import type { ActorRequest, EventMessage, Write } from './kinds.js'
 import { concernsAll, flagsOf, isTimed, leavesTimeAlone, underClaim } from './kinds.js'
 import { Mailbox } from './mailbox.js'
+import { tellOutlooks } from './outlooks.js'
 import { type Groups, groupWritten, noteGroup } from './records/group.js'
 import { LastRecords } from './records/last-records.js'
 import { recordOf } from './records/record.js'
@@ -85,15 +87,10 @@ const dirtyMax = 50_000
 /** Records handed to the journal at once, within a batch that has more. */
 const recordsAtOnce = 256
 
-type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
-type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
-
-type ActorRequest = Extract<ShardRequest, { readonly m: unknown }>
-
 const toldNothing: readonly DomainEvent[] = []
 
 class Shard {
-  private readonly catalogs = new Catalogs()
+  readonly catalogs = new Catalogs()
   readonly actors: Actors
   private readonly checks: FlagChecks
   private readonly changes: Changes
@@ -134,9 +131,9 @@ class Shard {
   readonly fate = new Fate()
 
   private constructor(
-    private readonly task: ShardTask,
+    readonly task: ShardTask,
     readonly journal: FileJournal,
-    private readonly storage: ShardStorage,
+    readonly storage: ShardStorage,
     private readonly positions: Positions,
     /** Sizes and times of the groups written since they were last asked for. */
     readonly groups: Groups,
@@ -217,7 +214,7 @@ class Shard {
   }
 
   /** Deal with what came together. */
-  private turn(give: (take: (request: ShardRequest) => void) => void): void {
+  turn(give: (take: (request: ShardRequest) => void) => void): void {
     this.actors.tick++
     this.clockMs = Date.now()
     give(request => this.take(request))
@@ -245,6 +242,7 @@ class Shard {
 
   private handle(request: ShardRequest): void {
     if ('control' in request) return this.control(request.n, request.control)
+    if ('question' in request) return tellOutlooks(this, request)
     if ('uses' in request) return this.ingestUses(request)
     if ('events' in request) return this.ingest(request)
     const { n, m } = request
@@ -375,7 +373,7 @@ class Shard {
   }
 
   /** Apply and journal all changes by time of a company's plans and credits, before any message. */
-  private settle(actor: Actor, env: string, at: number): void {
+  settle(actor: Actor, env: string, at: number): void {
     if (actor.k !== 'c' || !actor.state.exists || this.broken) return
     const catalog = this.catalogs.of(env)
     const edition = this.catalogs.editionOf(env)
@@ -632,7 +630,7 @@ class Shard {
   }
 
   /** Actors forgotten after a failed append are brought back first: their last facts are in the journal alone. */
-  private async loadLost(): Promise<void> {
+  async loadLost(): Promise<void> {
     if (this.actors.lost.size === 0) return
     for (const id of this.actors.lost) this.wanted.add(id)
     if (!this.loading) await this.load()
@@ -683,7 +681,7 @@ class Shard {
   }
 
   /** A reply outside of any batch. */
-  private tellReply(write: (replies: Replies) => void): void {
+  tellReply(write: (replies: Replies) => void): void {
     const replies = new Replies()
     write(replies)
     this.task.port.postMessage(replies.take())

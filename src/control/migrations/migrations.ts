@@ -336,8 +336,9 @@ export class Migrations {
   ): Promise<readonly Outcome[]> {
     const { sql } = this.#options
     const outcomes: Outcome[] = []
-    for (const planId of row.kind === 'revert' ? [] : new Set(due.map(one => one.plan_id ?? '')))
-      if (!terms.has(planId)) terms.set(planId, await termsFor(sql, row, planId))
+    const left = row.kind === 'revert' ? [] : new Set(due.map(one => one.plan_id ?? ''))
+    const missing = [...left].filter(planId => !terms.has(planId))
+    for (const [planId, some] of await termsFor(sql, row, missing)) terms.set(planId, some)
     await inParallel(due, parallel, async one => void outcomes.push(...(await this.#askOne(row, terms, one))))
     return outcomes
   }
@@ -441,15 +442,18 @@ function messageOf(
 /** For a company that no change of plans names: it stays as it is. */
 const nothingMoved = { was: null, is: null, subscription: null, prices: {}, added: [] }
 
-function termsFor(sql: Sql, row: MigrationRow, planId: string): Promise<MoveTerms> {
-  if (row.kind === 'migration') return termsOf(sql, row.plan_id, row.plan_version_id_to)
-  const {
-    environment_id: environmentId,
-    plan_id: toPlanId,
-    plan_version_id_to: versionId,
-    price_id: priceId,
-  } = row
-  return moveTerms(sql, { environmentId, planId, toPlanId, versionId, priceId })
+/** The terms of each plan that companies leave. */
+async function termsFor(
+  sql: Sql,
+  row: MigrationRow,
+  planIds: readonly string[],
+): Promise<ReadonlyMap<string, MoveTerms>> {
+  if (planIds.length === 0) return new Map()
+  const { environment_id: environmentId, plan_id: toPlanId, plan_version_id_to: versionId } = row
+  if (row.kind !== 'migration')
+    return moveTerms(sql, { environmentId, toPlanId, versionId, priceId: row.price_id }, planIds)
+  const terms = await termsOf(sql, toPlanId, versionId)
+  return new Map(planIds.map(planId => [planId, terms]))
 }
 
 const deferred = (strategy: MigrationStrategy) =>

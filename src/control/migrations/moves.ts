@@ -198,7 +198,7 @@ export const previewPlanMove: Handler<PlanMoveCreate, PreviewQuery> = async call
   await services.projections.barrier('postgres')
   const rows = await affectedByMove(sql, aim, '', previewedMax + 1)
   const from = [...new Set(rows.map(row => row.plan_id ?? ''))]
-  const terms = {
+  const to = {
     environmentId: environment.id,
     toPlanId: plan.id,
     versionId: version.id,
@@ -206,11 +206,7 @@ export const previewPlanMove: Handler<PlanMoveCreate, PreviewQuery> = async call
   }
   const { companies, totals } = await previewOf(call, {
     rows,
-    terms: new Map(
-      await Promise.all(
-        from.map(async planId => [planId, await moveTerms(sql, { ...terms, planId })] as const),
-      ),
-    ),
+    terms: await moveTerms(sql, to, from),
     action: 'migration',
     versionId: version.id,
     draft: null,

@@ -1,4 +1,5 @@
 // The effect of a migration or move on each company, and in sum: asked of the companies, decided by the code that moves them.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { MigrationStrategy, PlanMoveReason } from '../../../schemas/enums.js'
 import type {
@@ -15,7 +16,7 @@ import {
   type OutlookChange,
   type OutlookTerms,
   type PlanOutlook,
-  readOutlook,
+  readOutlooks,
 } from '../../core/company/outlook.js'
 import type { SubscribedItem } from '../../core/model/company-state.js'
 import type { CatalogData, PlanVersionDef } from '../../core/model/definitions.js'
@@ -24,6 +25,7 @@ import { addQuantity, type Quantity, readQuantity } from '../../core/values/quan
 import type { Call } from '../../kit/call.js'
 import { long } from '../../kit/long.js'
 import { page, type QueryOf, query } from '../../kit/query.js'
+import type { Services } from '../../kit/services.js'
 import { among } from '../../kit/sql.js'
 import { isoTimeOrNull } from '../../kit/time.js'
 import { inParallel } from '../../turns/in-parallel.js'
@@ -34,8 +36,11 @@ import type { MoveTerms } from './terms.js'
 
 /** Companies of a preview that are looked at. source: decision */
 export const previewedMax = 20_000
-/** Companies asked at a time: checks of other companies come between them. */
-const atOnce = 64
+/** Companies in one message to their shard, and messages under way for each shard: one is answered while the next one's companies are read. */
+const companiesPerMessage = 512
+const messagesPerShard = 2
+/** Companies whose figures are summed in one turn of the loop. */
+const summedAtOnce = 512
 
 const previewShape = { limit: page.limit, offset: page.offset } as const
 export const previewQuery = query(previewShape)
@@ -81,57 +86,92 @@ interface Changes {
  */
 export async function previewOf(
   call: Call<unknown, PreviewQuery>,
-  { rows, terms, action, versionId, draft }: Previewed,
+  previewed: Previewed,
 ): Promise<{ readonly companies: readonly PreviewedCompany[]; readonly totals: PreviewTotals }> {
-  const { services, environment, key, nowMs, query: shown } = call
+  const { services, environment, nowMs, query: shown } = call
+  const { rows, versionId } = previewed
+  const asked = await outlooksOf(call, previewed)
+  const prices = await pricesPaid(services.sql, versionId, asked)
+  const { features } = services.catalogs.get(environment.id)
+  const names = new Map(features.map(({ id, name }) => [id, name]))
+  const totals = new Totals(prices, nowMs)
+  for (const [i, one] of asked.entries()) {
+    if (i % summedAtOnce === summedAtOnce - 1) await nextTurn()
+    totals.add(one)
+  }
+  return {
+    companies: asked
+      .slice(shown.offset, shown.offset + shown.limit)
+      .map(one => companyOf(one, prices, names)),
+    totals: totals.view(features, rows.length > previewedMax),
+  }
+}
+
+/** The companies that exist, in the order of their rows. */
+async function outlooksOf(
+  { services, environment, key, nowMs }: Call<unknown, PreviewQuery>,
+  { rows, terms, action, versionId, draft }: Previewed,
+): Promise<readonly Asked[]> {
+  const { shards } = services
   const companies = rows.slice(0, previewedMax)
-  const cause = { action, actorType: 'api_key', apiKeyId: key.id } as const
   const all = {
     type: 'migrate_plan',
     migrationId: '',
     versionId,
     fromVersionIds: null,
     when: 'now',
-    cause,
+    cause: { action, actorType: 'api_key', apiKeyId: key.id },
   } as const
-  const questions = new Map(
-    [...terms].map(([planId, some]) => [
-      planId,
-      { type: 'plan_outlook', wanted: { ...all, planId, ...some }, draft } as const,
-    ]),
-  )
-  const texts = await inParallel(companies, atOnce, async company => {
-    const question = questions.get(company.plan_id ?? '')!
-    const { reply } = await services.shards.ask<string | null>(
-      'c',
-      environment.id,
-      company.company_id,
-      question,
-      nowMs,
-    )
-    return reply
-  })
   const shared = new Map<string, Changes>()
-  const asked: Asked[] = []
-  for (const [i, text] of texts.entries()) {
-    if (text === null) continue
-    const { outlook, changes: written } = readOutlook(text)
-    let changes = shared.get(written)
+  const changesOf = (text: string): Changes => {
+    let changes = shared.get(text)
     if (changes === undefined) {
-      changes = apart(JSON.parse(written))
-      shared.set(written, changes)
+      changes = apart(JSON.parse(text))
+      shared.set(text, changes)
     }
-    asked.push({ company: companies[i]!, outlook, changes })
+    return changes
   }
-  const prices = await pricesPaid(services.sql, versionId, asked)
-  const catalog = services.catalogs.get(environment.id)
-  const names = new Map(catalog.features.map(({ id, name }) => [id, name]))
-  return {
-    companies: asked
-      .slice(shown.offset, shown.offset + shown.limit)
-      .map(one => companyOf(one, prices, names)),
-    totals: totalsOf(asked, prices, catalog, names, rows.length > previewedMax, nowMs),
+  const asked: (Asked | null)[] = companies.map(() => null)
+  const messages = messagesTo(companies, shards)
+  await inParallel(messages, messagesPerShard * shards.count, async ({ shard, planId, places }) => {
+    const question = { wanted: { ...all, planId, ...terms.get(planId)! }, draft }
+    const ids = places.map(place => companies[place]!.company_id)
+    const text = await shards.outlooks(shard, environment.id, ids, question, nowMs)
+    const { outlooks, changes } = readOutlooks(text)
+    const lists = changes.map(changesOf)
+    for (const [i, outlook] of outlooks.entries())
+      if (outlook !== null)
+        asked[places[i]!] = { company: companies[places[i]!]!, outlook, changes: lists[outlook.changes]! }
+  })
+  return asked.filter(one => one !== null)
+}
+
+/** A message to a shard, about companies that leave the same plan ('': none). */
+interface Message {
+  readonly shard: number
+  readonly planId: string
+  /** Of its companies, in the list of all. */
+  readonly places: number[]
+}
+
+function messagesTo(
+  companies: readonly AffectedCompany[],
+  shards: Pick<Services['shards'], 'indexOf'>,
+): readonly Message[] {
+  const messages: Message[] = []
+  const open = new Map<string, Message>()
+  for (const [place, { company_id: id, plan_id }] of companies.entries()) {
+    const [shard, planId] = [shards.indexOf(id), plan_id ?? '']
+    const name = `${shard} ${planId}`
+    let message = open.get(name)
+    if (message === undefined || message.places.length === companiesPerMessage) {
+      message = { shard, planId, places: [] }
+      open.set(name, message)
+      messages.push(message)
+    }
+    message.places.push(place)
   }
+  return messages
 }
 
 function apart(changes: readonly OutlookChange[]): Changes {
@@ -236,73 +276,85 @@ async function pricesPaid(sql: Sql, versionId: string, asked: readonly Asked[]):
   return new Map([...drafted, ...rows.map(row => soldBy(row, 'native'))].map(price => [price.id, price]))
 }
 
-function totalsOf(
-  asked: readonly Asked[],
-  prices: Prices,
-  { features }: CatalogData,
-  names: Names,
-  truncated: boolean,
-  nowMs: number,
-): PreviewTotals {
-  const failures = new Map<PlanMoveReason, number>()
-  const [gains, losses] = [new Map<string, number>(), new Map<string, number>()]
-  const charges = new Map<string, Charge>()
-  const sum = {
+/** Sums over the companies of a preview. */
+class Totals {
+  private readonly failures = new Map<PlanMoveReason, number>()
+  private readonly gains = new Map<string, number>()
+  private readonly losses = new Map<string, number>()
+  private readonly charges = new Map<string, Charge>()
+  private companies = 0
+  private stays = 0
+  private readonly sums = {
     exceeding: 0,
     losing: 0,
     gaining: 0,
     price_changing: 0,
     would_move: 0,
     would_fail: 0,
-    stays: 0,
   }
-  const dates = { now: 0, later: 0, none: 0 }
-  const count = <Key>(counts: Map<Key, number>, key: Key) => counts.set(key, (counts.get(key) ?? 0) + 1)
-  for (const { outlook, changes } of asked) {
-    if (outlook.outcome === 'skipped') sum.stays++
-    if (outlook.outcome !== 'completed') {
-      if (outlook.outcome === 'failed') sum.would_fail++
-      if (outlook.reason !== null) count(failures, outlook.reason)
-      continue
+  private readonly dates = { now: 0, later: 0, none: 0 }
+
+  constructor(
+    private readonly prices: Prices,
+    private readonly nowMs: number,
+  ) {}
+
+  add({ outlook, changes }: Asked): void {
+    const { sums } = this
+    const { outcome, reason, periodEndMs } = outlook
+    this.companies++
+    if (outcome === 'skipped') this.stays++
+    if (outcome !== 'completed') {
+      if (outcome === 'failed') sums.would_fail++
+      if (reason !== null) count(this.failures, reason)
+      return
     }
-    sum.would_move++
-    dates[outlook.periodEndMs === null ? 'none' : outlook.periodEndMs > nowMs ? 'later' : 'now']++
-    if (outlook.exceeded.length > 0) sum.exceeding++
-    if (changes.losses.length > 0) sum.losing++
-    if (changes.gains.length > 0) sum.gaining++
-    for (const { featureId } of changes.gains) count(gains, featureId)
-    for (const { featureId } of changes.losses) count(losses, featureId)
-    const paid = priceOf(outlook, prices)
-    if (paid.some(({ before, after }) => before !== after)) sum.price_changing++
-    for (const charge of paid) {
-      const key = `${charge.currency} ${charge.months}`
-      const all = charges.get(key)
-      if (all === undefined) charges.set(key, { ...charge })
-      else {
-        all.before = addQuantity(all.before, charge.before)
-        all.after = addQuantity(all.after, charge.after)
-      }
+    sums.would_move++
+    this.dates[periodEndMs === null ? 'none' : periodEndMs > this.nowMs ? 'later' : 'now']++
+    if (outlook.exceeded.length > 0) sums.exceeding++
+    if (changes.losses.length > 0) sums.losing++
+    if (changes.gains.length > 0) sums.gaining++
+    for (const { featureId } of changes.gains) count(this.gains, featureId)
+    for (const { featureId } of changes.losses) count(this.losses, featureId)
+    const paid = priceOf(outlook, this.prices)
+    if (paid.some(({ before, after }) => before !== after)) sums.price_changing++
+    for (const charge of paid) this.charge(charge)
+  }
+
+  private charge(charge: Charge): void {
+    const key = `${charge.currency} ${charge.months}`
+    const all = this.charges.get(key)
+    if (all === undefined) {
+      this.charges.set(key, { ...charge })
+      return
+    }
+    all.before = addQuantity(all.before, charge.before)
+    all.after = addQuantity(all.after, charge.after)
+  }
+
+  /** truncated: there are more companies than were looked at. */
+  view(features: CatalogData['features'], truncated: boolean): PreviewTotals {
+    const byFeature = (counts: ReadonlyMap<string, number>): FeatureCompanies[] =>
+      features.flatMap(({ id, name }) =>
+        counts.has(id) ? [{ feature_id: id, feature_name: name, companies: counts.get(id)! }] : [],
+      )
+    return {
+      companies: this.companies,
+      ...this.sums,
+      failures: [...this.failures]
+        .map(([reason, companies]) => ({ reason, companies }))
+        .sort((a, b) => b.companies - a.companies || (a.reason < b.reason ? -1 : 1)),
+      gains: byFeature(this.gains),
+      losses: byFeature(this.losses),
+      prices: [...this.charges.values()].map(shownPrice),
+      strategies: strategiesOf({ ...this.sums, stays: this.stays }, this.dates, this.companies),
+      truncated,
     }
   }
-  const byFeature = (counts: ReadonlyMap<string, number>): FeatureCompanies[] =>
-    features.flatMap(({ id }) =>
-      counts.has(id)
-        ? [{ feature_id: id, feature_name: names.get(id) ?? '', companies: counts.get(id)! }]
-        : [],
-    )
-  const { stays, ...sums } = sum
-  return {
-    companies: asked.length,
-    ...sums,
-    failures: [...failures]
-      .map(([reason, companies]) => ({ reason, companies }))
-      .sort((a, b) => b.companies - a.companies || (a.reason < b.reason ? -1 : 1)),
-    gains: byFeature(gains),
-    losses: byFeature(losses),
-    prices: [...charges.values()].map(shownPrice),
-    strategies: strategiesOf(sum, dates, asked.length),
-    truncated,
-  }
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
 function strategiesOf(

@@ -63,45 +63,49 @@ interface MoveSettings {
   readonly prevent_downgrades_when_over_limit?: boolean
 }
 
-/** The aim of a move from one plan. `priceId`: the price to be paid; null: the one of the same currency and interval. */
-interface MoveFrom {
+/** The aim of a move. `priceId`: the price to be paid; null: the one of the same currency and interval. */
+interface MoveTo {
   readonly environmentId: string
-  /** '': no plan. */
-  readonly planId: string
   readonly toPlanId: string
   readonly versionId: string
   readonly priceId: string | null
 }
 
+/** The terms of a move from any plan. source: MI-13, MI-15 */
+async function moveRules(
+  sql: Sql,
+  { environmentId, toPlanId }: MoveTo,
+): Promise<Pick<MoveTerms, 'toPlanId' | 'incompatible' | 'withinLimits'>> {
+  const [groups, addOns] = await Promise.all([
+    sql<
+      { settings: MoveSettings }[]
+    >`select settings from plan_groups where environment_id = ${environmentId}`,
+    sql<{ id: string }[]>`
+      select p.id from plans p join environments e on e.account_id = p.account_id
+      where e.id = ${environmentId} and p.plan_type = 'add_on' and p.deleted_at is null`,
+  ])
+  const settings = groups[0]?.settings ?? {}
+  const incompatible = addOns
+    .map(({ id }) => id)
+    .filter(id => !goTogether(settings.add_on_compatibilities ?? [], id, toPlanId))
+  return { toPlanId, incompatible, withinLimits: settings.prevent_downgrades_when_over_limit === true }
+}
+
 /**
- * The terms of a move from a plan to a version of another.
+ * The terms of a move to a version of another plan, by the plan that companies leave ('': none).
  *
  * source  MI-13, MI-15; as `termsOf`.
  */
 export async function moveTerms(
   sql: Sql,
-  { environmentId, planId, toPlanId, versionId, priceId }: MoveFrom,
-): Promise<MoveTerms> {
-  const [terms, groups] = await Promise.all([
-    soldTerms(sql, planId, { planId: toPlanId, versionId, priceId }),
-    sql<
-      { settings: MoveSettings }[]
-    >`select settings from plan_groups where environment_id = ${environmentId}`,
+  to: MoveTo,
+  planIds: readonly string[],
+): Promise<ReadonlyMap<string, MoveTerms>> {
+  const [rules, ...terms] = await Promise.all([
+    moveRules(sql, to),
+    ...planIds.map(planId => soldTerms(sql, planId, { ...to, planId: to.toPlanId })),
   ])
-  const settings = groups[0]?.settings ?? {}
-  const addOns = await sql<{ id: string }[]>`
-    select p.id from plans p join environments e on e.account_id = p.account_id
-    where e.id = ${environmentId} and p.plan_type = 'add_on' and p.deleted_at is null`
-  const incompatible = addOns
-    .map(({ id }) => id)
-    .filter(id => !goTogether(settings.add_on_compatibilities ?? [], id, toPlanId))
-  return {
-    ...terms,
-    commitments: [],
-    toPlanId,
-    incompatible,
-    withinLimits: settings.prevent_downgrades_when_over_limit === true,
-  }
+  return new Map(planIds.map((planId, i) => [planId, { ...terms[i]!, commitments: [], ...rules }]))
 }
 
 /** A version that companies come to, and the price of it that they pay; null: as they pay now. */

@@ -1,21 +1,23 @@
-// The effect that a migration or move would have on a company now: its outcome, the features it gains and loses, the limits it exceeds, and
-// what it pays. Decided by the code that does it, on a copy (MI-1…5).
+// The effect that a migration or move would have on companies now: its outcome, the features they gain and lose, the limits they exceed, and
+// what they pay. Decided by the code that does it, on a copy (MI-1…5).
 import type { EntitlementValueType, MetricPeriod } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import {
   type CompiledEntitlement,
+  type CompiledFeature,
   CompiledVersion,
   consumptionRateOf,
   limitOf,
   resolveEntitlement,
 } from '../entitlements/entitlement.js'
-import { exceededLimits } from '../live/feature.js'
+import { exceededLimit } from '../live/feature.js'
 import { LiveCompany } from '../live/live-company.js'
 import type { Company, SubscribedItem } from '../model/company-state.js'
 import type { PlanVersionDef } from '../model/definitions.js'
 import type { OutlookQuestion } from '../model/message.js'
 import type { MigrationReply, MigrationWanted, MoveReason } from '../model/plan-messages.js'
 import { migrationDue } from '../plans/plan.js'
+import type { Quantity } from '../values/quantity.js'
 import { decideCompany, withEffects } from './company.js'
 
 /** Terms of a feature as a company has them; whole numbers as text. */
@@ -57,45 +59,144 @@ export interface PlanOutlook {
   readonly billedElsewhere: boolean
 }
 
-/** The outlook and the changes, apart: many companies share the second text. */
-export function outlookOf(
-  company: Company,
-  known: Catalog,
-  { wanted, draft }: OutlookQuestion,
-  nowMs: number,
-): string {
-  const catalog = draft === null ? known : withDraft(known, wanted.toPlanId ?? wanted.planId, draft)
-  const decided = decideCompany(company, catalog, { ...wanted, when: 'now' }, nowMs)
-  const reply: Pick<MigrationReply, 'outcome' | 'reason'> =
-    'refused' in decided ? { outcome: 'failed', reason: 'not_assignable' } : (decided.reply as MigrationReply)
-  const effects = 'refused' in decided || reply.outcome !== 'completed' ? [] : decided.effects
-  const after = effects.length === 0 ? company : withEffects(company, effects, nowMs)
-  const live = new LiveCompany(company, known, nowMs)
-  const then = new LiveCompany(after, catalog, nowMs)
-  const [held, next] = [heldBy(company, wanted), heldBy(after, wanted)]
-  const by = company.subscriptions.find(({ id }) => id === held?.subscriptionId)
-  const outlook: PlanOutlook = {
-    outcome: reply.outcome,
-    reason: reply.reason ?? null,
-    priceBefore: held?.priceId ?? null,
-    priceAfter: next?.priceId ?? null,
-    periodEndMs: reply.outcome === 'completed' ? periodEndOf(company, wanted, nowMs) : null,
-    exceeded:
-      reply.outcome === 'completed'
-        ? exceededLimits(then).map(
-            ({ featureId, usage, limit }) => [featureId, String(usage), String(limit)] as const,
-          )
-        : [],
-    paid: paidBy(company, after),
-    billedElsewhere: by !== undefined && by.anchorMs == null,
-  }
-  return `${JSON.stringify(outlook)}\n${after === company ? '[]' : changesText(live, then)}`
+/** The answer to an OutlookQuestion (`Outlooks`). */
+export interface PlanOutlooks {
+  /** In the order in which they were asked; null: there is no such company. `changes`: the place of its changes below. */
+  readonly outlooks: readonly ((PlanOutlook & { readonly changes: number }) | null)[]
+  /** OutlookChange[] each, as text. Many companies share one. */
+  readonly changes: readonly string[]
 }
 
-/** The text of an outlook, taken apart. `changes` is the JSON of OutlookChange[]. */
-export function readOutlook(text: string): { readonly outlook: PlanOutlook; readonly changes: string } {
-  const end = text.indexOf('\n')
-  return { outlook: JSON.parse(text.slice(0, end)) as PlanOutlook, changes: text.slice(end + 1) }
+export function readOutlooks(text: string): PlanOutlooks {
+  return JSON.parse(text) as PlanOutlooks
+}
+
+/** Gathers the outlooks of many companies. */
+export class Outlooks {
+  /** Each as JSON, in any order. */
+  private readonly outlooks: string[]
+  /** Places of lists of changes, by the ids of the changes. */
+  private readonly places = new Map<string, number>()
+  private readonly lists: string[] = []
+  private readonly terms = new Map<CompiledEntitlement, Map<Quantity | null, OutlookTerms | null>>()
+  private readonly known = new Map<
+    CompiledFeature,
+    Map<OutlookTerms | null, Map<OutlookTerms | null, number>>
+  >()
+  /** By id. */
+  private readonly changes: OutlookChange[] = []
+
+  constructor(
+    private readonly question: OutlookQuestion,
+    companies: number,
+  ) {
+    this.outlooks = Array.from({ length: companies }, () => 'null')
+  }
+
+  /** place: of the company among those asked. known: the catalog without the draft. */
+  add(place: number, company: Company, known: Catalog, nowMs: number): void {
+    const { wanted, draft } = this.question
+    const catalog = draft === null ? known : withDraft(known, wanted.toPlanId ?? wanted.planId, draft)
+    const decided = decideCompany(company, catalog, { ...wanted, when: 'now' }, nowMs)
+    const { outcome, reason = null }: Pick<MigrationReply, 'outcome' | 'reason'> =
+      'refused' in decided
+        ? { outcome: 'failed', reason: 'not_assignable' }
+        : (decided.reply as MigrationReply)
+    const isDone = outcome === 'completed'
+    const effects = 'refused' in decided || !isDone ? [] : decided.effects
+    const after = effects.length === 0 ? company : withEffects(company, effects, nowMs)
+    const live = new LiveCompany(company, known, nowMs)
+    const then = new LiveCompany(after, catalog, nowMs)
+    const [held, next] = [heldBy(company, wanted), heldBy(after, wanted)]
+    const by = company.subscriptions.find(({ id }) => id === held?.subscriptionId)
+    const { changes, exceeded } = this.compared(live, then)
+    const outlook: PlanOutlooks['outlooks'][number] = {
+      outcome,
+      reason,
+      priceBefore: held?.priceId ?? null,
+      priceAfter: next?.priceId ?? null,
+      periodEndMs: isDone ? periodEndOf(company, wanted, nowMs) : null,
+      exceeded: isDone ? exceeded : [],
+      paid: paidBy(company, after),
+      billedElsewhere: by !== undefined && by.anchorMs == null,
+      changes: this.listOf(changes),
+    }
+    this.outlooks[place] = JSON.stringify(outlook)
+  }
+
+  /** PlanOutlooks as JSON. Companies that were not added are null. */
+  text(): string {
+    return `{"outlooks":[${this.outlooks.join(',')}],"changes":${JSON.stringify(this.lists)}}`
+  }
+
+  /** The ids of what changes from one to the other, and the limits that the other exceeds. */
+  private compared(live: LiveCompany, then: LiveCompany) {
+    const changes: number[] = []
+    const exceeded: PlanOutlook['exceeded'][number][] = []
+    for (const feature of live.catalog.features) {
+      const next = resolveEntitlement(then, feature)
+      const over = next && exceededLimit(next, then)
+      if (over) exceeded.push([feature.def.id, String(over.usage), String(over.limit)])
+      if (live.company === then.company) continue
+      const [before, after] = [
+        this.termsOf(resolveEntitlement(live, feature), live),
+        this.termsOf(next, then),
+      ]
+      const change = before === after ? none : this.changeOf(feature, before, after)
+      if (change !== none) changes.push(change)
+    }
+    return { changes, exceeded }
+  }
+
+  /** The same object for the same entitlement and limit. Null: nothing is granted. */
+  private termsOf(entitlement: CompiledEntitlement | null, live: LiveCompany): OutlookTerms | null {
+    if (entitlement === null) return null
+    const limit = limitOf(entitlement, live)
+    const byLimit = entryOf(this.terms, entitlement)
+    let terms = byLimit.get(limit)
+    if (terms === undefined) {
+      terms = termsWith(entitlement, limit)
+      byLimit.set(limit, terms)
+    }
+    return terms
+  }
+
+  /** The id of a change; `none`: the terms are the same. */
+  private changeOf(
+    feature: CompiledFeature,
+    before: OutlookTerms | null,
+    after: OutlookTerms | null,
+  ): number {
+    const from = entryOf(entryOf(this.known, feature), before)
+    const known = from.get(after)
+    if (known !== undefined) return known
+    const isGain = isBetter(before, after)
+    const id =
+      isGain === null ? none : this.changes.push({ featureId: feature.def.id, isGain, before, after }) - 1
+    from.set(after, id)
+    return id
+  }
+
+  private listOf(changes: readonly number[]): number {
+    const ids = changes.join()
+    const known = this.places.get(ids)
+    if (known !== undefined) return known
+    const place = this.lists.push(JSON.stringify(changes.map(id => this.changes[id]))) - 1
+    this.places.set(ids, place)
+    return place
+  }
+}
+
+const none = -1
+
+/** The map at a key of a map of maps. */
+function entryOf<Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+  let map = maps.get(key)
+  if (map === undefined) {
+    map = new Map()
+    maps.set(key, map)
+  }
+  return map
 }
 
 /** Catalogs with a draft beside what is published, by the draft. */
@@ -160,23 +261,10 @@ function paidBy(before: Company, after: Company): PlanOutlook['paid'] {
   }
 }
 
-function changesText(live: LiveCompany, then: LiveCompany): string {
-  const changes: OutlookChange[] = []
-  for (const feature of live.catalog.features) {
-    const before = termsOf(resolveEntitlement(live, feature), live)
-    const after = termsOf(resolveEntitlement(then, feature), then)
-    const isGain = isBetter(before, after)
-    if (isGain !== null) changes.push({ featureId: feature.def.id, isGain, before, after })
-  }
-  return JSON.stringify(changes)
-}
-
 /** Null: nothing is granted. */
-function termsOf(entitlement: CompiledEntitlement | null, live: LiveCompany): OutlookTerms | null {
-  if (entitlement === null) return null
+function termsWith(entitlement: CompiledEntitlement, limit: Quantity | null): OutlookTerms | null {
   const { def, valueType, period, subtype } = entitlement
   if (valueType === 'unknown' || (valueType === 'boolean' && def.valueBool !== true)) return null
-  const limit = limitOf(entitlement, live)
   const isCredit = valueType === 'credit'
   return {
     valueType,

@@ -8,6 +8,7 @@ import type {
   EnvironmentMessage,
   Fact,
   IngestItem,
+  OutlookQuestion,
   Question,
   UserMessage,
 } from '../model/message.js'
@@ -32,7 +33,18 @@ export type ShardRequest =
   | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }
   /** The same of track events of the usual kind. */
   | UsesRequest
+  | OutlooksRequest
   | { readonly n: number; readonly control: ShardControl }
+
+/** A question to many companies of a shard; the reply is PlanOutlooks as text. Other requests are answered in between. */
+export interface OutlooksRequest {
+  readonly n: number
+  readonly env: string
+  /** `now`, epoch ms. */
+  readonly at: number
+  readonly companyIds: readonly string[]
+  readonly question: OutlookQuestion
+}
 
 export type ShardControl =
   | { readonly type: 'catalog'; readonly data: CatalogData }

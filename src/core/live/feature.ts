@@ -141,13 +141,20 @@ export function exceededLimits(company: LiveCompany): ExceededLimit[] {
   const exceeded: ExceededLimit[] = []
   for (const feature of company.catalog.features) {
     const entitlement = resolveEntitlement(company, feature)
-    if (entitlement === null) continue
-    const limit = limitOf(entitlement, company)
-    const usage = limit === null ? null : usageOf(entitlement, company)
-    if (limit !== null && usage !== null && usage > limit)
-      exceeded.push({ featureId: feature.def.id, usage, limit })
+    const over = entitlement && exceededLimit(entitlement, company)
+    if (over) exceeded.push({ featureId: feature.def.id, ...over })
   }
   return exceeded
+}
+
+/** The use and limit of an entitlement whose use is beyond its limit; null: it is not. source: as `exceededLimits` */
+export function exceededLimit(
+  entitlement: CompiledEntitlement,
+  company: LiveCompany,
+): Omit<ExceededLimit, 'featureId'> | null {
+  const limit = limitOf(entitlement, company)
+  const usage = limit === null ? null : usageOf(entitlement, company)
+  return limit !== null && usage !== null && usage > limit ? { usage, limit } : null
 }
 
 function isNegative(company: LiveCompany, feature: CompiledFeature): boolean {

@@ -239,9 +239,8 @@ export interface BriefQuestion {
 /** How the reply to a write shows what was written. */
 export type ShownQuestion = OutlineQuestion | BriefQuestion
 
-/** Asks what a migration or move would do to a company at once. */
+/** Asks what a migration or move would do to companies at once: PlanOutlooks (company/outlook.ts). */
 export interface OutlookQuestion {
-  readonly type: 'plan_outlook'
   readonly wanted: MigrationWanted
   /** The version that `wanted` names, while it is a draft and no catalog has it. */
   readonly draft: PlanVersionDef | null
@@ -277,8 +276,6 @@ export type Question =
   | OutlineQuestion
   /** A line about a company for lists: CompanyLine; null when it does not exist. */
   | { readonly type: 'line' }
-  /** A PlanOutlook as text (company/outlook.ts); null when there is no company. */
-  | OutlookQuestion
   /** Why a flag has its value: Explanation; null for an unknown key (flags/explain.ts). Nothing is counted. */
   | {
       readonly type: 'explain'
@@ -314,7 +311,6 @@ const questions: ReadonlySet<string> = new Set<Question['type']>([
   'feature_usage',
   'line',
   'outline',
-  'plan_outlook',
 ])
 
 /** Whether a message changes nothing. */

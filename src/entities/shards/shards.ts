@@ -14,6 +14,7 @@ import type {
   EnvironmentMessage,
   FailedEvent,
   IngestItem,
+  OutlookQuestion,
   Question,
   UserMessage,
 } from '../../core/model/message.js'
@@ -253,6 +254,18 @@ export class Shards {
     const shard = this.shards[shardOf(id, this.shards.length)]!
     const request = { k: kind, id, env: environmentId, at: nowMs, fresh, m: message }
     this.enter(shard, once === undefined ? request : { ...request, once }, waiting)
+  }
+
+  /** Ask many companies of a shard (`indexOf`) what a migration or move would do to them: PlanOutlooks as text. */
+  async outlooks(
+    index: number,
+    environmentId: string,
+    companyIds: readonly string[],
+    question: OutlookQuestion,
+    nowMs: number,
+  ): Promise<string> {
+    const request = { env: environmentId, at: nowMs, companyIds, question }
+    return (await this.post<string>(this.shards[index]!, request)).reply
   }
 
   /**

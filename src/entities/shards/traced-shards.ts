@@ -50,6 +50,7 @@ export function tracedShards(tracing: Tracing): typeof Shards {
 
 function nameOf(request: Outgoing): string {
   if ('control' in request) return request.control.type
+  if ('question' in request) return 'plan_outlooks'
   return 'm' in request ? request.m.type : 'events'
 }
 

@@ -2,7 +2,6 @@
 import type { Catalog } from '../../../src/core/catalog.js'
 import { cacheableUntil } from '../../../src/core/checks/cacheable-until.js'
 import { explainFlag } from '../../../src/core/checks/explain.js'
-import { outlookOf } from '../../../src/core/company/outlook.js'
 import { briefOf, encodeUser } from '../../../src/core/company/state.js'
 import { describeCredits } from '../../../src/core/live/company-accounts.js'
 import type { Effect, Question } from '../../../src/core/model/message.js'
@@ -34,8 +33,6 @@ export function answerOf(
       return company && outlineCompany(company, catalog, at, question.eventNamesMax)
     case 'line':
       return company && lineOf(company, catalog, at)
-    case 'plan_outlook':
-      return company && outlookOf(company, catalog, question, at)
     case 'explain':
       return explainFlag(catalog, company, question, at)
     case 'feature_usage':

@@ -152,15 +152,18 @@ export async function loadSnapshots(
   generation: string,
   ids: readonly string[],
 ): Promise<Actor[]> {
-  const actors: Actor[] = []
-  for (const lines of await store.find(ids))
+  return [...readSnapshots(await store.find(ids), generation)]
+}
+
+/** The actors in what a store has found, each decoded when it is asked for. */
+export function* readSnapshots(found: readonly Buffer[], generation: string): Generator<Actor> {
+  for (const lines of found)
     for (let from = 0; from < lines.length; ) {
       const next = lines.indexOf(endOfLine, from)
       const end = next < 0 ? lines.length : next
-      actors.push(actorOf(lines, from, end, generation))
+      yield actorOf(lines, from, end, generation)
       from = end + 1
     }
-  return actors
 }
 
 function actorOf(lines: Buffer, from: number, end: number, generation: string): Actor {
