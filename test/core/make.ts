@@ -22,6 +22,8 @@ import type {
   StoredEntitlement,
   TraitDef,
 } from '../../src/core/model/definitions.js'
+import type { ItemPrice } from '../../src/core/rating/facts.js'
+import type { RatedPrice } from '../../src/core/rating/line.js'
 import { storedOrNull } from '../../src/core/values/quantity.js'
 import { SmallMap } from '../../src/core/values/shared-names.js'
 import { type NamedText, NamedTexts } from '../../src/core/values/text-map.js'
@@ -287,3 +289,22 @@ export const company = (some: Partial<Parts> = {}): Company => {
     ),
   }
 }
+
+/** A price as rating takes it: in usd, without tiers. */
+export const ratedPrice = (some: Partial<RatedPrice> = {}): RatedPrice => ({
+  id: 'p',
+  currency: 'usd',
+  unit: '0',
+  tiers: null,
+  mode: 'graduated',
+  packageSize: 1,
+  ...some,
+})
+
+/** The price of an item of a subscription, by months; null: it is paid once. */
+export const itemPrice = (
+  id: string,
+  unit: string,
+  months: number | null,
+  some: Partial<ItemPrice> = {},
+): ItemPrice => ({ ...ratedPrice({ id, unit }), months, fromMs: 0, isMetered: false, ...some })

@@ -8,8 +8,8 @@ import type {
   RatedVersion,
 } from '../../src/core/rating/facts.js'
 import { effective, type HistoryEntry } from '../../src/core/rating/history.js'
-import type { RatedPrice } from '../../src/core/rating/line.js'
 import { addMonthsClamped, dayMs, hourMs } from '../../src/core/values/period.js'
+import { itemPrice, ratedPrice } from '../core/make.js'
 import type { Random } from '../random.js'
 
 /** An event as it was accepted. Times are epoch ms. */
@@ -337,7 +337,7 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
         creditId: 'credit',
         bundleId: `bundle${n}`,
         credits,
-        price: creditPrice(`bundle${n}`, unit),
+        price: ratedPrice({ id: `bundle${n}`, unit }),
       }))
       .filter(({ atMs }) => atMs <= knownMs),
     overdrafts: world.overdrafts
@@ -346,7 +346,7 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
         atMs,
         sinceMs: atMs,
         credits,
-        price: creditPrice(`arrears${n}`, unit),
+        price: ratedPrice({ id: `arrears${n}`, unit }),
         sold: null,
       }))
       .filter(({ atMs }) => atMs <= knownMs),
@@ -365,24 +365,6 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
             },
           ],
     late: world.events.filter(one => one.receivedMs > one.capturedMs && one.receivedMs <= knownMs),
-  }
-}
-
-function creditPrice(id: string, unit: string): RatedPrice {
-  return { id, currency: 'usd', unit, tiers: null, mode: 'graduated', packageSize: 1 }
-}
-
-function itemPrice(id: string, unit: string, months: number): ItemPrice {
-  return {
-    id,
-    currency: 'usd',
-    unit,
-    tiers: null,
-    mode: 'graduated',
-    packageSize: 1,
-    months,
-    fromMs: 0,
-    isMetered: false,
   }
 }
 

@@ -10,22 +10,28 @@ import { costOfUnits, tierParts } from './price.js'
 
 /**
  * The lines of one subscription that are charged in advance, up to an instant: everything it sells at the start of
- * each of its periods, and what changes inside one for the rest of it.
+ * each of its periods, and what changes inside one for the rest of it. A longer price is charged by its own intervals.
  *
  * source  RA-5, RA-13, RA-14, RA-15, RA-26.
  */
 export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs: number): ChargeLine[] {
   const states = statesOf(facts.history, subscriptionId)
   const lines: ChargeLine[] = []
+  const moments: Moment[] = []
   for (const tile of tilesOf(states, upToMs)) {
     if (!tile.isReported || tile.startMs > upToMs) continue
     const opening = openingOf(states, tile)
     if (opening === null) continue
     const scope = { facts, subscriptionId, tile, upToMs, months: monthsIn(tile, opening.state!) }
-    lines.push(...wholePeriod(scope, opening.state!, Math.max(tile.startMs, opening.reportedMs)))
+    // one that was over is begun anew
+    if (moments.at(-1)?.atMs === tile.startMs) moments.pop()
+    moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true })
+    lines.push(...wholePeriod(scope, opening.state!, tile.startMs))
     let before: SubscriptionState | null = opening.state
     for (const { fromMs, state } of states) {
       if (fromMs <= opening.fromMs || fromMs > tile.endMs || fromMs > upToMs) continue
+      if (fromMs < tile.endMs || state === null)
+        moments.push({ atMs: fromMs, state, scope, isOpening: false })
       // a change at the very end of a period belongs to the next, unless it cut this one short
       if (fromMs === tile.endMs && tile.endMs === tile.dueEndMs) continue
       const after = fromMs === tile.endMs ? null : state
@@ -33,14 +39,12 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
       before = state
     }
   }
-  return lines
+  const priceIds = new Set(moments.flatMap(({ state }) => [...itemsOf(state).keys()]))
+  return [...lines, ...[...priceIds].flatMap(priceId => longerLines(moments, priceId))]
 }
 
-/** The state that a period begins with, and from when on it may be charged. */
-function openingOf(
-  states: readonly SubscriptionSince[],
-  { startMs, endMs }: Tile,
-): (SubscriptionSince & { readonly reportedMs: number }) | null {
+/** The state that a period begins with; null: nothing is sold in it. */
+function openingOf(states: readonly SubscriptionSince[], { startMs, endMs }: Tile): SubscriptionSince | null {
   const reported = states.find(
     ({ fromMs, state }) =>
       state !== null && fromMs < endMs && state.periodStartMs === startMs && fromMs > startMs,
@@ -49,10 +53,10 @@ function openingOf(
   if (before?.state) {
     // a provider reports a renewal after it took place: what it reports is what the period sells
     if (reported?.state && before.state.anchorMs == null && before.state.periodStartMs !== startMs)
-      return { ...reported, reportedMs: startMs }
-    return { ...before, reportedMs: startMs }
+      return reported
+    return before
   }
-  return reported ? { ...reported, reportedMs: startMs } : null
+  return reported ?? null
 }
 
 interface Scope {
@@ -65,22 +69,16 @@ interface Scope {
 }
 
 function wholePeriod(scope: Scope, state: SubscriptionState, atMs: number): ChargeLine[] {
-  const { tile } = scope
+  const { startMs, dueEndMs } = scope.tile
   return (state.items ?? []).flatMap(item => {
     const price = priceAt(scope.facts, item.priceId, atMs)
-    if (price === null) return []
-    const long = state.status !== 'trialing' && isLonger(price, scope)
-    const paid = long ? beginningIn(scope, item.priceId, price.months!) : periodOf(tile)
-    if (paid === null || paid.startMs > scope.upToMs) return []
-    const exact = times(costOfUnits(price, unitsOf(item)), {
-      n: long ? 1n : intervalsIn(price, scope),
-      d: 1n,
-    })
-    const line = itemLine(scope, item, price, Math.max(atMs, paid.startMs), exact, null)
+    if (price === null || (state.status !== 'trialing' && isLonger(price, scope))) return []
+    const exact = times(costOfUnits(price, unitsOf(item)), { n: intervalsIn(price, scope), d: 1n })
+    const line = itemLine(scope, item, price, atMs, exact, null)
     const whole = {
       ...line,
-      fromMs: paid.startMs,
-      untilMs: paid.nextMs,
+      fromMs: startMs,
+      untilMs: dueEndMs,
       tiers: tierParts(price, 0n, unitsOf(item)),
     }
     return [state.status === 'trialing' ? inTrial(whole) : whole]
@@ -104,29 +102,109 @@ function changed(
   return [...ids].flatMap(priceId => {
     const [was, is] = [had.get(priceId), has.get(priceId)]
     const price = priceAt(facts, priceId, atMs)
-    if (price === null) return []
-    const item = is ?? was!
-    const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
-    const difference = minus(costOfUnits(price, to), costOfUnits(price, from))
-    if (difference.n === 0n) return []
-    if (difference.n < 0n && !facts.prorates) return []
+    if (price === null || isLonger(price, scope)) return []
     const endMs = is && after ? Math.max(after.periodEndMs, tile.startMs + 1) : tile.dueEndMs
-    const whole = is && after && after.periodStartMs === tile.startMs ? endMs : tile.dueEndMs
-    const own = isLonger(price, scope) ? ownInterval(scope, priceId, price.months!, atMs) : null
-    const [startMs, dueMs] = own ? [own.startMs, own.nextMs] : [tile.startMs, whole]
-    const intervals = own ? 1n : intervalsIn(price, scope)
-    const proration = { leftMs: Math.max(0, dueMs - atMs), wholeMs: dueMs - startMs }
-    const part = { n: BigInt(proration.leftMs), d: BigInt(proration.wholeMs) }
-    const line = itemLine(
-      scope,
-      item,
-      price,
-      atMs,
-      times(times(difference, { n: intervals, d: 1n }), part),
-      proration,
-    )
-    return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs: dueMs }]
+    const dueMs = is && after && after.periodStartMs === tile.startMs ? endMs : tile.dueEndMs
+    const rest = { leftMs: Math.max(0, dueMs - atMs), wholeMs: dueMs - tile.startMs }
+    return changeLine(scope, { price, was, is, atMs, untilMs: dueMs, rest, times: intervalsIn(price, scope) })
   })
+}
+
+/** A quantity of an item that changes inside the time that was paid for. */
+interface Change {
+  readonly price: ItemPrice
+  /** One of both is there. */
+  readonly was: SubscribedItem | undefined
+  readonly is: SubscribedItem | undefined
+  readonly atMs: number
+  readonly untilMs: number
+  /** The part of that time that is left. */
+  readonly rest: { readonly leftMs: number; readonly wholeMs: number }
+  /** Intervals of the price in that time. */
+  readonly times: bigint
+}
+
+function changeLine(
+  scope: Scope,
+  { price, was, is, atMs, untilMs, rest, times: intervals }: Change,
+): ChargeLine[] {
+  const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
+  const difference = minus(costOfUnits(price, to), costOfUnits(price, from))
+  if (difference.n === 0n || (difference.n < 0n && !scope.facts.prorates)) return []
+  const part = { n: intervals * BigInt(rest.leftMs), d: BigInt(rest.wholeMs) }
+  const line = itemLine(scope, (is ?? was)!, price, atMs, times(difference, part), rest)
+  return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs }]
+}
+
+/** What a subscription sells from an instant on; null: it is over. */
+interface Moment {
+  readonly atMs: number
+  readonly state: SubscriptionState | null
+  readonly scope: Scope
+  /** A period begins. */
+  readonly isOpening: boolean
+}
+
+/**
+ * The lines of a price that is for longer than the subscription's periods: whole at the start of each of its own
+ * intervals, and what changes inside one for the rest of it.
+ *
+ * moments  ascending.
+ * source   RA-14, RA-15, RA-26.
+ */
+function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] {
+  const lines: ChargeLine[] = []
+  let sinceMs = 0
+  let paid: { readonly item: SubscribedItem; readonly interval: Window } | null = null
+  for (const [i, { atMs, state, scope, isOpening }] of moments.entries()) {
+    const price = priceAt(scope.facts, priceId, atMs)
+    if (price === null) continue
+    const is = isLonger(price, scope) ? itemsOf(state).get(priceId) : undefined
+    if (paid !== null && atMs < paid.interval.nextMs) {
+      const { startMs, nextMs } = paid.interval
+      const rest = { leftMs: nextMs - atMs, wholeMs: nextMs - startMs }
+      lines.push(...changeLine(scope, { price, was: paid.item, is, atMs, untilMs: nextMs, rest, times: 1n }))
+      paid = is ? { item: is, interval: paid.interval } : null
+    } else if (is) {
+      if (paid === null) sinceMs = atMs
+      const interval = intervalAt(price, sinceMs, atMs)
+      const wholeMs = interval.nextMs - interval.startMs
+      const rest = paid === null && !isOpening ? { leftMs: wholeMs, wholeMs } : null
+      lines.push(wholeInterval(scope, is, price, atMs, interval, rest))
+      paid = { item: is, interval }
+    } else paid = null
+    // those that begin while nothing changes
+    const untilMs = Math.min(scope.tile.endMs, moments[i + 1]?.atMs ?? Number.POSITIVE_INFINITY)
+    while (paid !== null && paid.interval.nextMs < untilMs && paid.interval.nextMs <= scope.upToMs) {
+      const beginMs: number = paid.interval.nextMs
+      const interval = intervalAt(price, sinceMs, beginMs)
+      lines.push(
+        wholeInterval(scope, paid.item, priceAt(scope.facts, priceId, beginMs)!, beginMs, interval, null),
+      )
+      paid = { item: paid.item, interval }
+    }
+  }
+  return lines
+}
+
+function wholeInterval(
+  scope: Scope,
+  item: SubscribedItem,
+  price: ItemPrice,
+  atMs: number,
+  { startMs, nextMs }: Window,
+  proration: ChargeLine['proration'],
+): ChargeLine {
+  const line = itemLine(scope, item, price, atMs, costOfUnits(price, unitsOf(item)), proration)
+  return { ...line, fromMs: startMs, untilMs: nextMs, tiers: tierParts(price, 0n, unitsOf(item)) }
+}
+
+/** The interval of a price around an instant, counted from when the subscription began to sell it. */
+function intervalAt({ months, days }: ItemPrice, sinceMs: number, atMs: number): Window {
+  if (days === undefined) return periodAt(sinceMs, months!, atMs)
+  const lengthMs = days * dayMs
+  const startMs = sinceMs + Math.floor((atMs - sinceMs) / lengthMs) * lengthMs
+  return { startMs, nextMs: startMs + lengthMs }
 }
 
 const averageMonth = 30.4375
@@ -137,53 +215,22 @@ function monthsIn({ startMs, dueEndMs }: Tile, { anchorMs, intervalMonths }: Sub
   return Math.max(1, Math.round((dueEndMs - startMs) / dayMs / averageMonth))
 }
 
-const periodOf = ({ startMs, dueEndMs }: Tile): Window => ({ startMs, nextMs: dueEndMs })
+const longestMonth = 31
 
-/** Whether a price is for longer than the subscription's period, as a year in a subscription by months. source: RA-26 */
+/**
+ * Whether a price is for longer than the subscription's period, as a year in a subscription by months. Days count as
+ * longer in no month or in all.
+ *
+ * source  RA-26.
+ */
 const isLonger = ({ months, days }: ItemPrice, period: Scope): boolean =>
-  days === undefined && months! > period.months
+  days === undefined ? months! > period.months : days > longestMonth * period.months
 
 /** How often the interval of a price that is not longer lies in the subscription's period. source: RA-26 */
 function intervalsIn({ months, days }: ItemPrice, { tile, months: all }: Scope): bigint {
   const [length, interval] =
     days === undefined ? [all, months!] : [(tile.dueEndMs - tile.startMs) / dayMs, days]
   return BigInt(Math.max(1, Math.round(length / interval)))
-}
-
-/** The interval of a longer price around an instant, counted from when the subscription began to sell it. */
-function ownInterval(
-  { facts, subscriptionId }: Scope,
-  priceId: string,
-  months: number,
-  atMs: number,
-): Window {
-  const sinceMs = heldSince(statesOf(facts.history, subscriptionId), priceId, atMs)
-  return periodAt(sinceMs ?? atMs, months, atMs)
-}
-
-/** The interval of a longer price that begins in the subscription's period; null: none does, or it began inside by a change. */
-function beginningIn(scope: Scope, priceId: string, months: number): Window | null {
-  const { facts, subscriptionId, tile } = scope
-  const last = ownInterval(scope, priceId, months, tile.endMs - 1)
-  if (last.startMs < tile.startMs) return null
-  const states = statesOf(facts.history, subscriptionId)
-  const sinceMs = heldSince(states, priceId, last.startMs)
-  return last.startMs > tile.startMs && (sinceMs === null || sinceMs === last.startMs) ? null : last
-}
-
-/** When a subscription began to sell a price that it sells at an instant, or sold until then, without a gap; null: it did not. */
-function heldSince(states: readonly SubscriptionSince[], priceId: string, atMs: number): number | null {
-  let sinceMs: number | null = null
-  let before: SubscriptionState | null = null
-  for (const { fromMs, state } of states) {
-    if (fromMs > atMs) break
-    const isSold = itemsOf(state).has(priceId)
-    if (!isSold && fromMs < atMs) sinceMs = null
-    // a provider reports a period after it began
-    if (isSold) sinceMs ??= before === null ? Math.min(fromMs, state!.periodStartMs) : fromMs
-    before = state
-  }
-  return sinceMs
 }
 
 /** Items that were paid for: none in a trial. */

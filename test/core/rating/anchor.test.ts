@@ -5,6 +5,7 @@ import { effective, type HistoryEntry } from '../../../src/core/rating/history.j
 import { periodsOf, ratePeriod } from '../../../src/core/rating/rate.js'
 import { factsOf, randomWorld } from '../../laws/rating-world.js'
 import { Random } from '../../random.js'
+import { ratedPrice } from '../make.js'
 
 const at = (iso: string) => Date.parse(`${iso}T12:00:00Z`)
 
@@ -34,14 +35,6 @@ function reported(starts: readonly string[], end: string): HistoryEntry[] {
 t.test('RA-5, RA-8 a quarter goes on through the months that a provider reports', async t => {
   const { versions, ...world } = factsOf(randomWorld(new Random(1)), 0)
   const version = [...versions.values()][0]!
-  const price = {
-    currency: 'usd',
-    unit: '2',
-    tiers: null,
-    mode: 'graduated',
-    packageSize: 1,
-    months: 1,
-  } as const
   const entitlement = {
     ...version.entitlements[0]!,
     featureId: 'f1',
@@ -52,7 +45,7 @@ t.test('RA-5, RA-8 a quarter goes on through the months that a provider reports'
     monthReset: 'billing_cycle',
     cadence: 'quarterly',
     anchor: 'billing_period_start',
-    prices: [{ ...price, id: 'p' }],
+    prices: [{ ...ratedPrice({ unit: '2' }), months: 1 }],
   } as const
   const holding = { planId: version.planId, versionId: 'v', addedAtMs: 0, priceId: null, trial: null }
   const facts: BillingFacts = {

@@ -5,27 +5,14 @@ import type { BillingFacts, ItemPrice, RatedVersion } from '../../../src/core/ra
 import type { HistoryEntry } from '../../../src/core/rating/history.js'
 import { periodsOf, ratePeriod } from '../../../src/core/rating/rate.js'
 import { UsageNeeds } from '../../../src/core/rating/usage.js'
-import { subscription } from '../make.js'
+import { itemPrice, subscription } from '../make.js'
 
 const at = (text: string) => Date.parse(`${text}T00:00:00Z`)
 const start = at('2031-01-15')
 
-const price = (id: string, unit: string, months: number | null, days?: number): [string, ItemPrice[]] => [
-  id,
-  [
-    {
-      id,
-      currency: 'usd',
-      unit,
-      tiers: null,
-      mode: 'graduated',
-      packageSize: 1,
-      months,
-      fromMs: 0,
-      isMetered: false,
-      ...(days !== undefined && { days }),
-    },
-  ],
+const price = (...terms: Parameters<typeof itemPrice>): [string, ItemPrice[]] => [
+  terms[0],
+  [itemPrice(...terms)],
 ]
 
 const prices = new Map([
@@ -33,7 +20,8 @@ const prices = new Map([
   price('half', '50', 6),
   price('year', '90', 12),
   price('two_years', '150', 24),
-  price('day', '1', 1, 1),
+  price('day', '1', 1, { days: 1 }),
+  price('days', '40', 1, { days: 90 }),
   price('once', '500', null),
 ])
 
@@ -78,6 +66,17 @@ function reported(atMs: number, periodStartMs: number, periodEndMs: number, ...i
     cycleAnchorMs: start,
   })
   return { kind: 'subscription', atMs, id: 'sub', state }
+}
+
+/** The same report of other quantities. */
+function sold(entry: HistoryEntry, quantities: Readonly<Record<string, number>>): HistoryEntry {
+  if (entry.kind !== 'subscription' || entry.state === null) return entry
+  const items = Object.entries(quantities).map(([priceId, quantity]) => ({
+    productId: 'prod',
+    priceId,
+    quantity,
+  }))
+  return { ...entry, state: { ...entry.state, items } }
 }
 
 /** Every month of a provider's subscription, reported an hour after it begins. */
@@ -130,6 +129,56 @@ t.test('RA-26 one that comes in mid-period is charged whole, and by its own year
 t.test('RA-26 shorter intervals count as often as the period holds them', async t => {
   const known = facts([reported(start, start, at('2031-04-15'), 'month', 'day')])
   t.same(charges(known, at('2031-02-01')), ['2031-01-15 recurring day 90', '2031-01-15 recurring month 30'])
+})
+
+t.test('RA-26 one that a renewal brings is charged from the renewal on', async t => {
+  const history = monthly(16, 'month').map((entry, n) => (n < 3 ? entry : sold(entry, { month: 1, year: 1 })))
+  const found = charges(facts(history), at('2032-05-01')).filter(one => one.includes('year'))
+  t.same(found, ['2031-04-15 recurring year 90', '2032-04-15 recurring year 90'])
+})
+
+t.test('RA-14, RA-26 the rest of its own interval is credited where the plan group prorates', async t => {
+  const year = (history: HistoryEntry[], prorates = true) =>
+    charges(facts(history, prorates), at('2032-03-01')).filter(one => one.includes('year'))
+  const first = '2031-01-15 recurring year 90'
+  // 275 of 365 days are left
+  const leaves = monthly(14, 'month').map((entry, n) => (n < 3 ? sold(entry, { month: 1, year: 1 }) : entry))
+  t.same(year(leaves), [first, '2031-05-15 recurring year -68'], 'at a renewal')
+  t.same(year(leaves, false), [first])
+  // 270 of them
+  const { periodStartMs, periodEndMs } = (leaves[3] as { state: SubscriptionState }).state
+  const april = sold(leaves[3]!, { month: 1, year: 1 })
+  const inside = [
+    ...leaves.slice(0, 3),
+    april,
+    reported(at('2031-04-20'), periodStartMs, periodEndMs, 'month'),
+    ...leaves.slice(4),
+  ]
+  t.same(year(inside), [first, '2031-05-15 recurring year -67'], 'inside a period')
+  t.same(year(inside, false), [first])
+  const end: HistoryEntry = { kind: 'subscription', atMs: at('2031-04-15'), id: 'sub', state: null }
+  const over = [...monthly(3, 'month', 'year'), end]
+  t.same(year(over), [first, '2031-05-01 recurring year -68'], 'with the end of the subscription')
+  const whole = monthly(14, 'month', 'year').map((entry, n) => (n < 12 ? entry : sold(entry, { month: 1 })))
+  t.same(year(whole), [first], 'nothing is left at its end')
+})
+
+t.test('RA-14, RA-26 more of it is charged for the rest of its own interval, at a renewal too', async t => {
+  const history = monthly(14, 'year').map((entry, n) => (n < 6 ? entry : sold(entry, { year: 3 })))
+  t.same(charges(facts(history), at('2032-02-20')), [
+    '2031-01-15 recurring year 90',
+    // 184 of 365 days are left
+    '2031-08-15 recurring year 91',
+    '2032-01-15 recurring year 270',
+  ])
+})
+
+t.test('RA-26 days are counted as days', async t => {
+  const found = charges(facts(monthly(8, 'days')), at('2031-08-20'))
+  t.same(
+    found,
+    ['2031-01-15', '2031-04-15', '2031-07-14'].map(day => `${day} recurring days 40`),
+  )
 })
 
 const holding = (addedAtMs: number, priceId: string | null = 'once'): PlanHolding => ({

@@ -8,6 +8,7 @@ import { ratePeriod, totalsOf } from '../../../src/core/rating/rate.js'
 import { UsageTable } from '../../../src/core/rating/usage.js'
 import { factsOf, randomWorld } from '../../laws/rating-world.js'
 import { Random } from '../../random.js'
+import { ratedPrice } from '../make.js'
 
 const tiers = [
   { upTo: 100, flatAmount: 10, perUnitPrice: 1, perUnitPriceDecimal: '1.00' },
@@ -15,15 +16,7 @@ const tiers = [
   { upTo: 300, flatAmount: 8, perUnitPrice: 1, perUnitPriceDecimal: '0.80' },
   { upTo: null, flatAmount: 7, perUnitPrice: 1, perUnitPriceDecimal: '0.70' },
 ]
-const price = (more: Partial<RatedPrice>): RatedPrice => ({
-  id: 'p',
-  currency: 'usd',
-  unit: '0',
-  tiers,
-  mode: 'volume',
-  packageSize: 1,
-  ...more,
-})
+const price = (more: Partial<RatedPrice>): RatedPrice => ratedPrice({ tiers, mode: 'volume', ...more })
 const cost = (of: RatedPrice, units: bigint): string => fractionText(costOfUnits(of, units))
 
 t.test(
