@@ -301,12 +301,13 @@ export interface Operations
     body: BillingSubscriptionUpsert
     data: BillingSubscription
   }
-  /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */
   /**
    * Charge lines of all companies, by company, period and line. Without `period`: of closed periods that ended in
-   * `[start_time, end_time)`. `X-Next-Cursor` of the answer is the `cursor` of the next page.
+   * `[start_time, end_time)`. `X-Next-Cursor` of the answer is the `cursor` of the next page. A page may have fewer lines than
+   * `limit`, or none, and be followed by another: the work for one page is bounded.
    */
   'GET /charges': { id: 'listCharges'; data: CompanyChargeLine[] }
+  /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */
   'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] | CompanySummary[] }
   /** Creates a company, or updates the one that the keys name. Keys and traits are added; others are unchanged. */
   'POST /companies': { id: 'upsertCompany'; body: CompanyUpsert; data: CompanyDetail }

@@ -201,10 +201,57 @@ t.test('RA-25 a company on the fallback plan alone owes for its use, and its mon
   )
   t.match(drafts, [{ subtotal: 12, billing_period_id: closed.period.id }], 'RA-23')
 
-  // late events, and a trait
   await world.use('idle', 'call', 2, late('2031-07-20T00:00:00.000Z'))
   await world.clock('2031-09-01T00:00:00.000Z')
   t.same(told((await world.closed(idle)).lines), ['correction 2 6'], 'RA-12')
   const rows = await services.sql`select start_ms from billing_periods where company_id in (${used}, ${idle})`
   t.equal(rows.length, 2, 'a month without charges is not written down')
+})
+
+t.test('RA-18, RA-25 a company on the fallback plan alone owes for a trait', async t => {
+  const trait = { entity_type: 'company', hierarchy: ['stored'], trait_type: 'number' }
+  const { id: traitId } = await client.ok('POST', '/entity-trait-definitions', trait)
+  const feature = { name: 'stored', description: '', feature_type: 'trait', trait_id: traitId }
+  const stored = await client.ok('POST', '/features', feature)
+  const make = async (slug: string) => (await client.ok('POST', '/companies', { keys: { slug } })).id
+  // both are made while no fallback plan prices anything of theirs
+  await offerPlans(client, tollgate, {})
+  const [both, without] = [await make('stores'), await make('stores-not')]
+  const plan = await client.ok('POST', '/plans', { name: 'By what is stored', plan_type: 'plan' })
+  const byTrait = { feature_id: stored.id, value_type: 'unlimited', price_behavior: 'pay_as_you_go' }
+  await client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...byTrait, monthly_unit_price: 4 })
+  await client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...paid })
+  await publishDraftOf(client, plan.id)
+  await offerPlans(client, tollgate, { fallback: plan.id })
+  await client.ok('POST', '/company-traits', { keys: { slug: 'stores' }, trait: 'stored', set: '7.5' })
+  await world.use('stores', 'call', 3)
+  const walked: { company_id: string }[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const page = await client.get(`/charges?period=current&limit=1${next && `&cursor=${next}`}`)
+    walked.push(...page.body.data)
+    next = page.headers.get('X-Next-Cursor')
+  }
+  const own = (lines: readonly { company_id: string }[]) =>
+    told(lines.filter(one => one.company_id === both)).sort()
+  t.same(own(walked), ['usage 3 9', 'usage 7 28'], 'a page may end between two lines of it')
+  t.same(own(await client.ok('GET', '/charges?period=current')), ['usage 3 9', 'usage 7 28'])
+  await world.clock('2031-10-01T00:00:00.000Z')
+  t.same(told((await world.closed(both)).lines).sort(), ['usage 3 9', 'usage 7 28'])
+  t.match(await world.charges(without, 'previous'), { lines: [], period: { status: 'closed', hash: null } })
+})
+
+t.test('RA-28 the work for a page is bounded: a filter that little passes gives short pages', async t => {
+  // companies of which something is written down, and that owe nothing
+  await services.sql`
+    insert into billing_due (company_id, environment_id, due_ms)
+    select 'a' || n, ${world.environmentId}, 0 from generate_series(1, 700) as n`
+  await world.use('stores', 'call', 1)
+  const filter = 'period=current&kinds=usage&limit=100'
+  const first = await client.get(`/charges?${filter}`)
+  t.same(first.body.data, [])
+  const next = await client.get(`/charges?${filter}&cursor=${first.headers.get('X-Next-Cursor')}`)
+  t.ok(next.body.data.length > 0, 'the page after it has what is there')
+  t.equal(next.headers.get('X-Next-Cursor'), null)
+  await services.sql`delete from billing_due where company_id like 'a%'`
+  t.equal((await client.get('/charges?cursor=WyJhIiwwLDkwMDcxOTkyNTQ3NDA5OTFd')).status, 400, 'no line')
 })

@@ -6,7 +6,7 @@ import { jsonText } from '../../json.js'
 import type { Handler } from '../../kit/call.js'
 import { oneOf, type QueryOf, query, required } from '../../kit/query.js'
 import { filterIn, linesShape, ready } from './handlers.js'
-import { linesAfter, placeOf } from './lines.js'
+import { linesOf } from './lines.js'
 
 const types = {
   csv: 'text/csv; charset=utf-8',
@@ -97,14 +97,14 @@ export const exportCharges: Handler<undefined, QueryOf<typeof shape>> = async ca
   const { format } = call.query
   const filter = filterIn(call.query)
   await ready(call, filter)
-  const lines = linesAfter(call, filter, placeOf(undefined))
+  const lines = linesOf(call, filter)
   const stream = { type: types[format], name: `charges.${format}` }
   if (format !== 'parquet') {
     const rows = format === 'csv' ? csvRows(lines) : jsonRows(lines)
     return { stream: { ...stream, pieces: pieces(rows) } }
   }
   const all: CompanyChargeLine[] = []
-  for await (const { line } of lines) if (all.push(line) > parquetLinesMax) throw tooMany()
+  for await (const line of lines) if (all.push(line) > parquetLinesMax) throw tooMany()
   return { stream: { ...stream, pieces: once(parquetOf(all)) } }
 }
 
@@ -132,9 +132,9 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-async function* csvRows(lines: AsyncIterable<{ readonly line: CompanyChargeLine }>): AsyncGenerator<string> {
+async function* csvRows(lines: AsyncIterable<CompanyChargeLine>): AsyncGenerator<string> {
   yield `${columns.map(({ name }) => `"${name}"`).join(',')}\n`
-  for await (const { line } of lines) yield `${columns.map(({ cell }) => csvCell(cell(line))).join(',')}\n`
+  for await (const line of lines) yield `${columns.map(({ cell }) => csvCell(cell(line))).join(',')}\n`
 }
 
 const csvCell = (value: string | number | bigint | null): string => {
@@ -142,8 +142,8 @@ const csvCell = (value: string | number | bigint | null): string => {
   return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value)
 }
 
-async function* jsonRows(lines: AsyncIterable<{ readonly line: CompanyChargeLine }>): AsyncGenerator<string> {
-  for await (const { line } of lines) yield `${jsonText(line)}\n`
+async function* jsonRows(lines: AsyncIterable<CompanyChargeLine>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${jsonText(line)}\n`
 }
 
 /** Rows gathered into pieces, so that a large file is not sent line by line. */

@@ -207,7 +207,6 @@ async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
   return { now: row ?? { fallback_plan_id: null, settings: {} }, former }
 }
 
-/** The version of the fallback plan from an instant on (EN-82). */
 /** Names of what is metered: events, and traits. */
 export interface MeteredNames {
   readonly subtypes: readonly string[]
@@ -226,6 +225,7 @@ export async function meteredOfFallback(sql: Sql, environmentId: string): Promis
   }
 }
 
+/** The version of the fallback plan from an instant on (EN-82). */
 async function fallbackVersions(
   sql: Sql,
   environmentId: string,

@@ -1,5 +1,5 @@
 // Debts of companies: one company's charges, and the lines of all for finance.
-import { type CompanyChargeLine, chargeKinds } from '../../../schemas/charges.js'
+import { chargeKinds } from '../../../schemas/charges.js'
 import { currencyCodes } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
@@ -7,7 +7,7 @@ import { entityUnknown, isKnown } from '../../kit/entities.js'
 import { cursor, datetime, integer, list, type QueryOf, query, string, withDefault } from '../../kit/query.js'
 import { parseTimeOrDate } from '../../kit/time.js'
 import { awaitStores, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
-import { cursorOf, type LineFilter, linesAfter, placeOf } from './lines.js'
+import { cursorOf, type LineFilter, pageAfter, placeOf } from './lines.js'
 import { totalViews } from './view.js'
 
 /** The last instant that Postgres compares. */
@@ -100,7 +100,7 @@ export function filterIn(asked: QueryOf<typeof linesShape>): LineFilter {
  *
  * Without `period` the lines of closed periods that ended in `[start_time, end_time)`. With one, the lines of that period
  * of each company, written or as of now.
- * returns  at most `limit` lines; `X-Next-Cursor` where there may be more.
+ * returns  at most `limit` lines, fewer or none where the filter passes few; `X-Next-Cursor` where there may be more.
  * source   RA-1, RA-20.
  */
 export const listCharges: Handler<undefined, QueryOf<typeof listShape>> = async call => {
@@ -109,15 +109,8 @@ export const listCharges: Handler<undefined, QueryOf<typeof listShape>> = async 
   const limit = Math.min(asked.limit, pageMax)
   const after = placeOf(asked.cursor)
   await ready(call, filter)
-  const lines: CompanyChargeLine[] = []
-  let next: string | null = null
-  for await (const { line, place } of linesAfter(call, filter, after)) {
-    lines.push(line)
-    if (lines.length < limit) continue
-    next = cursorOf(place)
-    break
-  }
-  return { data: lines, ...(next !== null && { headers: { 'X-Next-Cursor': next } }) }
+  const { lines, next } = await pageAfter(call, filter, after, limit)
+  return { data: lines, ...(next !== null && { headers: { 'X-Next-Cursor': cursorOf(next) } }) }
 }
 
 /** Wait for the stores that a filter's lines are read from. */

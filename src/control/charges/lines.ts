@@ -6,12 +6,18 @@ import { ServiceError } from '../../errors.js'
 import { among } from '../../kit/sql.js'
 import { type ChargesPlace, chargesOf, debtsOf, type WantedPeriod } from './charges.js'
 import { type ClosedRow, closedView, never, storedLine } from './closed.js'
-import { type MeteredNames, meteredOfFallback } from './facts.js'
+import { meteredOfFallback } from './facts.js'
 import { usingFallback } from './fallback.js'
 
-/** Companies rated for one step, and written lines read at once. */
-const companiesAtOnce = 25
-const linesAtOnce = 1_000
+/** Companies rated for one step, and written lines read for one. */
+const companiesPerStep = 25
+const linesPerStep = 1_000
+/** Steps for one page: a filter that little passes gives a short page. */
+const stepsPerPage = 20
+/** Companies found at a time. */
+const idsAtOnce = 1_000
+/** The number of a line behind all lines of its company. */
+const lastLine = 2 ** 31 - 1
 
 /** The lines that are asked for. */
 export interface LineFilter {
@@ -34,7 +40,7 @@ interface LinePlace {
   readonly line: number
 }
 
-const begin: LinePlace = { companyId: '', startMs: 0, line: 0 }
+const begin: LinePlace = { companyId: '', startMs: 0, line: lastLine }
 
 /** A line with its place. */
 interface PlacedLine {
@@ -53,7 +59,11 @@ export function placeOf(cursor: string | undefined): LinePlace {
   try {
     const [companyId, startMs, line, ...more] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     const isPlace =
-      typeof companyId === 'string' && Number.isSafeInteger(startMs) && Number.isSafeInteger(line)
+      typeof companyId === 'string' &&
+      Number.isSafeInteger(startMs) &&
+      Number.isSafeInteger(line) &&
+      line >= 0 &&
+      line <= lastLine
     if (isPlace && more.length === 0) return { companyId, startMs, line }
   } catch {
     // not a cursor
@@ -61,18 +71,48 @@ export function placeOf(cursor: string | undefined): LinePlace {
   throw new ServiceError('query_invalid', 'cursor: take it as X-Next-Cursor of the page before gave it')
 }
 
+/** A few companies or written lines were looked at. */
+interface Step {
+  readonly lines: readonly PlacedLine[]
+  /** What is left comes after it. */
+  readonly reached: LinePlace
+}
+
 /**
- * The lines after a place, in order, a few at a time.
+ * All lines of a filter, in order.
  *
  * errors  store_away (503) while a store is down.
  */
-export async function* linesAfter(
+export async function* linesOf(place: ChargesPlace, filter: LineFilter): AsyncGenerator<CompanyChargeLine> {
+  for await (const { lines } of stepsAfter(place, filter, begin)) for (const { line } of lines) yield line
+}
+
+/**
+ * A page of the lines after a place, in order. Its work is bounded: it may have fewer lines than `limit`, or none, and a
+ * page may follow nevertheless.
+ *
+ * returns  the lines, and the place that the next page begins after; null: there is no more.
+ * errors   store_away (503) while a store is down.
+ */
+export async function pageAfter(
   place: ChargesPlace,
   filter: LineFilter,
   after: LinePlace,
-): AsyncGenerator<PlacedLine> {
-  const all = filter.period === null ? writtenLines(place, filter, after) : ratedLines(place, filter, after)
-  for await (const one of all) if (passes(one.line, filter)) yield one
+  limit: number,
+): Promise<{ readonly lines: readonly CompanyChargeLine[]; readonly next: LinePlace | null }> {
+  const lines: CompanyChargeLine[] = []
+  let steps = 0
+  for await (const step of stepsAfter(place, filter, after)) {
+    for (const one of step.lines) if (lines.push(one.line) === limit) return { lines, next: one.place }
+    if (++steps === stepsPerPage) return { lines, next: step.reached }
+  }
+  return { lines, next: null }
+}
+
+async function* stepsAfter(place: ChargesPlace, filter: LineFilter, after: LinePlace): AsyncGenerator<Step> {
+  const steps = filter.period === null ? writtenSteps(place, filter, after) : ratedSteps(place, filter, after)
+  for await (const { lines, reached } of steps)
+    yield { lines: lines.filter(({ line }) => passes(line, filter)), reached }
 }
 
 function passes(line: CompanyChargeLine, { kinds, currency, featureId, planId }: LineFilter): boolean {
@@ -85,11 +125,11 @@ function passes(line: CompanyChargeLine, { kinds, currency, featureId, planId }:
 }
 
 /** Lines of closed periods. */
-async function* writtenLines(
+async function* writtenSteps(
   { services, environment }: ChargesPlace,
   { companyIds, fromMs, toMs, kinds, currency }: LineFilter,
   after: LinePlace,
-): AsyncGenerator<PlacedLine> {
+): AsyncGenerator<Step> {
   const { sql } = services
   for (let last = after; ; ) {
     const rows = await sql<(ClosedRow & { readonly line: number; readonly body: string })[]>`
@@ -100,64 +140,111 @@ async function* writtenLines(
         ${companyIds === null ? sql`` : sql`and l.company_id in ${among(sql, companyIds)}`}
         ${kinds === null ? sql`` : sql`and l.kind in ${among(sql, kinds)}`}
         ${currency === null ? sql`` : sql`and l.currency = ${currency}`}
-      order by l.company_id, l.period_start_ms, l.line limit ${linesAtOnce}`
-    for (const row of rows) {
-      last = { companyId: row.company_id, startMs: Number(row.start_ms), line: row.line }
+      order by l.company_id, l.period_start_ms, l.line limit ${linesPerStep}`
+    const lines = rows.map((row): PlacedLine => {
       const charges = { company_id: row.company_id, period: closedView(row) }
-      yield { line: { ...ofCompany(charges), ...storedLine(row.body) }, place: last }
-    }
-    if (rows.length < linesAtOnce) return
+      const here = { companyId: row.company_id, startMs: Number(row.start_ms), line: row.line }
+      return { line: { ...ofCompany(charges), ...storedLine(row.body) }, place: here }
+    })
+    last = lines.at(-1)?.place ?? last
+    if (lines.length > 0) yield { lines, reached: last }
+    if (rows.length < linesPerStep) return
   }
 }
 
 /** Lines of one period of each company: written where it is closed, else rated now. */
-async function* ratedLines(
-  place: ChargesPlace,
-  filter: LineFilter,
-  after: LinePlace,
-): AsyncGenerator<PlacedLine> {
-  // the company of the place first: some of its lines may be left
-  const metered = await meteredOfFallback(place.services.sql, place.environment.id)
-  for (let last = { ...after, isWithin: after.companyId !== '' }; ; ) {
-    const ids = await companiesAfter(place, filter, last, metered)
-    if (ids.length === 0) return
+async function* ratedSteps(place: ChargesPlace, filter: LineFilter, after: LinePlace): AsyncGenerator<Step> {
+  for await (const ids of inLots(companiesFrom(place, filter, after), companiesPerStep)) {
     const debts = filter.period === 'current' ? await debtsOf(place, ids) : new Map()
-    for (const charges of await chargesOf(place, ids, filter.period!, debts)) {
-      const startMs = Date.parse(charges.period.start_time)
-      for (const line of charges.lines) {
-        const isPassed = charges.company_id === after.companyId && line.line <= after.line
-        const here = { companyId: charges.company_id, startMs, line: line.line }
-        if (!isPassed) yield { line: { ...ofCompany(charges), ...line }, place: here }
-      }
-    }
-    last = { companyId: ids.at(-1)!, startMs: 0, line: 0, isWithin: false }
+    const charged = await chargesOf(place, ids, filter.period!, debts)
+    const lines = charged.flatMap(charges => {
+      const { company_id: companyId, period } = charges
+      const startMs = Date.parse(period.start_time)
+      const left = charges.lines.filter(({ line }) => companyId !== after.companyId || line > after.line)
+      return left.map(line => ({
+        line: { ...ofCompany(charges), ...line },
+        place: { companyId, startMs, line: line.line },
+      }))
+    })
+    yield { lines, reached: { companyId: ids.at(-1)!, startMs: 0, line: lastLine } }
   }
 }
 
-/** Companies by id that hold or bought something that costs money, or have used what the fallback plan prices. */
-async function companiesAfter(
+async function* inLots<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let lot: T[] = []
+  for await (const item of items) {
+    if (lot.push(item) < size) continue
+    yield lot
+    lot = []
+  }
+  if (lot.length > 0) yield lot
+}
+
+/**
+ * Companies by id that hold or bought something that costs money, or have used what the fallback plan prices; named
+ * ones in any case. The company of the place comes first while lines of it may be left.
+ */
+async function* companiesFrom(
   { services, environment, nowMs }: ChargesPlace,
   { companyIds }: LineFilter,
-  { companyId, isWithin }: LinePlace & { readonly isWithin: boolean },
-  metered: MeteredNames,
-): Promise<string[]> {
+  { companyId: after, line }: LinePlace,
+): AsyncGenerator<string> {
   const { sql } = services
-  const rows = await sql<{ id: string }[]>`
-    select company_id collate "C" as id from billing_due
-    where environment_id = ${environment.id} and due_ms < ${never}
-      and ${isWithin ? sql`company_id collate "C" >= ${companyId}` : sql`company_id collate "C" > ${companyId}`}
-      ${companyIds === null ? sql`` : sql`and company_id in ${among(sql, companyIds)}`}
-    order by 1 limit ${companiesAtOnce}`
-  const known = rows.map(({ id }) => id)
-  if (companyIds !== null) {
-    const named = await sql<{ id: string }[]>`
-      select id from companies where environment_id = ${environment.id} and id in ${among(sql, companyIds)}`
-    const more = named.flatMap(({ id }) => (id > companyId || (isWithin && id === companyId) ? [id] : []))
-    return [...new Set([...known, ...more])].sort(inOrder).slice(0, companiesAtOnce)
+  const known = async (ids: readonly string[]): Promise<string[]> => {
+    const rows = await sql<{ id: string }[]>`
+      select company_id as id from billing_due
+      where environment_id = ${environment.id} and due_ms < ${never} and company_id in ${among(sql, ids)}
+      union select id from companies where environment_id = ${environment.id} and id in ${among(sql, ids)}`
+    return rows.map(({ id }) => id).sort(inOrder)
   }
+  const isLeft = line < lastLine
+  if (companyIds !== null) {
+    const ids = await known(companyIds)
+    yield* ids.filter(id => id > after || (isLeft && id === after))
+    return
+  }
+  if (isLeft) yield* await known([after])
+  const metered = await meteredOfFallback(sql, environment.id)
   const sinceMs = monthStart(monthStart(nowMs) - 1)
-  const users = await usingFallback(services, environment.id, metered, sinceMs, companyId, companiesAtOnce)
-  return [...new Set([...known, ...users])].sort(inOrder).slice(0, companiesAtOnce)
+  const billed = idsAfter(after, async last => {
+    const rows = await sql<{ id: string }[]>`
+      select company_id collate "C" as id from billing_due
+      where environment_id = ${environment.id} and due_ms < ${never} and company_id collate "C" > ${last}
+      order by 1 limit ${idsAtOnce}`
+    return rows.map(({ id }) => id)
+  })
+  const users = idsAfter(after, last =>
+    usingFallback(services, environment.id, metered, sinceMs, last, idsAtOnce),
+  )
+  yield* merged(billed, users)
+}
+
+/** Ids after one, ascending, in pages of `idsAtOnce`. */
+async function* idsAfter(
+  after: string,
+  pageOf: (last: string) => Promise<readonly string[]>,
+): AsyncGenerator<string> {
+  for (let last = after; ; ) {
+    const ids = await pageOf(last)
+    yield* ids
+    if (ids.length < idsAtOnce) return
+    last = ids.at(-1)!
+  }
+}
+
+/** The ids of both, ascending as they are, each once. */
+async function* merged(left: AsyncGenerator<string>, right: AsyncGenerator<string>): AsyncGenerator<string> {
+  const next = async (from: AsyncGenerator<string>): Promise<string | null> => {
+    const { done, value } = await from.next()
+    return done === true ? null : value
+  }
+  let [a, b] = await Promise.all([next(left), next(right)])
+  while (a !== null || b !== null) {
+    const id = b === null || (a !== null && inOrder(a, b) <= 0) ? a! : b
+    yield id
+    if (a === id) a = await next(left)
+    if (b === id) b = await next(right)
+  }
 }
 
 function ofCompany({ company_id, period }: Pick<CompanyCharges, 'company_id' | 'period'>) {

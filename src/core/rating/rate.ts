@@ -27,12 +27,19 @@ export function periodsOf(facts: BillingFacts, nowMs: number): BillingPeriod[] {
   return billingPeriods(facts.history, heldSpans(facts.history), nowMs)
 }
 
-/** Ends of windows in which features are billed, and starts of periods, up to an instant; ascending. source: RA-8 */
+/**
+ * Ends of windows in which features are billed, and starts of periods, up to an instant; ascending. None where nothing is
+ * billed by use: no event can be late then.
+ *
+ * source  RA-8, RA-12.
+ */
 export function windowEnds(facts: BillingFacts, nowMs: number): number[] {
   const spans = heldSpans(facts.history)
+  const metered = segmentsOf(facts, spans)
+  if (metered.size === 0) return []
   const periods = billingPeriods(facts.history, spans, nowMs)
   const ends = new Set(periods.map(({ startMs }) => startMs))
-  for (const [featureId, segments] of segmentsOf(facts, spans))
+  for (const [featureId, segments] of metered)
     for (const { nextMs } of billedWindows(featureId, segments, periods, nowMs)) ends.add(nextMs)
   return [...ends].filter(atMs => atMs > 0 && atMs <= nowMs).sort((a, b) => a - b)
 }
