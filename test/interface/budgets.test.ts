@@ -2,8 +2,9 @@
 import t from 'tap'
 import { startHere } from '../harness.js'
 import { CreditWorld } from './credit-world.js'
+import { isSigned, receiver } from './receiver.js'
 
-const { client } = await startHere(t)
+const { client, tollgate } = await startHere(t, { TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true' })
 const world = new CreditWorld(client)
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
 type Body = any
@@ -166,4 +167,52 @@ t.test('BU-7 costs, credits at their price, and the margin', async t => {
   const [euros] = await client.ok('GET', `/costs?company_id=${other.id}&currency=eur&by=day`)
   t.match(euros, { cost: '0', revenue: null, margin: null, other_costs: [{ currency: 'usd', cost: '0.25' }] })
   t.equal((await client.get('/costs?start_time=2020-01-01&end_time=2031-01-01')).status, 400)
+})
+
+t.test('BU-6 webhooks hear once in a window that a bound is reached, hard or soft', async t => {
+  const here = await receiver(t)
+  const { secret } = await client.ok('POST', '/webhooks', {
+    name: 'budgets',
+    url: here.url,
+    request_types: ['spend_policy.reached'],
+  })
+  const spender = await world.company()
+  await client.ok('PUT', `/company-plans/${spender.id}`, { base_plan_id: metered.plan.id })
+  await world.grant(spender.id, credit.id, 1_000)
+  const own = { company_id: spender.id }
+  const soft = await put({ ...own, max_spend: 5, period: 'day', mode: 'soft' })
+  const hard = await put({ ...own, max_spend: 8, period: 'hour' })
+  const spend = (quantity: number) => use(quantity, { company: spender.keys })
+  const heard = () => here.of('spend_policy.reached').map(({ json }) => json)
+  const settled = async () => {
+    await tollgate.services.projections.barrier('postgres')
+    await tollgate.services.outbox.drain()
+  }
+  t.equal((await spend(4)).error, null)
+  await settled()
+  t.same(heard(), [], '4 of 5')
+  t.equal((await spend(2)).error, null)
+  await here.until(1)
+  t.ok(isSigned(here.received[0]!, secret))
+  t.match(heard()[0], {
+    company_id: spender.id,
+    body: { spend_policy_id: soft.id, spent: 6, max_spend: 5, resets_at: '2031-05-06T00:00:00.000Z' },
+  })
+  t.equal((await spend(2)).error, null, 'a soft policy denies nothing')
+  await here.until(2)
+  t.match(heard()[1], {
+    body: { spend_policy_id: hard.id, spent: 8, max_spend: 8, resets_at: '2031-05-05T12:00:00.000Z' },
+  })
+  t.match((await spend(1)).error, /of which 8 are spent/, 'a hard one does')
+  await settled()
+  t.equal(heard().length, 2, 'each was told once')
+  await client.ok('PUT', `/environments/${environmentId}/clock`, {
+    now: '2031-05-05T12:00:00Z',
+    frozen: true,
+  })
+  t.equal((await spend(8)).error, null)
+  await here.until(3)
+  await settled()
+  t.match(heard().slice(2), [{ body: { spend_policy_id: hard.id } }], 'once more in the next hour')
+  t.equal(heard().length, 3, 'the day is the same')
 })

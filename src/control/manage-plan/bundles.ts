@@ -4,10 +4,10 @@ import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { BillingCreditExpiryType, BillingCreditExpiryUnit } from '../../../schemas/enums.js'
 import type { StoredPrice } from '../../catalog/prices.js'
 import type { PlansManaged } from '../../core/model/plan-messages.js'
-import { multiplyQuantity, type Quantity, readQuantity } from '../../core/values/quantity.js'
+import { multiplyQuantity, type Quantity } from '../../core/values/quantity.js'
 import { ServiceError } from '../../errors.js'
 import { among } from '../../kit/sql.js'
-import { amountOf, type SoldPrice } from '../billing/sold-price.js'
+import { amountOf, type SoldPrice, soldAs } from '../billing/sold-price.js'
 import { conflict } from './selection.js'
 
 interface BundleRow {
@@ -72,22 +72,7 @@ function bought(row: BundleRow, count: number, currency: string): BoughtBundle {
   const stored = row.prices.find(price => price.currency === currency)
   if (!stored && row.prices.length > 0)
     throw conflict(`credit_bundles: ${row.name} has no price in ${currency}`)
-  const price: SoldPrice | null = stored
-    ? {
-        id: stored.id,
-        productId: stored.product_id ?? '',
-        provider: 'native',
-        currency,
-        interval: 'one-time',
-        intervalCount: 1,
-        price: readQuantity(stored.price),
-        priceDecimal: stored.price_decimal,
-        tiers: stored.tiers,
-        tiersMode: stored.tiers_mode,
-        usageType: stored.usage_type,
-        packageSize: 1,
-      }
-    : null
+  const price = stored ? soldAs(stored, stored.product_id ?? '') : null
   return {
     name: row.name,
     price,
