@@ -1,5 +1,5 @@
-// Outlooks of many companies for one preview. Those that are not in memory are read in one statement. The work is done in slices:
-// other requests of the shard are answered in between.
+// Outlooks of many companies for one preview. Companies that are not in memory are read in one statement. The work is done in
+// slices: other requests of the shard are answered in between.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Outlooks } from '../../src/core/company/outlook.js'
 import type { OutlooksRequest } from '../../src/core/company/shard-request.js'

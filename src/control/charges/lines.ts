@@ -74,7 +74,7 @@ export function placeOf(cursor: string | undefined): LinePlace {
 /** A few companies or written lines were looked at. */
 interface Step {
   readonly lines: readonly PlacedLine[]
-  /** What is left comes after it. */
+  /** The rest comes after it. */
   readonly reached: LinePlace
 }
 

@@ -150,7 +150,7 @@ async function outlooksOf(
 interface Message {
   readonly shard: number
   readonly planId: string
-  /** Of its companies, in the list of all. */
+  /** The places of its companies in the list of all. */
   readonly places: number[]
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../entitlements/entitlement.js'
 import { exceededLimit } from '../live/feature.js'
 import { LiveCompany } from '../live/live-company.js'
-import type { Company, SubscribedItem } from '../model/company-state.js'
+import type { Company, ScheduledMigration, SubscribedItem } from '../model/company-state.js'
 import type { PlanVersionDef } from '../model/definitions.js'
 import type { OutlookQuestion } from '../model/message.js'
 import type { MigrationReply, MigrationWanted, MoveReason } from '../model/plan-messages.js'
@@ -86,18 +86,24 @@ export class Outlooks {
   /** By id. */
   private readonly changes: OutlookChange[] = []
 
+  private readonly wanted: MigrationWanted
+  /** The same as agreed for the end of the billing period, at the present of the company before. */
+  private agreed: ScheduledMigration | null = null
+
   constructor(
     private readonly question: OutlookQuestion,
     companies: number,
   ) {
     this.outlooks = Array.from({ length: companies }, () => 'null')
+    this.wanted = { ...question.wanted, when: 'now' }
   }
 
   /** place: of the company among those asked. known: the catalog without the draft. */
   add(place: number, company: Company, known: Catalog, nowMs: number): void {
-    const { wanted, draft } = this.question
+    const { wanted } = this
+    const { draft } = this.question
     const catalog = draft === null ? known : withDraft(known, wanted.toPlanId ?? wanted.planId, draft)
-    const decided = decideCompany(company, catalog, { ...wanted, when: 'now' }, nowMs)
+    const decided = decideCompany(company, catalog, wanted, nowMs)
     const { outcome, reason = null }: Pick<MigrationReply, 'outcome' | 'reason'> =
       'refused' in decided
         ? { outcome: 'failed', reason: 'not_assignable' }
@@ -115,7 +121,7 @@ export class Outlooks {
       reason,
       priceBefore: held?.priceId ?? null,
       priceAfter: next?.priceId ?? null,
-      periodEndMs: isDone ? periodEndOf(company, wanted, nowMs) : null,
+      periodEndMs: isDone ? this.periodEndOf(company, nowMs) : null,
       exceeded: isDone ? exceeded : [],
       paid: paidBy(company, after),
       billedElsewhere: by !== undefined && by.anchorMs == null,
@@ -127,6 +133,14 @@ export class Outlooks {
   /** PlanOutlooks as JSON. Companies that were not added are null. */
   text(): string {
     return `{"outlooks":[${this.outlooks.join(',')}],"changes":${JSON.stringify(this.lists)}}`
+  }
+
+  private periodEndOf(company: Company, nowMs: number): number | null {
+    if (this.agreed?.agreedAtMs !== nowMs) {
+      const strategy = 'end_of_billing_period'
+      this.agreed = { ...this.wanted, effectiveAtMs: null, agreedAtMs: nowMs, strategy }
+    }
+    return migrationDue(company, this.agreed, nowMs)
   }
 
   /** The ids of what changes from one to the other, and the limits that the other exceeds. */
@@ -233,14 +247,6 @@ function withDraft(known: Catalog, planId: string, draft: PlanVersionDef): Catal
 function heldBy({ plan, addOns }: Company, { planId, toPlanId }: MigrationWanted) {
   if (toPlanId !== undefined) return plan
   return [plan, ...addOns].find(one => one?.planId === planId) ?? null
-}
-
-function periodEndOf(company: Company, wanted: MigrationWanted, nowMs: number): number | null {
-  return migrationDue(
-    company,
-    { ...wanted, effectiveAtMs: null, agreedAtMs: nowMs, strategy: 'end_of_billing_period' },
-    nowMs,
-  )
 }
 
 /** The charges of the company's own subscription: the one that changes, else the first that runs. */

@@ -136,7 +136,7 @@ function changeLine(
   return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs }]
 }
 
-/** What a subscription sells from an instant on; null: it is over. */
+/** A subscription's state from an instant on; null: it is over. */
 interface Moment {
   readonly atMs: number
   readonly state: SubscriptionState | null

@@ -301,10 +301,3 @@ function creditLine(kind: ChargeKind, { credits, price, untilMs, ...of }: Credit
     couponId: null,
   }
 }
-
-/** Sums of rounded lines, by currency. source: RA-2 */
-export function totalsOf(lines: readonly ChargeLine[]): Map<string, bigint> {
-  const totals = new Map<string, bigint>()
-  for (const { currency, amount } of lines) totals.set(currency, (totals.get(currency) ?? 0n) + amount)
-  return totals
-}
