@@ -2,20 +2,16 @@
 
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
+import { asWritten, hasHalfPair, jsonPieces, jsonText, parseExactly } from '../src/json.js'
 import {
   assertPlain,
-  asWritten,
   depthMax,
-  hasHalfPair,
   hasNul,
-  jsonPieces,
-  jsonText,
   outline,
-  parseExactly,
   tooDeep,
   tooManyInLines,
   tooManyValues,
-} from '../src/json.js'
+} from '../src/json-bounds.js'
 import { seed } from './random.js'
 
 t.test('JSON text that is written already becomes a part of longer text', async t => {

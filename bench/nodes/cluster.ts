@@ -1,7 +1,7 @@
 // A node without Redis and two nodes with Redis, on the same external stores, each side with its own databases and the
 // same population.
 import { join } from 'node:path'
-import { clusterShards, Members } from '../../src/cluster/members.js'
+import { clusterShards, Members } from '../../src/cluster/leases.js'
 import { shardOf } from '../../src/core/values/id.js'
 import { RedisClient } from '../../src/redis/redis.js'
 import { openClickHouse } from '../../src/storage/clickhouse.js'

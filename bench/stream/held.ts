@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Store } from '../../clients/typescript/src/store.js'
-import { evaluateWith } from '../../src/core/evaluator/evaluate.js'
+import { evaluateWith } from '../../src/core/evaluator/evaluate-snapshot.js'
 import type { Measured } from '../record.js'
 import { slugOf } from './data.js'
 import { StreamSocket } from './socket.js'

@@ -2,7 +2,7 @@
 // node. Each node with subscribers polls every other node for the counters raised there, and raises the same
 // ones in its own memory.
 import { Changes } from '../wire/version-counters.js'
-import { clusterShards } from './members.js'
+import { clusterShards } from './leases.js'
 
 /** Interval at which a node looks for raised counters, ms. */
 const tickMs = 10

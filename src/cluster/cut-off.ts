@@ -1,7 +1,7 @@
 // Nodes that reach Redis but not each other. Each node writes to Redis the ids of the nodes that it cannot
 // reach. From these lists every node computes the same result: the nodes that leave, so that the rest reach
 // one another again.
-import type { NodeInfo } from './members.js'
+import type { NodeInfo } from './leases.js'
 
 /**
  * Returns the nodes that are to leave: as few as possible, starting with the node that misses the most

@@ -3,8 +3,8 @@
 import { EventEmitter } from 'node:events'
 import type { CheckCounts } from '../core/model/message.js'
 import { type StartThread, startThread, type Thread } from '../entities/shards/thread.js'
-import type { HostMessage, HostReply, HostTask } from '../redis/hosting.js'
 import type { SealedSpans } from '../redis/old-keys.js'
+import type { HostMessage, HostReply, HostTask } from '../redis/shard-thread-messages.js'
 import type { Port } from '../wire/port.js'
 import type { ShardOptions } from '../wire/shard-options.js'
 

@@ -3,8 +3,8 @@
 
 import { RedisClient } from '../redis/redis.js'
 import type { RedisAddress } from '../wire/shard-options.js'
+import { Members, type NodeInfo, type View } from './leases.js'
 import { hearsNothing, Peer } from './link.js'
-import { Members, type NodeInfo, type View } from './members.js'
 import type { OldWindowFigures } from './old-window.js'
 import type { LinkSecurity } from './security.js'
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { RedisClient } from '../redis/redis.js'
+import { Members } from './leases.js'
 import { hearsNothing, Peer } from './link.js'
-import { Members } from './members.js'
 import type { LinkSecurity } from './security.js'
 import { FaultLog } from './tls-faults.js'
 

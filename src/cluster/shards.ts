@@ -20,8 +20,8 @@ import {
 import type { Port } from '../wire/port.js'
 import type { ShardOptions } from '../wire/shard-options.js'
 import { Changes } from '../wire/version-counters.js'
+import { clusterShards, nodesMax } from './leases.js'
 import type { Due, Guest, Peer } from './link.js'
-import { clusterShards, nodesMax } from './members.js'
 
 /** How often a request is passed on when the shard has another owner by then. */
 const triesMax = 2

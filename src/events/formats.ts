@@ -1,6 +1,6 @@
 // Newline-delimited events (NDJSON): each line is parsed on its own, so that an invalid one does not affect the
 // others.
-import { outline } from '../json.js'
+import { outline } from '../json-bounds.js'
 import { withExactQuantities } from './quantities.js'
 
 /** Media types of one event per line. */

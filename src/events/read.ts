@@ -1,6 +1,6 @@
 // Reads lists of events from bodies: a body is read completely or refused. Single events are validated elsewhere.
 import { ServiceError } from '../errors.js'
-import { manyValues, outline, tooManyInLines } from '../json.js'
+import { manyValues, outline, tooManyInLines } from '../json-bounds.js'
 import { fromCloudEvent } from './cloud-event.js'
 import { readLines } from './formats.js'
 import { withExactQuantities } from './quantities.js'

@@ -1,7 +1,8 @@
 // The stored text of an event's body.
 import type { EventType } from '../../schemas/enums.js'
 import { ServiceError } from '../errors.js'
-import { assertPlain, depthMax, hasHalfPair, jsonText } from '../json.js'
+import { hasHalfPair, jsonText } from '../json.js'
+import { assertPlain, depthMax } from '../json-bounds.js'
 import { eventBytesMax } from './judge.js'
 
 /**

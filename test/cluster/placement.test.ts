@@ -1,6 +1,6 @@
 // Placement of shards: every shard is served, the shares are even, and no shard moves without a reason.
 import t from 'tap'
-import { clusterShards, type NodeInfo, type Owner, planOf } from '../../src/cluster/members.js'
+import { clusterShards, type NodeInfo, type Owner, planOf } from '../../src/cluster/leases.js'
 import { Random } from '../random.js'
 
 t.test('placement comes to rest with even shares, from any start', async t => {

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import t from 'tap'
-import { clusterShards } from '../../src/cluster/members.js'
+import { clusterShards } from '../../src/cluster/leases.js'
 import { Client } from '../harness.js'
 import { freePort, skipped, TestCluster, until } from './nodes.js'
 

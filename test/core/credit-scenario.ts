@@ -3,10 +3,11 @@
 import type { BillingCreditGrantReason } from '../../schemas/enums.js'
 import { decideCredit } from '../../src/core/credits/account.js'
 import { due, figures } from '../../src/core/credits/balance.js'
-import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/credits/draw.js'
+import { drawForEvent, type UseDecision } from '../../src/core/credits/draw.js'
 import { grantId } from '../../src/core/credits/grant.js'
 import { applyCredit, draftOf, type LedgerEntry, ledgerEntries } from '../../src/core/credits/ledger.js'
 import { resetPlanGrant } from '../../src/core/credits/plan-grant.js'
+import { giveGrant, repayFrom, repays } from '../../src/core/credits/repayment.js'
 import {
   type CreditAccount,
   type CreditConfig,

@@ -31,7 +31,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/tracing.ts'],
   ['src/events'],
   ['src/turns'],
-  ['src/json.ts'],
+  ['src/json.ts', 'src/json-bounds.ts'],
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/host'],
   ['src/redis-url.ts', 'src/faults.ts'],

@@ -1,7 +1,7 @@
 // GET /datastream over a real connection (decision 24, docs/datastream.md): who may open it, what is told, and that what
 // is told gives the answers that the service gives.
 import t from 'tap'
-import { evaluateWith, PreparedCompany, PreparedFlag } from '../../src/core/evaluator/evaluate.js'
+import { evaluateWith, PreparedCompany, PreparedFlag } from '../../src/core/evaluator/evaluate-snapshot.js'
 import { writeCheck } from '../../src/core/flags/flag.js'
 import { publishedPlan } from '../control/planned.js'
 import { bootstrapKey, startHere } from '../harness.js'

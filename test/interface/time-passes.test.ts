@@ -2,7 +2,7 @@
 // sent.
 import t from 'tap'
 import { settleDue } from '../../src/control/jobs/settle-due.js'
-import { tellTrialEnds } from '../../src/control/jobs/trial-ends.js'
+import { tellTrialEnds } from '../../src/control/jobs/tell-trial-ends.js'
 import { publishDraftOf } from '../control/planned.js'
 import { type Client, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'

@@ -1,6 +1,6 @@
 // Webhooks over HTTP, against an endpoint on this machine.
 import t from 'tap'
-import { tellExpired } from '../../src/control/jobs/override-expiry.js'
+import { tellExpired } from '../../src/control/jobs/tell-override-ends.js'
 import { retryDelayMs } from '../../src/control/webhooks/deliveries.js'
 import { isPrivateAddress, urlProblem } from '../../src/control/webhooks/safe-http.js'
 import { type Client, startHere } from '../harness.js'

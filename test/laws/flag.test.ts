@@ -14,7 +14,7 @@ import {
   PreparedCompany,
   PreparedFlag,
   PreparedUser,
-} from '../../src/core/evaluator/evaluate.js'
+} from '../../src/core/evaluator/evaluate-snapshot.js'
 import { type CheckResult, writeCheck } from '../../src/core/flags/flag.js'
 import { hasAccess } from '../../src/core/live/feature.js'
 import { LiveCompany, userOf } from '../../src/core/live/live-company.js'

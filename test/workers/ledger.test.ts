@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { balanceOf, drawForEvent } from '../../src/core/credits/draw.js'
+import { drawForEvent } from '../../src/core/credits/draw.js'
 import { applyCredit, ledgerEntries } from '../../src/core/credits/ledger.js'
 import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
+import { balanceOf } from '../../src/core/credits/topup.js'
 import { type CreditEffect, emptyAccount } from '../../src/core/model/account-state.js'
 import type { Effect, Fact } from '../../src/core/model/message.js'
 import {

@@ -1,6 +1,6 @@
 // The client: checks in this process or over HTTP, events, leases, and every call of the interface, typed.
 import type { EngineCompanyMetric } from '../../../src/core/evaluator/engine-shapes.js'
-import { evaluateWith } from '../../../src/core/evaluator/evaluate.js'
+import { evaluateWith } from '../../../src/core/evaluator/evaluate-snapshot.js'
 import { inContext } from '../../../src/core/flags/flag.js'
 import { type Api, makeApi } from './api.js'
 import { reasonOf, TollgateError } from './errors.js'

@@ -1,6 +1,6 @@
 // The data received over the stream, ready to be evaluated: flags by key, companies and users by their keys.
 import type { EngineCompany, EngineFlag, EngineUser } from '../../../src/core/evaluator/engine-shapes.js'
-import { PreparedCompany, PreparedFlag, PreparedUser } from '../../../src/core/evaluator/evaluate.js'
+import { PreparedCompany, PreparedFlag, PreparedUser } from '../../../src/core/evaluator/evaluate-snapshot.js'
 import { nameOf } from './stream.js'
 
 export type Keys = Readonly<Record<string, string>>

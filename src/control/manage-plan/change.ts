@@ -45,7 +45,7 @@ import {
   selectionOf,
   type UsualPrice,
 } from './selection.js'
-import { topupsOf } from './topups.js'
+import { topupsOf } from './topup-settings.js'
 
 /** One line of an invoice. */
 export interface Line {

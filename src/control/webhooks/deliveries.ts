@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { newId } from '../../account/ids.js'
 import { ServiceError } from '../../errors.js'
-import { deliver, type Endpoint, isSuccess, type Outcome } from './safe-http.js'
+import { deliver, isSuccess, type Outcome } from './safe-http.js'
+import type { Endpoint } from './signature.js'
 
 /** Retries after the first attempt (interface document). */
 const retriesMax = 5

@@ -2,8 +2,8 @@
 // plans. They are computed from a record's effects and two readings, before and after, only in environments where a
 // webhook asks for them.
 import type { WebhookRequestType } from '../../../schemas/enums.js'
-import { topupFailuresMax } from '../credits/draw.js'
 import { grantId } from '../credits/grant.js'
+import { topupFailuresMax } from '../credits/topup.js'
 import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from '../entitlements/entitlement.js'
 import type { LiveCompany } from '../live/live-company.js'
 import type { Company } from '../model/company-state.js'

@@ -15,20 +15,12 @@ import {
 } from '../model/account-state.js'
 import type { Decision } from '../model/message.js'
 import { type Amount, decodeAmount, encodeAmount, wholeCredits } from '../values/amount.js'
-import {
-  effectiveTopup,
-  giveGrant,
-  giveTopup,
-  noteTopup,
-  payDebt,
-  repayFrom,
-  repays,
-  topupFailuresMax,
-} from './draw.js'
 import { expiryOf, grantId } from './grant.js'
 import { acquireLease, extendLease, isReservationKey, releaseHold, reserve } from './hold.js'
 import { type Draft, draftOf } from './ledger.js'
 import { beginRenewal, renewalOf } from './renewal.js'
+import { giveGrant, payDebt, repayFrom, repays } from './repayment.js'
+import { effectiveTopup, giveTopup, noteTopup, topupFailuresMax } from './topup.js'
 
 /**
  * Decide one credit message. `due` of every account comes first, applied.

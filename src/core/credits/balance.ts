@@ -9,12 +9,12 @@ import type {
 } from '../model/account-state.js'
 import { anchorIn, periodAt } from '../values/period.js'
 import { usable } from './burn-order.js'
-import { payDebt, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter } from './grant.js'
 import { endHold } from './hold.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { resetsDue } from './plan-grant.js'
 import { renewalDue } from './renewal.js'
+import { payDebt, repayFrom, repays } from './repayment.js'
 
 /** The figures at an instant, exact even when nothing has been swept since. Changes nothing. source: CR-4, CR-5, CR-6, CR-30, CR-76 */
 export function figures(

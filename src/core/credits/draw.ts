@@ -1,25 +1,20 @@
-// Use of credits: draws, commits, charged reservations and refunds of one event, repayment of an overdraft, automatic top-up.
-
+// Use of credits by one event: draws, commits, charged reservations and refunds.
 import type {
   CreditAccount,
   CreditConfig,
   CreditEffect,
   HoldState,
-  NewGrant,
-  TopupConfig,
-  TopupFailure,
   UseLinks,
 } from '../model/account-state.js'
-import { type Amount, encodeAmount, lesser, wholeCredits } from '../values/amount.js'
+import { type Amount, encodeAmount } from '../values/amount.js'
 import { addMonthsClamped } from '../values/period.js'
 import { budgetParts, overBudget } from './budget.js'
 import { usable } from './burn-order.js'
-import { expiryOf, pay } from './grant.js'
+import { pay } from './grant.js'
 import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
-import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
-
-/** Failures in a row after which "retries exceeded" is published. source: CR-56 */
-export const topupFailuresMax = 5
+import { draftOf, entryCount, put } from './ledger.js'
+import { giveGrant, repayFrom } from './repayment.js'
+import { toppedUp } from './topup.js'
 
 /** The draw of one event on one account. */
 export interface Use extends UseLinks {
@@ -60,7 +55,9 @@ export function drawForEvent(
   if (config.ledgerAuthority !== 'service_authoritative') return recordOnly(account, use, nowMs)
   if (use.cost < 0n) return refund(account, -use.cost, use, nowMs)
   const decision = takeCost(account, config, use, nowMs)
-  return use.cost === 0n ? decision : toppedUp(account, config, decision, nowMs)
+  if (use.cost === 0n) return decision
+  const effects = toppedUp(account, config, decision.effects, nowMs)
+  return effects === decision.effects ? decision : { ...decision, effects }
 }
 
 /**
@@ -228,173 +225,4 @@ function refund(
   })
   repayFrom(draft, seq, nowMs)
   return { ...nothing, effects: draft.effects, applied: 'refund', consumed: -amount }
-}
-
-/** Make a grant; returns its sequence. */
-export function giveGrant(draft: Draft, g: NewGrant, atMs: number): number {
-  const seq = draft.account.sequence + 1
-  put(draft, { t: 'credit_grant', c: draft.account.creditId, seq, at: atMs, g })
-  return seq
-}
-
-/** Reasons whose new grants repay an open overdraft first; plan grants do not. source: CR-53 */
-export function repays(reason: NewGrant['reason']): boolean {
-  return (
-    reason === 'purchased' ||
-    reason === 'billing_credit_auto_topup' ||
-    reason === 'free' ||
-    reason === 'adjustment'
-  )
-}
-
-/** Repay the overdraft from a grant, as far as it goes. source: CR-53 */
-export function repayFrom(draft: Draft, seq: number, atMs: number): void {
-  const grant = draft.account.grants.find(other => other.seq === seq)
-  const debt = debtOf(draft.account)
-  if (grant === undefined || debt === 0n || !usable(grant, atMs)) return
-  transfer(draft, seq, lesser(debt, grant.remaining), 'overdraft_recovery', atMs)
-}
-
-/** Move credits from a grant to the overdraft. */
-function transfer(
-  draft: Draft,
-  seq: number,
-  amount: Amount,
-  reason: Extract<CreditEffect, { t: 'credit_transfer' }>['r'],
-  atMs: number,
-): void {
-  const from = draft.account.grants.find(other => other.seq === seq)!
-  const to = draft.account.overdraft!
-  if (amount === 0n) return
-  const moved = encodeAmount(amount)
-  put(draft, {
-    t: 'credit_transfer',
-    c: draft.account.creditId,
-    seq: draft.account.sequence + 1,
-    at: atMs,
-    r: reason,
-    from: [seq, moved, encodeAmount(from.remaining - amount)],
-    to: [to.seq, moved, encodeAmount(to.remaining + amount)],
-  })
-}
-
-/** Cover the overdraft by a grant of its size, which is spent at once. source: CR-53, CR-54 */
-export function payDebt(
-  draft: Draft,
-  reason: 'postpaid_settlement' | 'postpaid_forgiven',
-  transferReason: Extract<CreditEffect, { t: 'credit_transfer' }>['r'],
-  atMs: number,
-): void {
-  const debt = debtOf(draft.account)
-  if (debt === 0n) return
-  const seq = giveGrant(draft, { reason, q: encodeAmount(debt) }, atMs)
-  transfer(draft, seq, debt, transferReason, atMs)
-}
-
-/** Drawable credits with the overdraft, holds left out. */
-export function balanceOf(account: Readonly<CreditAccount>, nowMs: number): Amount {
-  let balance = account.overdraft?.remaining ?? 0n
-  for (const grant of account.grants) {
-    if (grant.remaining > 0n && usable(grant, nowMs)) balance += grant.remaining
-  }
-  return balance
-}
-
-/** Add the automatic top-up that a draw sets off, at most one. source: CR-55, CR-57 */
-function toppedUp(
-  account: Readonly<CreditAccount>,
-  config: CreditConfig,
-  decision: UseDecision,
-  nowMs: number,
-): UseDecision {
-  const plan = effectiveTopup(account, config)
-  if (plan === null || account.topup.pending) return decision
-  const threshold = thresholdOf(account, plan, nowMs)
-  if (threshold === null) return decision
-  const draft = draftOf(account)
-  for (const effect of decision.effects) put(draft, effect)
-  if (!topupFires(balanceOf(draft.account, nowMs), threshold)) return decision
-  topUp(draft, config, plan, nowMs)
-  return { ...decision, effects: draft.effects }
-}
-
-/** At or below the threshold. source: CR-55 */
-function topupFires(balance: Amount, threshold: Amount): boolean {
-  return balance <= threshold
-}
-
-/** The plan's values, or the company's over them where it may and did choose; null when there is none. source: CR-55 */
-export function effectiveTopup(account: Readonly<CreditAccount>, config: CreditConfig): TopupConfig | null {
-  const plan = config.topup
-  if (plan === null || plan.availability === 'off') return null
-  if (plan.availability === 'automatic') return plan
-  const { settings } = account.topup
-  if (settings === null || !settings.enabled) return null
-  return {
-    ...plan,
-    amount: settings.amount ?? plan.amount,
-    thresholdCredits: settings.thresholdCredits ?? plan.thresholdCredits,
-  }
-}
-
-/** The threshold in credits; a percentage is of the plan grant's current quantity. null: none is set. source: CR-55 */
-function thresholdOf(account: Readonly<CreditAccount>, plan: TopupConfig, nowMs: number): Amount | null {
-  if (plan.thresholdCredits !== null) return wholeCredits(plan.thresholdCredits)
-  if (plan.thresholdPercent === null) return null
-  let quantity = 0n
-  for (const grant of account.grants) {
-    const ofPlan = grant.reason === 'plan' && grant.planGrantId === plan.planGrantId
-    if (ofPlan && usable(grant, nowMs)) quantity += grant.quantity
-  }
-  // A balance at or below an exact percentage is at or below it rounded down.
-  return (quantity * BigInt(plan.thresholdPercent)) / 100n
-}
-
-function topUp(draft: Draft, config: CreditConfig, plan: TopupConfig, nowMs: number): void {
-  const { failures } = draft.account.topup
-  if (!plan.priced) {
-    // tried again at the next draw; after the last failure nothing more is published (CR-56)
-    if (failures < topupFailuresMax)
-      noteTopup(draft, { pending: false, failures: failures + 1, hard: 'no_price' }, nowMs)
-    return
-  }
-  if (plan.atOnce) {
-    if (failures > 0) noteTopup(draft, { pending: false, failures: 0 }, nowMs)
-    giveTopup(draft, config, plan, nowMs)
-  } else noteTopup(draft, { pending: true, failures }, nowMs)
-}
-
-export function giveTopup(draft: Draft, config: CreditConfig, plan: TopupConfig, nowMs: number): void {
-  const end = expiryOf(plan.expiry, nowMs, config.period, config.trialEndMs)
-  const seq = giveGrant(
-    draft,
-    {
-      reason: 'billing_credit_auto_topup',
-      q: encodeAmount(wholeCredits(plan.amount)),
-      exp: typeof end === 'number' ? end : undefined,
-    },
-    nowMs,
-  )
-  repayFrom(draft, seq, nowMs)
-}
-
-export function noteTopup(
-  draft: Draft,
-  state: {
-    readonly pending: boolean
-    readonly failures: number
-    readonly hard?: TopupFailure | undefined
-  },
-  nowMs: number,
-): void {
-  const { settings } = draft.account.topup
-  const { hard, ...rest } = state
-  put(draft, {
-    t: 'credit_topup',
-    c: draft.account.creditId,
-    at: nowMs,
-    settings,
-    ...rest,
-    ...(hard && { hard }),
-  })
 }

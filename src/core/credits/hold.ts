@@ -1,4 +1,5 @@
 // Holds: the lease that callers share and the reservations of single uses. Both move credits right; release moves them back.
+// A hold ends by time in `balance.ts`, like all that time alone changes in an account.
 
 import type {
   Commit,
@@ -20,8 +21,9 @@ import { holdId } from '../values/hold-id.js'
 import { hourMs, minuteMs } from '../values/period.js'
 import type { Quantity } from '../values/quantity.js'
 import { budgetBack, budgetParts, overBudget } from './budget.js'
-import { capacityOf, pay } from './grant.js'
+import { pay } from './grant.js'
 import { entryCount } from './ledger.js'
+import { capacityOf } from './overdraft.js'
 
 const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const
 

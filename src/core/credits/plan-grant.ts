@@ -12,7 +12,6 @@ import type {
 import type { PlanCreditGrantDef } from '../model/definitions.js'
 import { type Amount, decodeAmount, encodeAmount, lesser } from '../values/amount.js'
 import { anchorIn, isOn } from '../values/period.js'
-import { giveGrant } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, resetAfter, resetAnchor, rollsOver } from './grant.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import {
@@ -30,6 +29,7 @@ import {
   windowStart,
 } from './plan-window.js'
 import { boundaryNow, cadenceOf, endOfGrant, followRenewals, renewalAfter, renewalsMoved } from './renewal.js'
+import { giveGrant } from './repayment.js'
 
 /** A plan credit grant as a company holds it: the definition, and the plan or add-on it belongs to. */
 export interface HeldPlanGrant {

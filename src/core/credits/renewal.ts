@@ -10,9 +10,9 @@ import type {
 } from '../model/account-state.js'
 import { encodeAmount, wholeCredits } from '../values/amount.js'
 import { dayMs, recurrenceAfter, weekMs } from '../values/period.js'
-import { giveGrant, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, expiryOf, firstOfMonthAfter } from './grant.js'
 import { type Draft, put } from './ledger.js'
+import { giveGrant, repayFrom, repays } from './repayment.js'
 
 const seqsMax = 256
 

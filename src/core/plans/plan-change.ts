@@ -10,7 +10,6 @@ import type {
   PlannedCompany,
   PlanSchedule,
   ScheduledMigration,
-  TrialState,
 } from '../model/company-state.js'
 import type { Decision, Effect } from '../model/message.js'
 import type {
@@ -23,14 +22,7 @@ import type {
 } from '../model/plan-messages.js'
 import { holding, holdingOf } from './holding.js'
 import { movedBy, moveProblem, withMoved } from './move.js'
-import {
-  billingBlock,
-  lostWithSubscription,
-  migrated,
-  migratedSubscription,
-  migrationDue,
-  trialIsOver,
-} from './plan.js'
+import { billingBlock, migrated, migratedSubscription, migrationDue } from './plan.js'
 import { keptSchedule, planEffects, sameSchedule } from './plan-effects.js'
 import { restoredPlans } from './restore.js'
 
@@ -377,25 +369,13 @@ function scheduleWith(company: Readonly<Company>, migration: ScheduledMigration)
   return { downgrade: company.schedule?.downgrade ?? null, migrations: [...others, migration] }
 }
 
-const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: 'system', apiKeyId: null }
-const movedByTime: PlanChangeCause = { ...byTime, action: 'migration' }
-
-/**
- * Effects of time on a company's plans that are not yet recorded: migrations that are due, a trial that is over. The
- * plans in force at an instant are computed without this (`standing`); here they become state, and a record.
- *
- * source  EN-91, EN-93, EN-96, PB-34.
- */
-export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
-  const moved = settleMigrations(company, nowMs)
-  if (moved.length > 0) return moved
-  const { plan } = company
-  const trial = plan?.trial ?? null
-  if (plan === null || trial === null || trial.status !== 'active' || trial.endMs > nowMs) return []
-  return trialIsOver(plan, company, catalog, nowMs)
-    ? leaveTrial(company, plan, trial, catalog)
-    : convertTrial(company, plan, trial)
+/** What time alone changes. */
+export const byTime: PlanChangeCause = {
+  action: 'plan_version_migration',
+  actorType: 'system',
+  apiKeyId: null,
 }
+const movedByTime: PlanChangeCause = { ...byTime, action: 'migration' }
 
 /**
  * The first migration that is due, as state and record; none while all wait.
@@ -414,31 +394,4 @@ export function settleMigrations(
       return migrationEffects(company, one, one.toPlanId === undefined ? byTime : movedByTime, dueMs)
   }
   return []
-}
-
-/** EN-91: the plan is subscribed to from here on. */
-function convertTrial(company: Readonly<Company>, plan: PlanHolding, trial: TrialState): Effect[] {
-  const { addOns, schedule } = company
-  const converted: PlanHolding = { ...plan, trial: { ...trial, status: 'converted' } }
-  const cause: PlanChangeCause = { ...byTime, action: 'subscription_change' }
-  return planEffects(company, { plan: converted, addOns, schedule }, cause, null, trial.endMs)
-}
-
-/** EN-91: on to the trial-expiry plan, else the fallback plan. Add-ons of the same subscription end in the same change. */
-function leaveTrial(
-  company: Readonly<Company>,
-  plan: PlanHolding,
-  trial: TrialState,
-  catalog: Catalog,
-): Effect[] {
-  const { schedule } = company
-  const addOns = company.addOns.filter(addOn => !lostWithSubscription(addOn, company, catalog, trial.endMs))
-  const { trialExpiryPlanId, fallbackPlanId } = catalog.data
-  const tried = { trialedPlanIds: [...company.trialedPlanIds, plan.planId] }
-  const expiry = holdingOf(catalog, trialExpiryPlanId, null, trial.endMs, tried)
-  const next = expiry ?? holdingOf(catalog, fallbackPlanId, null, trial.endMs, tried)
-  const cause: PlanChangeCause = { ...byTime, action: 'fallback_plan' }
-  const why = expiry ? 'trial_expiry' : next ? 'fallback' : null
-  const ended = { status: 'expired', endMs: trial.endMs } as const
-  return planEffects(company, { plan: next, addOns, schedule }, cause, why, trial.endMs, ended)
 }

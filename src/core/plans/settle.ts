@@ -4,9 +4,10 @@ import type { Company } from '../model/company-state.js'
 import type { Effect } from '../model/message.js'
 import { settleDowngrade } from './manage.js'
 import { endsAt, isActive, migrationDue, renewsAt } from './plan.js'
-import { settleMigrations, settlePlans } from './plan-change.js'
+import { settleMigrations } from './plan-change.js'
 import { withEndedSeats } from './seats.js'
 import { settleSubscriptions } from './subscription.js'
+import { settlePlans } from './trial-end.js'
 
 /**
  * The first change that is due by time and not yet recorded: a downgrade or migration that was agreed, the end of a

@@ -13,7 +13,8 @@ import {
   secretOf,
   secretsOf,
 } from '../../events/read.js'
-import { assertPlain, parseExactly } from '../../json.js'
+import { parseExactly } from '../../json.js'
+import { assertPlain } from '../../json-bounds.js'
 import type { Answer, Call, Deferred, KeyRecord, RawBody } from '../../kit/call.js'
 import { boolean, type QueryOf, query } from '../../kit/query.js'
 import type { Sender } from './claims.js'

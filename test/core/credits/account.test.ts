@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { archive, arrearsCloseMs, nextDueMs } from '../../../src/core/credits/balance.js'
 import { creditConfig, spendCap } from '../../../src/core/credits/config.js'
-import { giveGrant } from '../../../src/core/credits/draw.js'
 import { billingPeriodEnd, expiryOf, resetAfter } from '../../../src/core/credits/grant.js'
 import { draftOf } from '../../../src/core/credits/ledger.js'
 import { followPlan } from '../../../src/core/credits/plan-grant.js'
 import { sharesOf } from '../../../src/core/credits/plan-window.js'
+import { giveGrant } from '../../../src/core/credits/repayment.js'
 import type {
   CreditConfig,
   CreditMessage,

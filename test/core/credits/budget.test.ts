@@ -2,10 +2,11 @@
 import t from 'tap'
 import { due } from '../../../src/core/credits/balance.js'
 import { budgetWindows } from '../../../src/core/credits/budget.js'
-import { budgetRefusal, drawForEvent, giveGrant } from '../../../src/core/credits/draw.js'
+import { budgetRefusal, drawForEvent } from '../../../src/core/credits/draw.js'
 import { acquireLease, releaseHold, reserve } from '../../../src/core/credits/hold.js'
 import { applyCredit, draftOf } from '../../../src/core/credits/ledger.js'
 import { decodeAccount, encodeAccount } from '../../../src/core/credits/ledger-json.js'
+import { giveGrant } from '../../../src/core/credits/repayment.js'
 import {
   type CreditAccount,
   type CreditConfig,

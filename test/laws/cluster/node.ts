@@ -1,6 +1,6 @@
 // A node of a simulation: the product's membership, placement, journal and claims over a simulated Redis. A
 // shard counts the events in its journal. Everything else of a shard is simulated by test/laws/simulation.
-import { Members, planOf, type View } from '../../../src/cluster/members.js'
+import { Members, planOf, type View } from '../../../src/cluster/leases.js'
 import type { OldWindow } from '../../../src/cluster/old-window.js'
 import { openFileJournal } from '../../../src/journal/file-journal.js'
 import type { Journal } from '../../../src/journal/journal.js'

@@ -1,6 +1,6 @@
 // A node tells its address when it joins. A node whose lease has ended is removed, but not while Redis was away.
 import t from 'tap'
-import { Members } from '../../src/cluster/members.js'
+import { Members } from '../../src/cluster/leases.js'
 import type { RedisClient } from '../../src/redis/redis.js'
 
 const leaseMs = 200

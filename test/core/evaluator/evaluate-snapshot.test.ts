@@ -1,7 +1,7 @@
 // The evaluator over snapshots answers the flag_check conformance cases, as result and as serialised (FE).
 import t from 'tap'
 import type { EngineCompany, EngineFlag, EngineUser } from '../../../src/core/evaluator/engine-shapes.js'
-import { evaluate, type PreflightBody } from '../../../src/core/evaluator/evaluate.js'
+import { evaluate, type PreflightBody } from '../../../src/core/evaluator/evaluate-snapshot.js'
 import { writeCheck } from '../../../src/core/flags/flag.js'
 import { at, vectors } from '../vectors.js'
 
