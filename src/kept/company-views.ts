@@ -7,6 +7,7 @@ import type { CatalogData } from '../core/model/definitions.js'
 import type { MarkedFigures } from '../wire/company-outline.js'
 import type { Changes } from '../wire/version-counters.js'
 import { AskCounts } from './ask-counts.js'
+import type { Kept } from './contract.js'
 import { KeepBackoff } from './keep-backoff.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
 
@@ -18,6 +19,28 @@ export interface Beside {
   readonly members: number
 }
 
+/** A view that is asked for. */
+export interface ViewRequest {
+  /** A company's id; for other views of it, more of a name. */
+  readonly name: string
+  /** The present instant of its environment, epoch ms. */
+  readonly nowMs: number
+  readonly beside: Beside
+}
+
+/** A view that was made. */
+interface ViewAnswer {
+  readonly pieces: ViewPieces
+  /** Its figures, which may outlive it; null: it has none of their own. */
+  readonly figures: MarkedFigures | null
+}
+
+/** Until when a view is valid: its version numbers from before its company was asked, and when time alone may change it, epoch ms. */
+interface ViewStamp {
+  readonly stamp: VersionStamp
+  readonly untilMs: number
+}
+
 /** The bytes of a view, in pieces: those of the figures are the ones that are kept. */
 type ViewPieces = readonly Uint8Array[]
 
@@ -27,7 +50,7 @@ interface View extends Beside {
   readonly pieces: ViewPieces
 }
 
-interface Kept {
+interface Entry {
   /** Null: it is no longer valid. */
   readonly view: View | null
   readonly figures: MarkedFigures | null
@@ -56,9 +79,9 @@ const fullFrom = 0.98
 /** Questions after which the counts of questions are halved. */
 const halvedAfter = 1 << 15
 
-export class CompanyViews {
+export class CompanyViews implements Kept<ViewRequest, ViewAnswer, ViewStamp, ViewPieces> {
   /** By company id; the one used last comes last. */
-  private readonly kept = new Map<string, Kept>()
+  private readonly kept = new Map<string, Entry>()
   private readonly asked = new AskCounts(halvedAfter)
   private readonly backoff = new KeepBackoff()
   private bytes = 0
@@ -92,20 +115,20 @@ export class CompanyViews {
     return oldest === undefined || this.asked.of(companyId) > this.asked.of(oldest)
   }
 
-  /** The view of a company at this instant of its environment (epoch ms), as it would be made now; null: it must be made. */
-  find(companyId: string, nowMs: number, { catalog, traits, members }: Beside): ViewPieces | null {
-    const kept = this.kept.get(companyId)
+  /** The view as it would be made now; null: it must be made. */
+  find({ name, nowMs, beside: { catalog, traits, members } }: ViewRequest): ViewPieces | null {
+    const kept = this.kept.get(name)
     const view = kept?.view
     if (kept === undefined || view == null) return null
     const isSame = view.catalog === catalog && view.traits === traits && view.members === members
     if (!isSame || !isFresh(this.changes, view.stamp, true)) {
-      this.dropView(companyId, kept)
+      this.dropView(name, kept)
       return null
     }
     if (nowMs >= view.untilMs || nowMs < view.stamp.sinceMs) return null
     kept.wasUsed = true
-    this.kept.delete(companyId)
-    this.kept.set(companyId, kept)
+    this.kept.delete(name)
+    this.kept.set(name, kept)
     this.metrics.again.count++
     return view.pieces
   }
@@ -115,23 +138,11 @@ export class CompanyViews {
     return this.kept.get(companyId)?.figures ?? null
   }
 
-  /**
-   * Keep a view while it is valid.
-   *
-   * stamp    from before its company was asked; `untilMs` with the answer: when time alone may change it, epoch ms.
-   * beside   as it was before the company was asked and still is.
-   */
-  keep(
-    companyId: string,
-    stamp: VersionStamp,
-    untilMs: number,
-    beside: Beside,
-    pieces: ViewPieces,
-    figures: MarkedFigures | null = null,
-  ): void {
+  /** Keep a view while it is valid. `beside` of its request is as it was before the company was asked, and still is. */
+  keep({ name, beside }: ViewRequest, { pieces, figures }: ViewAnswer, { stamp, untilMs }: ViewStamp): void {
     if (untilMs <= stamp.sinceMs || !isFresh(this.changes, stamp, true))
-      return this.keepFigures(companyId, figures)
-    this.put(companyId, { ...beside, stamp, untilMs, pieces }, figures)
+      return this.keepFigures(name, figures)
+    this.put(name, { ...beside, stamp, untilMs, pieces }, figures)
   }
 
   /** Keep figures; a view of the company that is kept is no longer valid. */
@@ -166,7 +177,7 @@ export class CompanyViews {
   }
 
   /** The figures stay where they are in the order. */
-  private dropView(companyId: string, kept: Kept): void {
+  private dropView(companyId: string, kept: Entry): void {
     const { figures, bytes } = kept
     const left = bytesOf(null, figures)
     this.bytes += left - bytes
@@ -177,7 +188,7 @@ export class CompanyViews {
     }
   }
 
-  private drop(companyId: string, kept: Kept): void {
+  private drop(companyId: string, kept: Entry): void {
     this.kept.delete(companyId)
     this.bytes -= kept.bytes
   }

@@ -2,9 +2,9 @@
 // request, do not know that answers are kept.
 
 /** Answers to one kind of request that may be given again. */
-export interface Kept<Request, Answer, Stamp> {
-  /** The bytes of a valid answer; null: there is none. */
-  find(request: Request): Uint8Array | null
+export interface Kept<Request, Answer, Stamp, Found = Uint8Array> {
+  /** A valid answer as bytes, or as pieces of bytes; null: there is none. */
+  find(request: Request): Found | null
   /** Keep an answer. It is valid while everything that its stamp names is the same. */
   keep(request: Request, answer: Answer, stamp: Stamp): void
 }

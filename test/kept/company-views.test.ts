@@ -21,11 +21,16 @@ function world(bytesMax = 8_000) {
   const beside: Beside = { catalog: catalogData(), traits: [], members: 1 }
   const keep = (id: string, untilMs = 2_000, length = 100) => {
     const stamp = views.stamp('env_1', id, 1_000)
-    if (stamp !== null) views.keep(id, stamp, untilMs, beside, [Buffer.alloc(length)])
+    if (stamp !== null)
+      views.keep(
+        { name: id, nowMs: 1_000, beside },
+        { pieces: [Buffer.alloc(length)], figures: null },
+        { stamp, untilMs },
+      )
     return stamp
   }
   const has = (id: string, nowMs = 1_000, more: Partial<Beside> = {}) =>
-    views.find(id, nowMs, { ...beside, ...more }) !== null
+    views.find({ name: id, nowMs, beside: { ...beside, ...more } }) !== null
   const weight = () => {
     views.tick()
     return bytes
@@ -70,7 +75,11 @@ t.test('a view that is late is not kept: its company changed while it was made',
   const { changes, views, beside, has } = world()
   const stamp = views.stamp('env_1', 'comp_1', 1_000)!
   changes.used('comp_1')
-  views.keep('comp_1', stamp, 2_000, beside, [Buffer.alloc(10)])
+  views.keep(
+    { name: 'comp_1', nowMs: 1_000, beside },
+    { pieces: [Buffer.alloc(10)], figures: null },
+    { stamp, untilMs: 2_000 },
+  )
   t.notOk(has('comp_1'))
 })
 
@@ -115,16 +124,24 @@ t.test('figures are kept when their view ends, and counted once', async t => {
     balances: '{}',
   }
   const pieces = [Buffer.alloc(10), figures.entitlements, figures.metrics]
-  views.keep('comp_1', views.stamp('env_1', 'comp_1', 1_000)!, 2_000, beside, pieces, figures)
+  views.keep(
+    { name: 'comp_1', nowMs: 1_000, beside },
+    { pieces: pieces, figures },
+    { stamp: views.stamp('env_1', 'comp_1', 1_000)!, untilMs: 2_000 },
+  )
   t.equal(weight(), 102)
-  t.same(views.find('comp_1', 1_000, beside), pieces)
+  t.same(views.find({ name: 'comp_1', nowMs: 1_000, beside }), pieces)
   changes.changed('comp_1')
   t.notOk(has('comp_1'), 'its view has ended')
   t.equal(views.figures('comp_1'), figures)
   t.equal(weight(), 92)
   const late = views.stamp('env_1', 'comp_1', 1_000)!
   changes.changed('comp_1')
-  views.keep('comp_1', late, 2_000, beside, pieces, figures)
+  views.keep(
+    { name: 'comp_1', nowMs: 1_000, beside },
+    { pieces: pieces, figures },
+    { stamp: late, untilMs: 2_000 },
+  )
   t.notOk(has('comp_1'), 'a view that is late is not kept')
   t.equal(views.figures('comp_1'), figures, 'its figures are: their shard says whether they are the same')
   for (let second = 0; second < 61; second++) weight()

@@ -32,7 +32,8 @@ import {
   readyUpsert,
   replyWhenShown,
 } from '../entities/write.js'
-import { companyDetails, companyPieces, shownWrite } from './read.js'
+import { companyPieces, shownWrite } from './kept-views.js'
+import { companyDetails } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
 import { closestCompanies, closestMax, companySummaries } from './summaries.js'
 

@@ -9,7 +9,7 @@ import type { CompanyDescription } from '../../core/model/descriptions.js'
 import { ServiceError } from '../../errors.js'
 import { type EntityCall, entityUnknown, isKnown } from '../../kit/entities.js'
 import { type UsageRow, unpackUsage } from '../../wire/usage-rows.js'
-import { besideOf } from '../companies/read.js'
+import { usageText } from '../companies/kept-views.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
 import { distinct, entitlementViews } from '../entitlements/view.js'
 import { withEvents } from '../features/event-summaries.js'
@@ -75,30 +75,12 @@ export async function usageRowsOrNull(
 ): Promise<UsageRow[] | null> {
   const { services, environment, nowMs } = call
   const { withoutNegative = false, featureIds } = which
-  if (!withoutNegative && featureIds === undefined) return allRows(call, companyId)
+  const isWhole = !withoutNegative && featureIds === undefined
   const question = { type: 'feature_usage', withoutNegative, featureIds } as const
-  const { shards } = services
-  const { reply } = await shards.ask<string | null>('c', environment.id, companyId, question, nowMs)
+  const reply = isWhole
+    ? await usageText(call, companyId)
+    : (await services.shards.ask<string | null>('c', environment.id, companyId, question, nowMs)).reply
   return reply === null ? null : unpackUsage(reply)
-}
-
-/** The rows of all features. They are kept as views of companies are, and given again while they would be the same. */
-async function allRows(call: EntityCall, companyId: string): Promise<UsageRow[] | null> {
-  const { services, environment, nowMs } = call
-  const { companyViews: views, shards } = services
-  const name = `${companyId} usage`
-  const beside = besideOf(call, companyId)
-  views.ask(name)
-  const kept = views.find(name, nowMs, beside)
-  if (kept !== null) return unpackUsage(Buffer.from(kept[0]!).toString())
-  const stamp = views.stamp(environment.id, companyId, nowMs)
-  const question = { type: 'feature_usage', withoutNegative: false } as const
-  const answer = await shards.ask<string | null>('c', environment.id, companyId, question, nowMs)
-  const { reply, untilMs = 0 } = answer
-  if (reply === null) return null
-  if (stamp !== null && beside.catalog === services.catalogs.get(environment.id) && views.isWanted(name))
-    views.keep(name, stamp, untilMs, beside, [Buffer.from(reply)])
-  return unpackUsage(reply)
 }
 
 /** A company's description from its actor; null when it is deleted. */
