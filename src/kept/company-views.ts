@@ -20,7 +20,7 @@ export interface Beside {
 }
 
 /** A view that is asked for. */
-export interface ViewRequest {
+interface ViewRequest {
   /** A company's id; for other views of it, more of a name. */
   readonly name: string
   /** The present instant of its environment, epoch ms. */

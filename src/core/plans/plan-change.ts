@@ -369,7 +369,7 @@ function scheduleWith(company: Readonly<Company>, migration: ScheduledMigration)
   return { downgrade: company.schedule?.downgrade ?? null, migrations: [...others, migration] }
 }
 
-/** What time alone changes. */
+/** The cause of changes that time alone makes. */
 export const byTime: PlanChangeCause = {
   action: 'plan_version_migration',
   actorType: 'system',
