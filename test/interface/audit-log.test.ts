@@ -126,6 +126,41 @@ t.test('filters: environment, words, times, actor; newest first, in pages', asyn
   t.equal((await client.as(weak.secret).get('/audit-log')).status, 403, 'only for admin keys')
 })
 
+t.test('the changes of a company have those of what belongs to it, deletions too', async t => {
+  const [acme, other] = await Promise.all(
+    ['acme', 'other'].map(slug => client.ok('POST', '/companies', { keys: { owner: slug }, name: slug })),
+  )
+  const feature = await client.ok('POST', '/features', {
+    name: 'Owned',
+    description: '',
+    feature_type: 'event',
+    event_subtype: 'owned',
+  })
+  const override = { feature_id: feature.id, value_type: 'numeric', value_numeric: 5 }
+  const made = await client.ok('POST', '/company-overrides', { ...override, company_id: acme.id })
+  await client.ok('POST', '/company-overrides', { ...override, company_id: other.id })
+  await client.ok('PUT', `/company-overrides/${made.id}`, { value_numeric: 6 })
+  await client.ok('DELETE', `/company-overrides/${made.id}`)
+  await client.ok('POST', '/companies', { keys: { owner: 'acme' }, name: 'Acme' })
+  const rows = await client.ok('GET', `/audit-log?company_id=${acme.id}`)
+  t.same(
+    rows.map((row: { method: string; resource_type: string; resource_name: string }) => [
+      row.method,
+      row.resource_type,
+      row.resource_name,
+    ]),
+    [
+      ['POST', 'company', 'Acme'],
+      ['DELETE', 'company_override', null],
+      ['PUT', 'company_override', acme.id],
+      ['POST', 'company_override', acme.id],
+      ['POST', 'company', 'acme'],
+    ],
+  )
+  t.equal((await client.ok('GET', `/audit-log/count?company_id=${acme.id}`)).count, 5)
+  t.same(await client.ok('GET', '/audit-log?company_id=comp_22222222222'), [])
+})
+
 t.test('large bodies are cut', async t => {
   await client.ok('POST', '/companies', { keys: { slug: 'large' }, traits: { text: 'ü'.repeat(50_000) } })
   const whole = await client.ok('GET', `/audit-log/${(await newest()).id}`)

@@ -6515,6 +6515,7 @@ export interface operations {
     parameters: {
       query?: {
         actor_type?: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+        company_id?: string;
         cursor?: string;
         end_time?: string;
         environment_id?: string;
@@ -6631,6 +6632,7 @@ export interface operations {
     parameters: {
       query?: {
         actor_type?: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+        company_id?: string;
         cursor?: string;
         end_time?: string;
         environment_id?: string;

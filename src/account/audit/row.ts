@@ -78,6 +78,7 @@ export function rowOf(change: RequestedChange): Row {
   const { key, path, parameters, requestBody, responseBody } = change
   const bytesMax = change.status >= 400 ? refusedBytesMax : keptBytesMax
   const parsed = responseBody === '' ? undefined : parsedOrNot(responseBody)
+  const asked = requestBody === null ? undefined : parsedOrNot(requestBody)
   const shown = shownOf(responseBody, parsed)
   const named = parameters.at(-1)
   return {
@@ -91,8 +92,8 @@ export function rowOf(change: RequestedChange): Row {
     url: storable(redactQuery(change.url), urlCharactersMax),
     ...resourceOf(path),
     resource_id: storableOrNull(named === undefined ? shown.id : named),
-    resource_name: storableOrNull(shown.name),
-    req_body: requestBody === null ? null : redactBody(requestBody, parsedOrNot(requestBody), bytesMax),
+    resource_name: storableOrNull(shown.name ?? shown.companyId ?? companyIn(asked)),
+    req_body: requestBody === null ? null : redactBody(requestBody, asked, bytesMax),
     resp_body:
       responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody, parsed, bytesMax),
     resp_code: change.status,
@@ -191,12 +192,21 @@ function singular(part: string): string {
   return part.replaceAll('-', '_').replace(/ies$/, 'y').replace(/s$/, '')
 }
 
-/** Id and name of the resource in a response. */
-function shownOf(body: string, parsed: unknown): { readonly id: unknown; readonly name: unknown } {
+/** Id and name of the resource in a response, and the company that it belongs to. */
+function shownOf(
+  body: string,
+  parsed: unknown,
+): { readonly id: unknown; readonly name: unknown; readonly companyId: unknown } {
   if (body.length > parsedCharactersMax || parsed === undefined || !body.startsWith('{"data":{'))
-    return { id: null, name: null }
-  const { id = null, name = null } = (parsed as { readonly data: { id?: unknown; name?: unknown } }).data
-  return { id, name }
+    return { id: null, name: null, companyId: null }
+  const { data } = parsed as { readonly data: { readonly id?: unknown; readonly name?: unknown } }
+  return { id: data.id ?? null, name: data.name ?? null, companyId: companyIn(data) }
+}
+
+/** The company that a body says it is about, by its id; null: none. */
+function companyIn(body: unknown): string | null {
+  const { company_id: id } = (body ?? {}) as { readonly company_id?: unknown }
+  return typeof id === 'string' && id.startsWith('comp_') ? id : null
 }
 
 function storableOrNull(value: unknown): string | null {

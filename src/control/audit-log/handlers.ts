@@ -22,6 +22,7 @@ import {
 
 const listShape = {
   actor_type: oneOf(actorTypes),
+  company_id: string,
   end_time: datetime,
   environment_id: string,
   kind: oneOf(auditKinds),
@@ -38,6 +39,7 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
   return {
     accountId: key.accountId,
     actorType: query.actor_type,
+    companyId: query.company_id,
     environmentId: query.environment_id,
     kind: query.kind,
     reach: reaches(key, null) ? null : key.environmentId,
@@ -51,9 +53,9 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
 
 /**
  * GET /audit-log, newest first. It shows every answered change; reads and failed authentications only if `kind`
- * asks for them.
+ * asks for them. `company_id` names a company: changes of it, of its plan, and of what belongs to it.
  *
- * source  interface document; start inclusive, end exclusive: decision.
+ * source  interface document; start inclusive, end exclusive, `company_id`: decision.
  */
 export const listAuditLogs: Handler<undefined, AuditListQuery> = async call => {
   const { services } = call

@@ -7,6 +7,8 @@ import type { ApiKeyRow } from '../keys/view.js'
 export interface AuditFilter {
   readonly accountId: string
   readonly actorType: ActorType | undefined
+  /** Changes of this company, and of what belongs to it: overrides, grants, its plan. */
+  readonly companyId: string | undefined
   readonly environmentId: string | undefined
   /** Undefined: changes and the operator's actions. */
   readonly kind: AuditKind | undefined
@@ -51,13 +53,14 @@ interface AuditRowInFull extends AuditRow {
 }
 
 function matching(sql: Sql, filter: AuditFilter) {
-  const { actorType, environmentId, q, fromMs, toMs } = filter
+  const { actorType, companyId, environmentId, q, fromMs, toMs } = filter
   return sql`account_id = ${filter.accountId}
     ${filter.kind ? sql`and kind = ${filter.kind}` : sql`and kind in ('change', 'system')`}
     ${actorType ? sql`and actor_type = ${actorType}` : sql``}
     ${filter.reach === null ? sql`` : sql`and environment_id = ${filter.reach}`}
     ${environmentId ? sql`and environment_id = ${environmentId}` : sql``}
     ${fromMs === undefined ? sql`` : sql`and started_at >= ${new Date(fromMs)}`}
+    ${companyId ? sql`and id in (${ofCompany(sql, filter.accountId, companyId)})` : sql``}
     ${filter.resourceId ? sql`and resource_id = ${filter.resourceId}` : sql``}
     ${filter.resourceType ? sql`and resource_type = ${filter.resourceType}` : sql``}
     ${toMs === undefined ? sql`` : sql`and started_at < ${new Date(toMs)}`}
@@ -67,6 +70,23 @@ function matching(sql: Sql, filter: AuditFilter) {
             or ${contains(sql, 'resource_id', q)} or ${contains(sql, 'api_key_id', q)})`
         : sql``
     }`
+}
+
+/**
+ * Ids of the entries that name a company in their address or as their company, and of others about the same resources:
+ * the answer to a deletion names nothing.
+ */
+function ofCompany(sql: Sql, accountId: string, companyId: string) {
+  return sql`
+    select id from audit_logs where account_id = ${accountId} and ${contains(sql, 'url', companyId)}
+    union all
+    select other.id from audit_logs own join audit_logs other on lower(other.resource_id) = lower(own.resource_id)
+    where own.account_id = ${accountId} and other.account_id = ${accountId} and own.resource_id is not null
+      and lower(own.resource_name) = lower(${companyId})
+    union all
+    select id from audit_logs where account_id = ${accountId} and lower(resource_name) = lower(${companyId})
+    union all
+    select id from audit_logs where account_id = ${accountId} and lower(resource_id) = lower(${companyId})`
 }
 
 function columns(sql: Sql) {
