@@ -77,7 +77,7 @@ export class TollgatePortal extends HTMLElement {
 }
 
 const style = `
-:host { display: block; font: inherit; color: inherit }
+:host { display: block; margin-bottom: 1.5em; font: inherit; color: inherit }
 h2 { font-size: 1.1em; margin: 0 0 .5em }
 p { margin: .25em 0 }
 ul { list-style: none; margin: 0; padding: 0 }

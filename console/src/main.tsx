@@ -10,7 +10,7 @@ import {
   RouterProvider,
 } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
-import { Refused } from './app/api.js'
+import { isPassing } from './app/api.js'
 import { SessionGate } from './app/session.js'
 import { Shell } from './app/shell.js'
 import './app/theme.js'
@@ -74,9 +74,9 @@ const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       refetchOnWindowFocus: true,
-      // refusals stand; a service that does not answer is asked again
-      retry: (failures, error) =>
-        failures < 3 && (!(error instanceof Refused) || error.status === 0 || error.status === 503),
+      // refusals stand; a service that does not answer is asked again until it does
+      retry: (_, error) => isPassing(error),
+      retryDelay: failures => Math.min(500 * 2 ** failures, 8_000),
     },
   },
 })

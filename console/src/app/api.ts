@@ -44,6 +44,10 @@ export class Refused extends Error {
   }
 }
 
+/** Whether an error passes by itself: the service, a store or a proxy does not answer, or asks to wait. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Refused && [0, 429, 502, 503, 504].includes(error.status)
+
 /** Address of the console's folder, whatever prefix it is behind. */
 export const base = new URL('./', document.baseURI)
 
@@ -106,13 +110,15 @@ async function textOf<V extends Verb, P extends With<V>>(
     )
     .catch((error: unknown) => {
       if (given.signal?.aborted) throw error
-      throw new Refused(0, 'Tollgate does not answer. It is tried again.')
+      throw unanswered()
     })
   const { response, data, error } = answer as { response: Response; data?: string; error?: unknown }
   if (response.status === 401) for (const listener of listeners) listener()
   if (!response.ok) throw new Refused(response.status, wordsOf(error, response.status))
   return { text: data, response }
 }
+
+const unanswered = () => new Refused(0, 'Tollgate does not answer. It is tried again.')
 
 function wordsOf(error: unknown, status: number): string {
   const body = typeof error === 'string' ? safely(error) : error
@@ -153,6 +159,8 @@ async function session(method: string, body?: object): Promise<Session> {
   const response = await fetch(new URL('session', base), {
     method,
     ...(body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+  }).catch(() => {
+    throw unanswered()
   })
   const text = await response.text()
   if (!response.ok) throw new Refused(response.status, wordsOf(text, response.status))

@@ -49,6 +49,16 @@ export function smallestUnit(text: string, currency: string): number | null {
   return Number(whole + rest.slice(0, digits).padEnd(digits, '0'))
 }
 
+/** An amount in the main unit, "0.025", in the smallest unit of its currency with all its digits, "2.5"; null: it is none. */
+export function smallestDecimal(text: string, currency: string): string | null {
+  const digits = digitsOf(currency)
+  const [, whole, rest = ''] = /^(\d+)(?:\.(\d*))?$/.exec(text.trim()) ?? []
+  if (whole === undefined) return null
+  const main = `${whole}${rest.slice(0, digits).padEnd(digits, '0')}`.replace(/^0+(?=\d)/, '')
+  const part = rest.slice(digits).replace(/0+$/, '')
+  return part === '' ? main : `${main}.${part}`
+}
+
 /** The opposite of `smallestUnit`, for a field: "49.50". */
 export function mainUnit(amount: number, currency: string): string {
   const digits = digitsOf(currency)
@@ -71,6 +81,9 @@ export const dayOf = (time: string | null | undefined): string => {
   const at = new Date(time)
   return at.getFullYear() === new Date().getFullYear() ? day.format(at) : dayAndYear.format(at)
 }
+const utcDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+/** The day of an instant in UTC, by which use is counted. */
+export const utcDayOf = (time: string | number): string => utcDay.format(new Date(time))
 export const timeOf = (time: string | null | undefined): string =>
   time ? instant.format(new Date(time)) : 'never'
 

@@ -2,8 +2,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import { SignInForm } from '../screens/sign-in.js'
+import { Failure, troubleOf } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
-import { api, onSignedOut, Refused, readSession, type Schemas } from './api.js'
+import { api, isPassing, onSignedOut, Refused, readSession, type Schemas } from './api.js'
 
 export type WhoAmI = Schemas['WhoAmI']
 export type Environment = Schemas['Environment']
@@ -44,7 +45,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       if (signed_in === null) throw new Refused(401, 'Sign in')
       return api.get('/whoami', { environment: null })
     },
-    retry: false,
+    retry: (_, error) => isPassing(error),
     staleTime: 60_000,
   })
   useEffect(() => onSignedOut(() => setEnded(true)), [])
@@ -52,8 +53,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     setEnded(false)
     void queries.invalidateQueries()
   }
+  const trouble = troubleOf(who)
   if (!who.data)
-    return who.isPending ? (
+    return trouble && isPassing(trouble) ? (
+      <main className="mx-auto max-w-xl p-6">
+        <h1 className="mb-3 text-2xl font-semibold">Tollgate</h1>
+        <Failure error={trouble} retry={() => void who.refetch()} />
+      </main>
+    ) : who.isPending ? (
       <p className="p-8 text-muted" role="status">
         Loading
       </p>

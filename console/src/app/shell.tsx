@@ -156,8 +156,10 @@ function TopBar({
         value={id}
         options={who.environments.map(one => [one.id, one.name] as const)}
         onChange={event => {
-          const [, , page = 'overview'] = pathname.split('/')
-          void navigate({ to: `/${event.currentTarget.value}/${page}` as never })
+          // a single company, plan or flag is of this environment alone
+          const [, , page = 'overview', part] = pathname.split('/')
+          const rest = page === 'preview' ? `${page}/${part}` : page
+          void navigate({ to: `/${event.currentTarget.value}/${rest}` as never })
         }}
       />
       <span className="hidden sm:inline">

@@ -18,7 +18,8 @@ import {
   Table,
 } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
-import { actorOf, changeWords } from './overview.js'
+import { useCompanyNames } from './company-names.js'
+import { actorOf, changeWords, companiesIn } from './overview.js'
 
 export default function Audit() {
   const { environment, may } = useHere()
@@ -35,6 +36,7 @@ export default function Audit() {
     enabled: may.admin,
     queryFn: () => api.get('/audit-log', { query: query as never }),
   })
+  const names = useCompanyNames(companiesIn(rows.data ?? []))
   if (!may.admin)
     return (
       <Page title="Audit">
@@ -46,7 +48,7 @@ export default function Audit() {
   return (
     <Page title="Audit">
       <Card className="mb-4">
-        <div className="grid gap-x-3 sm:grid-cols-4">
+        <div className="-mb-3 grid gap-x-3 sm:grid-cols-4">
           <Field label="Name, id or path">
             {id => <Input id={id} type="search" value={filters.q ?? ''} onInput={set('q')} />}
           </Field>
@@ -115,8 +117,8 @@ export default function Audit() {
                 {shown.map(row => (
                   <Row key={row.id}>
                     <Cell className="whitespace-nowrap text-muted">{timeOf(row.started_at)}</Cell>
-                    <Cell>{changeWords(row)}</Cell>
-                    <Cell>{actorOf(row)}</Cell>
+                    <Cell>{changeWords(row, names)}</Cell>
+                    <Cell className="whitespace-nowrap">{actorOf(row)}</Cell>
                     <Cell className="text-muted">{row.environment?.name ?? 'account'}</Cell>
                     <Cell>
                       <Badge tone={row.resp_code < 300 ? 'ok' : 'danger'}>{row.resp_code}</Badge>
@@ -124,7 +126,7 @@ export default function Audit() {
                     <Cell>
                       <Button
                         look="quiet"
-                        aria-label={`Details of ${changeWords(row)}`}
+                        aria-label={`Details of ${changeWords(row, names)}`}
                         onClick={() => setFilters({ entry: row.id })}
                       >
                         Details
@@ -147,6 +149,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
     queryKey: ['audit', id],
     queryFn: () => api.get('/audit-log/{audit_log_id}', { path: { audit_log_id: id } }),
   })
+  const names = useCompanyNames(entry.data ? companiesIn([entry.data]) : [])
   return (
     <Dialog open wide title="A change" onClose={onClose}>
       <Loaded of={entry}>
@@ -154,7 +157,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
           const changes = differences(row.before, row.resp_body)
           return (
             <>
-              <p className="font-medium">{changeWords(row)}</p>
+              <p className="font-medium">{changeWords(row, names)}</p>
               <p className="mb-3 text-muted">
                 {actorOf(row)} · {timeOf(row.started_at)} · {row.remote_ip} · {row.method} {row.url}
               </p>

@@ -1,11 +1,12 @@
 // Charges of all companies, for finance: lines of closed periods or of the running one, a page at a time, and as a file.
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Schemas } from '../app/api.js'
+import { api } from '../app/api.js'
 import { figure, spanOf } from '../app/format.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Choice, Empty, Failure, Field, Input, Loaded, Page } from '../ui/basics.js'
 import { ChargeLines, kinds } from './charge-lines.js'
+import { useCompanyNames } from './company-names.js'
 
 const pageSize = 40
 const dayMs = 86_400_000
@@ -56,7 +57,7 @@ export default function Charges() {
       actions={may.admin && <Download query={query} />}
     >
       <Card className="mb-4">
-        <div className="grid grid-cols-2 gap-x-3 md:grid-cols-5">
+        <div className="-mb-3 grid grid-cols-2 gap-x-3 md:grid-cols-5">
           <Field label="Periods">
             {id => <Choice id={id} value={period} options={periods} onChange={set('period')} />}
           </Field>
@@ -92,13 +93,17 @@ export default function Charges() {
             </>
           )}
         </div>
-        {!isWindow && <Failure error="The first day must be before the last" />}
+        {!isWindow && (
+          <div className="mt-6">
+            <Failure error="The first day must be before the last" />
+          </div>
+        )}
       </Card>
       {isWindow && (
         <Card>
           <Loaded of={{ ...list, data: lines }}>
             {rows =>
-              rows.length === 0 ? (
+              rows.length === 0 && !list.hasNextPage ? (
                 <Empty title="No charge matches">
                   {period === 'closed'
                     ? 'A period is closed when it ends, if the company’s plan has a price.'
@@ -106,32 +111,36 @@ export default function Charges() {
                 </Empty>
               ) : (
                 <>
-                  <ChargeLines
-                    label="Charges"
-                    lines={rows}
-                    first={{
-                      head: 'Company and period',
-                      cell: one => (
-                        <>
-                          <Go to={`/companies/${one.company_id}`} search={{ tab: 'charges' }}>
-                            {names.get(one.company_id) || one.company_id}
-                          </Go>
-                          <div className="text-xs whitespace-nowrap text-muted">
-                            {spanOf(one.period_start, one.period_end)}{' '}
-                            {one.period_status !== 'closed' && <Badge>{one.period_status}</Badge>}
-                          </div>
-                        </>
-                      ),
-                    }}
-                  />
+                  {rows.length > 0 && (
+                    <ChargeLines
+                      label="Charges"
+                      lines={rows}
+                      first={{
+                        head: 'Company and period',
+                        cell: one => (
+                          <>
+                            <Go to={`/companies/${one.company_id}`} search={{ tab: 'charges' }}>
+                              {names.get(one.company_id) || one.company_id}
+                            </Go>
+                            <div className="text-xs whitespace-nowrap text-muted">
+                              {spanOf(one.period_start, one.period_end)}{' '}
+                              {one.period_status !== 'closed' && <Badge>{one.period_status}</Badge>}
+                            </div>
+                          </>
+                        ),
+                      }}
+                    />
+                  )}
                   <div className="mt-3 flex items-center gap-3">
                     {list.hasNextPage && (
                       <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                        Show more
+                        {rows.length === 0 ? 'Look further' : 'Show more'}
                       </Button>
                     )}
                     <span className="text-sm text-muted">
-                      {figure(rows.length)} shown{list.hasNextPage ? '; there are more' : ', all of them'}
+                      {rows.length === 0
+                        ? 'None among the first companies'
+                        : `${figure(rows.length)} shown${list.hasNextPage ? '; there may be more' : ', all of them'}`}
                     </span>
                   </div>
                 </>
@@ -142,31 +151,6 @@ export default function Charges() {
       )}
     </Page>
   )
-}
-
-/** Names of companies by their ids. */
-function useCompanyNames(all: readonly string[]): ReadonlyMap<string, string> {
-  const { environment } = useHere()
-  const ids = [...new Set(all)].sort()
-  const found = useQuery({
-    queryKey: [environment.id, 'companies', 'names', ids],
-    enabled: ids.length > 0,
-    placeholderData: was => was,
-    queryFn: async () => {
-      const parts: string[][] = []
-      for (let at = 0; at < ids.length; at += 100) parts.push(ids.slice(at, at + 100))
-      const lists = await Promise.all(
-        parts.map(
-          part =>
-            api.get('/companies', { query: { view: 'summary', ids: part, limit: 100 } }) as Promise<
-              Schemas['CompanySummary'][]
-            >,
-        ),
-      )
-      return new Map(lists.flat().map(one => [one.id, one.name]))
-    },
-  })
-  return found.data ?? new Map()
 }
 
 /** The same lines as a file of comma-separated values. */

@@ -6,7 +6,7 @@ import { api, type Schemas } from '../app/api.js'
 import { ago, figure } from '../app/format.js'
 import { Go, useFilters, useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Bar, Button, Choice, Empty, Failure, Field, Input, Page } from '../ui/basics.js'
+import { Badge, Bar, Button, Choice, Empty, Failure, Field, Input, Page, troubleOf } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 
 type Summary = Schemas['CompanySummary']
@@ -49,6 +49,7 @@ export default function Companies() {
     getNextPageParam: (last, pages) => (last.length < pageSize ? undefined : pages.length * pageSize),
   })
   const rows = list.data?.pages.flat() ?? []
+  const trouble = troubleOf(list)
   return (
     <Page
       title="Companies"
@@ -87,8 +88,8 @@ export default function Companies() {
           onChange={event => setFilters({ plan: event.currentTarget.value })}
         />
       </div>
-      {list.error ? <Failure error={list.error} retry={() => list.refetch()} /> : null}
-      {!list.isPending && !list.error && rows.length === 0 ? (
+      {trouble ? <Failure error={trouble} retry={() => list.refetch()} /> : null}
+      {!list.isPending && !trouble && rows.length === 0 ? (
         q || plan ? (
           <Empty
             title="No company matches"

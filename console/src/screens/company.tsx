@@ -14,7 +14,7 @@ import { CompanyCharges } from './company-charges.js'
 import { Credits, GrantCredits } from './company-credits.js'
 import { Traits } from './company-portal.js'
 import { EventTable } from './event-table.js'
-import { OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
+import { allowsMore, OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
 import { actorOf, changeWords, shortReason } from './overview.js'
 import { priceWords } from './plan-words.js'
 
@@ -101,7 +101,7 @@ export default function CompanyPage() {
                 { id: 'flags', name: 'Flags', content: () => <Flags company={shown} /> },
                 { id: 'users', name: 'Users', content: () => <Users company={shown} /> },
                 ...(may.admin
-                  ? [{ id: 'changes', name: 'Changes', content: () => <Changes id={id} /> }]
+                  ? [{ id: 'changes', name: 'Changes', content: () => <Changes company={shown} /> }]
                   : []),
                 { id: 'more', name: 'Traits and portal', content: () => <Traits company={shown} /> },
               ]}
@@ -133,6 +133,7 @@ export function useFeatures() {
 function Entitlements({ company }: { readonly company: Company }) {
   const features = useFeatures()
   const overrides = useOverrides(company.id)
+  const planned = usePlanned(company)
   const { may } = useHere()
   const act = useAct()
   const [overriding, setOverriding] = useState<Entitlement | 'another' | null>(null)
@@ -156,6 +157,15 @@ function Entitlements({ company }: { readonly company: Company }) {
           } as never,
         }),
     })
+  /** Whether the plan allows more than an override, so that the override changes nothing (EN-22). */
+  const isVoid = (one: Schemas['CompanyOverride']) => {
+    const plan = planned.get(one.feature_id)
+    return (
+      plan !== undefined &&
+      one.value_type === 'numeric' &&
+      allowsMore(plan, Number(one.value_numeric), one.metric_period)
+    )
+  }
   const held = new Set(company.entitlements.map(one => one.feature_id))
   const others = (features.data ?? []).filter(({ id }) => !held.has(id))
   const another = may.support && others.length > 0 && (
@@ -173,6 +183,7 @@ function Entitlements({ company }: { readonly company: Company }) {
                 name: nameOf(overriding, features.data),
                 type: featureOf(overriding)?.feature_type ?? 'event',
                 now: usedWords(overriding),
+                planned: planned.get(overriding.feature_id),
               },
             ]
       }
@@ -203,7 +214,16 @@ function Entitlements({ company }: { readonly company: Company }) {
                   <div className="text-xs text-muted">{one.event_subtype ?? words(one.value_type)}</div>
                 </Cell>
                 <Cell>
-                  {override ? <Badge tone="warn">Override</Badge> : (company.plan?.name ?? 'Plan')}
+                  {override && !isVoid(override) ? (
+                    <Badge tone="warn">Override</Badge>
+                  ) : (
+                    (company.plan?.name ?? 'Plan')
+                  )}
+                  {override && isVoid(override) && (
+                    <div className="text-xs text-warn">
+                      The override of {overrideWords(override)} is lower, so it changes nothing
+                    </div>
+                  )}
                   {override && (
                     <div className="text-xs text-muted">
                       {override.expiration_date && `until ${dayOf(override.expiration_date)} `}
@@ -246,6 +266,21 @@ function Entitlements({ company }: { readonly company: Company }) {
       {dialog}
     </div>
   )
+}
+
+/** What the version of the company's plan allows, by feature. */
+function usePlanned({ plan }: Company): ReadonlyMap<string, Schemas['PlanEntitlement']> {
+  const { environment } = useHere()
+  const version = plan?.plan_version_id
+  const found = useQuery({
+    queryKey: [environment.id, 'plan-entitlements', version],
+    enabled: version != null,
+    queryFn: () =>
+      api.get('/plan-entitlements', {
+        query: { plan_id: plan!.id, plan_version_id: version!, limit: 250 } as never,
+      }),
+  })
+  return new Map((found.data ?? []).map(one => [one.feature_id, one]))
 }
 
 const usedWords = (one: Entitlement): string =>
@@ -334,22 +369,13 @@ function UsePerDay({
 
 function Flags({ company }: { readonly company: Company }) {
   const { environment } = useHere()
-  const flags = useQuery({
-    queryKey: [environment.id, 'flags', 'summary'],
-    queryFn: () =>
-      api.get('/flags', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['FlagSummary'][]>,
-  })
   const values = useQuery({
-    queryKey: [environment.id, 'company', company.id, 'flags', flags.data?.map(one => one.key)],
-    enabled: flags.data !== undefined,
+    queryKey: [environment.id, 'company', company.id, 'flags'],
     queryFn: () =>
-      Promise.all(
-        flags
-          .data!.slice(0, 100)
-          .map(one =>
-            api.post('/flags/{key}/explain', { path: { key: one.key }, body: { company_id: company.id } }),
-          ),
-      ),
+      api.get('/companies/{company_id}/explain', {
+        path: { company_id: company.id },
+        query: { limit: 250 } as never,
+      }),
   })
   return (
     <Card title="Flags now">
@@ -422,11 +448,14 @@ function Users({ company }: { readonly company: Company }) {
   )
 }
 
-function Changes({ id }: { readonly id: string }) {
+function Changes({ company: { id, name } }: { readonly company: Company }) {
   const { environment } = useHere()
   const changes = useQuery({
     queryKey: [environment.id, 'audit', 'of', id],
-    queryFn: () => api.get('/audit-log', { query: { q: id, limit: 50 } }),
+    queryFn: () =>
+      api.get('/audit-log', {
+        query: { company_id: id, environment_id: environment.id, limit: 50 } as never,
+      }),
   })
   return (
     <Card title="Changes">
@@ -441,7 +470,7 @@ function Changes({ id }: { readonly id: string }) {
                   <Cell className="whitespace-nowrap text-muted">{timeOf(row.started_at)}</Cell>
                   <Cell>
                     <Go to="/audit" search={{ entry: row.id }}>
-                      {changeWords(row)}
+                      {changeWords(row, new Map([[id, name]]))}
                     </Go>
                   </Cell>
                   <Cell>{actorOf(row)}</Cell>

@@ -1,11 +1,19 @@
 // Credits: their kinds, bundles, and the latest grants of all companies.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../app/api.js'
-import { figure, timeOf, words } from '../app/format.js'
+import { api, type Schemas } from '../app/api.js'
+import { figure, money, smallestDecimal, timeOf, words } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
+
+/** "$0.05 or €0.05". */
+const priceOfOne = ({ currency_prices: prices }: Schemas['Credit']): string =>
+  prices
+    .flatMap(({ currency, price }) =>
+      price ? [money(price.price_decimal ?? price.price, currency, 'stripIfInteger')] : [],
+    )
+    .join(' or ') || '–'
 
 export default function Credits() {
   const { environment, may } = useHere()
@@ -38,7 +46,7 @@ export default function Credits() {
                   Credits are a currency of your own: plans grant them, and features draw them at a rate.
                 </Empty>
               ) : (
-                <Table label="Kinds of credit" head={['Credit', 'Drawn', '']}>
+                <Table label="Kinds of credit" head={['Credit', 'Drawn', 'Price of one']}>
                   {rows.map(one => (
                     <Row key={one.id}>
                       <Cell>
@@ -46,7 +54,7 @@ export default function Credits() {
                         <div className="text-xs text-muted">{one.description}</div>
                       </Cell>
                       <Cell className="text-muted">{words(one.burn_strategy)}</Cell>
-                      <Cell />
+                      <Cell className="whitespace-nowrap tabular-nums">{priceOfOne(one)}</Cell>
                     </Row>
                   ))}
                 </Table>
@@ -114,16 +122,19 @@ export default function Credits() {
           fields={[
             { name: 'name', label: 'Name' },
             { name: 'description', label: 'Description', optional: true },
-            { name: 'price', label: 'Price of one, in cents', kind: 'number', optional: true },
+            { name: 'price', label: 'Price of one', optional: true, hint: 'In dollars, e.g. 0.05.' },
           ]}
-          act={({ name = '', description, price }) => {
+          act={({ name = '', description, price = '' }) => {
+            const cents = price.trim() === '' ? null : smallestDecimal(price, 'usd')
+            if (price.trim() !== '' && cents === null)
+              throw new Error(`${price}: write an amount such as 0.05`)
             let made = ''
             return {
               title: `Add ${name}`,
               verb: 'Add',
               differences: asNew([
                 ['Credit', name],
-                ['Price', price ? `${price} ¢` : undefined],
+                ['Price of one', cents === null ? undefined : money(cents, 'usd')],
               ]),
               run: async () => {
                 const credit = await api.post('/billing/credits', {
@@ -131,7 +142,7 @@ export default function Credits() {
                     name,
                     description: description ?? '',
                     currency: 'usd',
-                    ...(price && { per_unit_price: Number(price) }),
+                    ...(cents !== null && { per_unit_price_decimal: cents }),
                   } as never,
                 })
                 made = credit.id

@@ -51,7 +51,7 @@ export default function Events() {
       }
     >
       <Card className="mb-4">
-        <div className="grid grid-cols-2 gap-x-3 md:grid-cols-4">
+        <div className="-mb-3 grid grid-cols-2 gap-x-3 md:grid-cols-4">
           <Field label="Event">
             {id => (
               <Choice

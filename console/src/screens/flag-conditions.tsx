@@ -5,6 +5,7 @@ import { api, type Schemas } from '../app/api.js'
 import { figure, signs } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { Button, Choice, Input } from '../ui/basics.js'
+import { useCompanyNames } from './company-names.js'
 import { CompanyPicker } from './why.js'
 
 /** A condition of a change of rules; each list is present, empty where the form has none. */
@@ -19,18 +20,8 @@ const namedMax = 100
 /** Names of everything that conditions speak of. */
 export function useNames(conditions: readonly ConditionWrite[]): Names {
   const { environment } = useHere()
-  const idsOf = (type: string) =>
-    [...new Set(conditions.flatMap(one => (one.condition_type === type ? one.resource_ids : [])))].sort()
-  const companyIds = idsOf('company').slice(0, namedMax)
-  const companies = useQuery({
-    queryKey: [environment.id, 'companies', 'names', companyIds],
-    enabled: companyIds.length > 0,
-    placeholderData: was => was,
-    queryFn: () =>
-      api.get('/companies', { query: { view: 'summary', ids: companyIds, limit: namedMax } }) as Promise<
-        Schemas['CompanySummary'][]
-      >,
-  })
+  const companyIds = conditions.flatMap(one => (one.condition_type === 'company' ? one.resource_ids : []))
+  const companies = useCompanyNames(companyIds.slice(0, namedMax))
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
     enabled: conditions.some(one => /plan$/.test(one.condition_type)),
@@ -42,8 +33,11 @@ export function useNames(conditions: readonly ConditionWrite[]): Names {
     enabled: conditions.some(one => one.condition_type === 'trait'),
     queryFn: () => api.get('/entity-trait-definitions', { query: { limit: 250 } as never }),
   })
+  const pending = new Map(companies.size === 0 ? companyIds.map(id => [id, '…'] as const) : [])
   return new Map([
-    ...[...(companies.data ?? []), ...(plans.data ?? [])].map(one => [one.id, one.name] as const),
+    ...pending,
+    ...companies,
+    ...(plans.data ?? []).map(one => [one.id, one.name] as const),
     ...(traits.data ?? []).map(one => [one.id, one.hierarchy.join('.')] as const),
   ])
 }
@@ -76,23 +70,26 @@ function CompanyList({
   readonly onChange: (ids: string[]) => void
 }) {
   return (
-    <div className="flex w-full flex-wrap items-end gap-1.5">
-      {ids.map(id => (
-        <span key={id} className="inline-flex items-center gap-1 rounded bg-raised pl-2">
-          {names.get(id) ?? id}
-          <Button
-            look="quiet"
-            aria-label={`Take ${names.get(id) ?? id} out of ${name}`}
-            onClick={() => onChange(ids.filter(one => one !== id))}
-          >
-            ×
-          </Button>
-        </span>
-      ))}
-      <div className="w-60">
+    <div className="order-last w-full">
+      <div className="mb-1.5 flex flex-wrap gap-1.5">
+        {ids.map(id => (
+          <span key={id} className="inline-flex items-center gap-1 rounded bg-raised pl-2">
+            {names.get(id) ?? id}
+            <Button
+              look="quiet"
+              aria-label={`Take ${names.get(id) ?? id} out of ${name}`}
+              onClick={() => onChange(ids.filter(one => one !== id))}
+            >
+              ×
+            </Button>
+          </span>
+        ))}
+      </div>
+      <div className="max-w-60">
         <CompanyPicker
           value=""
-          label={ids.length === 0 ? `Company of ${name}` : `Another company of ${name}`}
+          label={ids.length === 0 ? 'Company' : 'Another company'}
+          of={name}
           onChange={id => onChange(ids.includes(id) ? [...ids] : [...ids, id])}
         />
       </div>

@@ -295,7 +295,7 @@ function RuleEditor({
         <span className="w-5 text-muted">{index + 1}</span>
         {editable ? (
           <Input
-            className="max-w-60 flex-1"
+            className="max-w-60 min-w-32 flex-1"
             aria-label={`Name of rule ${index + 1}`}
             value={rule.name}
             onInput={event => onChange({ name: event.currentTarget.value })}

@@ -14,7 +14,29 @@ export interface Overridable {
   readonly type: string
   /** The value in force, in words. */
   readonly now: string
+  /** What the company's plan allows by itself; absent: nothing, or it is not known. */
+  readonly planned?: Planned | undefined
 }
+
+type Planned = Pick<Schemas['PlanEntitlement'], 'value_type' | 'value_numeric' | 'metric_period'>
+
+/** Days of a period; a counter that never starts again compares with none of them. */
+const daysOf: Readonly<Record<string, number>> = { current_day: 1, current_week: 7, current_month: 30 }
+
+/** Whether a plan allows more than a limit, by the rule that decides between the two: the more generous one counts. */
+export function allowsMore(planned: Planned, limit: number, period: string | null): boolean {
+  if (planned.value_type === 'unlimited') return true
+  if (planned.value_type !== 'numeric' || planned.value_numeric === null) return false
+  const [own, other] = [daysOf[planned.metric_period ?? ''] ?? null, daysOf[period ?? ''] ?? null]
+  if ((own === null) !== (other === null)) return own !== null
+  return Number(planned.value_numeric) / (own ?? 1) > limit / (other ?? 1)
+}
+
+/** What a plan allows of a feature, in words: "100 a month". */
+export const plannedWords = (planned: Planned): string =>
+  planned.value_type === 'numeric'
+    ? `${figure(planned.value_numeric)} ${periodOf(planned.metric_period)}`.trim()
+    : 'no limit'
 
 const dayMs = 86_400_000
 
@@ -88,8 +110,9 @@ export function OverrideDialog({
           options: [
             ['numeric', 'A limit'],
             ['unlimited', 'No limit'],
+            ['boolean', 'Not allowed'],
           ],
-          ...(present?.value_type === 'unlimited' && { initial: 'unlimited' }),
+          ...(present && { initial: present.value_type }),
           when: values => !isSwitch(values),
         },
         {
@@ -129,6 +152,11 @@ export function OverrideDialog({
       act={values => {
         const feature = featureOf(values)
         const body = bodyOf(values, feature.type)
+        const { planned } = feature
+        const isVoid =
+          planned !== undefined &&
+          body.value_numeric !== null &&
+          allowsMore(planned, body.value_numeric, body.metric_period)
         let made = ''
         return {
           title: `Override ${feature.name} of ${company.name}`,
@@ -141,6 +169,9 @@ export function OverrideDialog({
               after: body.expiration_date ? timeOf(body.expiration_date) : 'somebody ends it',
             },
           ],
+          ...(isVoid && {
+            note: `It changes nothing now: the plan allows ${plannedWords(planned)}, and the more generous of the two counts. To allow less, choose Not allowed, or change the plan.`,
+          }),
           run: async () => {
             const given = { ...body, ...(values.note && { note: values.note }) }
             if (present)
@@ -174,10 +205,10 @@ function bodyOf(values: Values, type: string) {
   const isSwitch = type === 'boolean'
   const isLimit = !isSwitch && kind === 'numeric'
   return {
-    value_type: isSwitch ? ('boolean' as const) : (kind as 'numeric' | 'unlimited'),
-    value_bool: isSwitch ? allowed === 'on' : null,
+    value_type: isSwitch ? ('boolean' as const) : (kind as 'numeric' | 'unlimited' | 'boolean'),
+    value_bool: isSwitch ? allowed === 'on' : kind === 'boolean' ? false : null,
     value_numeric: isLimit ? Number(limit) : null,
-    metric_period: type === 'event' && !isSwitch ? (period as Override['metric_period']) : null,
+    metric_period: type === 'event' && isLimit ? (period as Override['metric_period']) : null,
     expiration_date: endOf(values),
   }
 }
@@ -207,12 +238,15 @@ export function overrideWords(
   }
 }
 
-/** The overrides of a company, by feature. */
+/** The overrides of a company that are in force, one for a feature at most. */
 export function useOverrides(companyId: string | null) {
   const { environment } = useHere()
   return useQuery({
     queryKey: [environment.id, 'overrides', companyId],
     enabled: companyId !== null,
-    queryFn: () => api.get('/company-overrides', { query: { company_id: companyId!, limit: 250 } as never }),
+    queryFn: () =>
+      api.get('/company-overrides', {
+        query: { company_id: companyId!, without_expired: true, limit: 250 } as never,
+      }),
   })
 }

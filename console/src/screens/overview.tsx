@@ -5,6 +5,7 @@ import { api, type Schemas } from '../app/api.js'
 import { ago, figure, shortFigure } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { Bar, Card, Cell, Empty, Loaded, Page, Row, Stat, Table } from '../ui/basics.js'
+import { useCompanyNames } from './company-names.js'
 import { FirstSteps } from './first-steps.js'
 
 const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
@@ -30,7 +31,7 @@ export default function Overview() {
   })
   const denied = useQuery({
     queryKey: [key, 'denied'],
-    queryFn: () => api.get('/denied-checks', { query: { limit: 50 } }),
+    queryFn: () => api.get('/denied-checks', { query: { limit: 250 } }),
     refetchInterval: 30_000,
   })
   const closest = useQuery({
@@ -169,6 +170,7 @@ function LatestChanges() {
     queryKey: [environment.id, 'audit', 'latest'],
     queryFn: () => api.get('/audit-log', { query: { limit: 8 } }),
   })
+  const names = useCompanyNames(companiesIn(changes.data ?? []))
   return (
     <Card title="Latest changes" aside={<Go to="/audit">All</Go>}>
       <Loaded of={changes}>
@@ -181,7 +183,7 @@ function LatestChanges() {
                 <li key={row.id} className="flex justify-between gap-3 py-1.5">
                   <span className="min-w-0">
                     <Go to="/audit" search={{ entry: row.id }}>
-                      {changeWords(row)}
+                      {changeWords(row, names)}
                     </Go>{' '}
                     <span className="text-xs text-muted">{actorOf(row)}</span>
                   </span>
@@ -208,10 +210,18 @@ const verbs: Readonly<Record<string, string>> = {
   SYSTEM: 'System',
 }
 
-export function changeWords(row: Schemas['AuditLogList']): string {
+/** Ids of companies that entries name in place of a name. */
+export const companiesIn = (rows: readonly Schemas['AuditLogList'][]): readonly string[] =>
+  rows.flatMap(({ resource_name: name }) => (name?.startsWith('comp_') ? [name] : []))
+
+/** "Changed: company override of Acme". `names`: of companies, by id. */
+export function changeWords(row: Schemas['AuditLogList'], names?: ReadonlyMap<string, string>): string {
   const what = (row.resource_type ?? '').replaceAll('_', ' ')
-  const name = row.resource_name ?? row.resource_id_string ?? ''
-  const part = row.secondary_resource ? `, ${row.secondary_resource}` : ''
+  const [company] = companiesIn([row])
+  const name = company
+    ? `of ${names?.get(company) || company}`
+    : (row.resource_name ?? row.resource_id_string ?? '')
+  const part = row.secondary_resource ? `, ${row.secondary_resource.replaceAll(/[_-]/g, ' ')}` : ''
   const verb = row.method === 'POST' && row.resp_code === 200 ? 'Written' : (verbs[row.method] ?? row.method)
   return `${verb}: ${what} ${name}${part}${row.resp_code >= 400 ? ' (refused)' : ''}`
 }

@@ -8,6 +8,7 @@ import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Failure, type Tone } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
+import { useCompanyNames } from './company-names.js'
 import { type Diff, memberWords, plainly } from './plan-words.js'
 
 const strategies = [
@@ -94,6 +95,8 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
 const shownChanges = 20
 /** Companies that the dialog names. */
 const namedCompanies = 3
+/** Companies whose names are asked for. */
+const namedMax = 100
 
 /** The companies that would feel a move, in sum, with the first of each kind. */
 function Felt({
@@ -102,6 +105,7 @@ function Felt({
   readonly preview: Schemas['PlanVersionMigrationPreview']
 }) {
   type Company = (typeof companies)[number]
+  const names = useCompanyNames(companies.slice(0, namedMax).map(one => one.company_id))
   const rows: readonly (readonly [number, string, Tone, (one: Company) => boolean])[] = [
     [totals.would_fail, 'cannot be moved', 'danger', one => one.would_fail],
     [totals.exceeding, 'exceed a limit at once', 'danger', one => one.exceeded_limits.length > 0],
@@ -126,7 +130,7 @@ function Felt({
                 .slice(0, namedCompanies)
                 .map(one => (
                   <span key={one.company_id} className="block pl-4 text-xs">
-                    <Go to={`/companies/${one.company_id}`}>{one.company_id}</Go>{' '}
+                    <Go to={`/companies/${one.company_id}`}>{names.get(one.company_id) || one.company_id}</Go>{' '}
                     <span className="text-muted">{whyFelt(one, what)}</span>
                   </span>
                 ))}
@@ -215,7 +219,7 @@ function Moving({ migration: one }: { readonly migration: Migration }) {
           <span className="text-xs text-muted">since {timeOf(one.created_at)}</span>
         </span>
         <Badge tone={one.status === 'failed' ? 'danger' : one.status === 'completed' ? 'ok' : 'plain'}>
-          {words(one.status)}
+          {isPaused ? 'paused' : words(one.status)}
         </Badge>
       </div>
       {all > 0 && (

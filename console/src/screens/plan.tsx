@@ -248,6 +248,12 @@ function RemoveEntitlement({ row }: { readonly row: Entitlement }) {
   )
 }
 
+/** Kinds of value that this dialog keeps as they are, or changes in part. */
+const kindWords: Readonly<Record<string, string>> = {
+  credit: 'Credits for each unit',
+  trait: 'A limit from a trait',
+}
+
 function EntitlementDialog({
   planId,
   versionId,
@@ -286,6 +292,9 @@ function EntitlementDialog({
           options: [
             ['numeric', 'A limit'],
             ['unlimited', 'No limit'],
+            ...(present && !['boolean', 'numeric', 'unlimited'].includes(present.value_type)
+              ? [[present.value_type, kindWords[present.value_type] ?? words(present.value_type)] as const]
+              : []),
           ],
           ...(present && present.value_type !== 'boolean' && { initial: present.value_type }),
           when: ({ feature }) => typeOf(feature) !== 'boolean',
@@ -298,6 +307,13 @@ function EntitlementDialog({
           when: ({ feature, kind }) => typeOf(feature) !== 'boolean' && kind === 'numeric',
         },
         {
+          name: 'rate',
+          label: `${present?.value_credit?.name ?? 'Credits'} a unit`,
+          kind: 'number',
+          ...(present?.consumption_rate != null && { initial: String(present.consumption_rate) }),
+          when: ({ kind }) => kind === 'credit',
+        },
+        {
           name: 'period',
           label: 'Counted',
           kind: 'choice',
@@ -308,10 +324,10 @@ function EntitlementDialog({
             ['all_time', 'in all'],
           ],
           ...(present?.metric_period && { initial: present.metric_period }),
-          when: ({ feature }) => typeOf(feature) === 'event',
+          when: ({ feature, kind }) => typeOf(feature) === 'event' && kind === 'numeric',
         },
       ]}
-      act={({ feature, kind, limit, period }) => {
+      act={({ feature, kind, limit, rate, period }) => {
         if (!feature) throw new Error('Make a feature first, on the page Features')
         const type = typeOf(feature)
         const { name } = features.data!.find(one => one.id === feature)!
@@ -320,7 +336,8 @@ function EntitlementDialog({
           value_type: valueType,
           ...(valueType === 'boolean' && { value_bool: true }),
           ...(valueType === 'numeric' && { value_numeric: Number(limit) }),
-          ...(type === 'event' && { metric_period: period }),
+          ...(valueType === 'numeric' && type === 'event' && { metric_period: period }),
+          ...(valueType === 'credit' && { consumption_rate: Number(rate) }),
         }
         return {
           title: present ? `Change ${name} in the draft` : `Add ${name} to the draft`,
@@ -334,7 +351,11 @@ function EntitlementDialog({
                   ? `${figure(Number(limit))} ${periodOf(type === 'event' ? period : null)}`
                   : valueType === 'boolean'
                     ? 'on'
-                    : 'no limit',
+                    : valueType === 'credit'
+                      ? `${rate} ${present?.value_credit?.name ?? 'credits'} a unit`
+                      : valueType === 'unlimited'
+                        ? 'no limit'
+                        : words(valueType),
             },
           ],
           note: 'It takes effect when the draft is published.',

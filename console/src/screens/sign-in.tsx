@@ -1,7 +1,7 @@
 // Signing in: with a one-time link, a key, or sign-on.
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
-import { base, readSession, signIn } from '../app/api.js'
+import { base, Refused, readSession, signIn } from '../app/api.js'
 import { Button, Failure, Field, Input } from '../ui/basics.js'
 
 /** The token of a link in the address, which is then taken out of it. */
@@ -35,7 +35,8 @@ export function SignInForm({
       if (location.hash.startsWith('#/sign-in')) history.replaceState(null, '', '#/')
       onDone()
     } catch (error) {
-      setFailure(error)
+      const isUnknown = error instanceof Refused && error.status === 401
+      setFailure(isUnknown ? new Error('This key or link is not known, or it was used or is over') : error)
     } finally {
       setBusy(false)
     }

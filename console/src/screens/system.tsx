@@ -11,6 +11,17 @@ const bytes = (n: number): string =>
     ? `${shortFigure(Math.ceil(n / 1_024))} kB`
     : `${shortFigure(Math.round(n / 104_857.6) / 10)} MB`
 
+/** "3 d 4 h", "12 min". */
+function spanWords(seconds: number): string {
+  const [minutes, hours, days] = [60, 3_600, 86_400].map(unit => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number,
+  ]
+  if (days > 0) return `${figure(days)} d ${hours % 24} h`
+  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`
+}
+
 export default function System() {
   const { may } = useHere()
   const { environments } = useWho()
@@ -40,7 +51,7 @@ export default function System() {
                 note={now.degraded.join(', ') || undefined}
               />
               <Stat label="Version" value={now.version} note={timeOf(now.now)} />
-              <Stat label="Up" value={`${shortFigure(Math.floor(now.uptime_seconds / 60))} min`} />
+              <Stat label="Up" value={spanWords(now.uptime_seconds)} />
               <Stat
                 label="Idempotency keys"
                 value={shortFigure(now.idempotency_keys)}

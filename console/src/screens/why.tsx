@@ -75,10 +75,13 @@ const instantOf = (local: string): string | undefined =>
 export function CompanyPicker({
   value,
   label = 'Company',
+  of,
   onChange,
 }: {
   readonly value: string
   readonly label?: string
+  /** What the company is a part of; said to those who do not see it. */
+  readonly of?: string
   readonly onChange: (id: string) => void
 }) {
   const { environment } = useHere()
@@ -120,6 +123,7 @@ export function CompanyPicker({
           id={id}
           type="search"
           placeholder="Name or key"
+          {...(of && { 'aria-label': `${label} of ${of}` })}
           value={typed}
           onInput={event => setTyped(event.currentTarget.value)}
         />

@@ -1,7 +1,7 @@
 // The small parts of every page: buttons, cards, fields, badges, tables, bars, and what to show when there is nothing.
 import { AlertTriangle } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
-import { useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { type Figure, figure, shortFigure } from '../app/format.js'
 
 const looks = {
@@ -19,7 +19,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={`inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap disabled:opacity-50 ${look === 'quiet' ? 'min-h-6 min-w-6 px-1' : 'min-h-9 px-3 py-1.5'} ${looks[look]} ${className}`}
+      className={`inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap disabled:opacity-50 ${look === 'quiet' ? '-my-0.5 min-h-6 min-w-6 px-1' : 'min-h-9 px-3 py-1.5'} ${looks[look]} ${className}`}
       {...rest}
     />
   )
@@ -266,9 +266,19 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
 interface Asked<T> {
   readonly data: T | undefined
   readonly error: unknown
-  readonly isPending: boolean
+  /** Attempts of the present request that failed, and why the last one did. */
+  readonly failureCount: number
+  readonly failureReason: unknown
   readonly refetch: () => unknown
 }
+
+/** Why a query cannot tell anything now: it was refused, or is asked again in vain; null: nothing is wrong. */
+export const troubleOf = ({
+  error,
+  failureCount,
+  failureReason,
+}: Pick<Asked<unknown>, 'error' | 'failureCount' | 'failureReason'>): unknown =>
+  error ?? (failureCount > 1 ? failureReason : null)
 
 /** The outcome of a query: loading, its failure, or its data; data that are there stay while they are read again. */
 export function Loaded<T>({
@@ -278,14 +288,16 @@ export function Loaded<T>({
   readonly of: Asked<T>
   readonly children: (data: T) => ReactNode
 }) {
+  const trouble = troubleOf(of)
+  const failure = trouble ? <Failure error={trouble} retry={() => of.refetch()} /> : null
   if (of.data !== undefined)
     return (
       <>
-        {of.error ? <Failure error={of.error} retry={() => of.refetch()} /> : null}
+        {failure}
         {children(of.data)}
       </>
     )
-  if (of.error) return <Failure error={of.error} retry={() => of.refetch()} />
+  if (failure) return failure
   return (
     <p className="py-4 text-muted" role="status">
       Loading
@@ -306,12 +318,19 @@ export function Page({
   readonly above?: ReactNode
   readonly below?: ReactNode
 }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    // several tabs and the history of the browser are told apart by it
+    document.title = `${heading.current?.textContent?.trim()} · Tollgate`
+  })
   return (
     <div className="mx-auto max-w-7xl p-4 sm:p-6">
       {above && <div className="mb-1 text-sm">{above}</div>}
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div className="min-w-0">
-          <h1 className="text-xl font-semibold">{title}</h1>
+          <h1 ref={heading} className="text-xl font-semibold">
+            {title}
+          </h1>
           {below && <div className="mt-1 flex flex-wrap items-center gap-2 text-sm text-muted">{below}</div>}
         </div>
         {actions && <div className="flex flex-wrap gap-2">{actions}</div>}

@@ -1,7 +1,7 @@
 // Lines over days: uPlot, with the same figures as a table for those who do not see it.
 import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
-import { dayOf, figure, shortFigure } from '../app/format.js'
+import { figure, shortFigure, utcDayOf } from '../app/format.js'
 import { useShownTheme } from '../app/theme.js'
 import { Button, Cell, Row, Table } from './basics.js'
 
@@ -39,7 +39,7 @@ export function Chart({
 }
 
 /** The day of a time in seconds. */
-const dayAt = (seconds: number): string => dayOf(new Date(seconds * 1_000).toISOString())
+const dayAt = (seconds: number): string => utcDayOf(seconds * 1_000)
 
 function Plot({
   days,
@@ -69,6 +69,8 @@ function Plot({
       {
         width: node.clientWidth,
         height: 220,
+        // days are those of UTC
+        tzDate: at => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC'),
         series: [
           { value: (_, at) => (at == null ? '–' : dayAt(at)), label: 'Day' },
           ...series.map((one, i) => ({
@@ -111,7 +113,7 @@ function FigureTable({
       <Table label={label} head={['Day', ...series.map(one => one.name)]}>
         {days.map((day, i) => (
           <Row key={day}>
-            <Cell>{dayOf(day)}</Cell>
+            <Cell>{utcDayOf(day)}</Cell>
             {series.map(one => (
               <Cell key={one.name} className="tabular-nums">
                 {figure(one.values[i])}
