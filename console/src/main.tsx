@@ -26,10 +26,14 @@ const screen = (path: string, load: () => Promise<{ default: unknown }>) =>
     component: lazyRouteComponent(load as never),
   })
 
+/** Whether a part of the page could not be loaded: it has another name since the service was updated, or is not answered. */
+const isOutdated = (error: unknown): boolean => /dynamically imported module/i.test(String(error))
+const outdated = 'This part of the page cannot be loaded: Tollgate was updated, or does not answer'
+
 function Broken({ error }: { readonly error: unknown }) {
   return (
     <div className="p-6">
-      <Failure error={error} retry={() => location.reload()} />
+      <Failure error={isOutdated(error) ? outdated : error} retry={() => location.reload()} />
     </div>
   )
 }

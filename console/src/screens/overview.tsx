@@ -222,6 +222,6 @@ export function changeWords(row: Schemas['AuditLogList'], names?: ReadonlyMap<st
     ? `of ${names?.get(company) || company}`
     : (row.resource_name ?? row.resource_id_string ?? '')
   const part = row.secondary_resource ? `, ${row.secondary_resource.replaceAll(/[_-]/g, ' ')}` : ''
-  const verb = row.method === 'POST' && row.resp_code === 200 ? 'Written' : (verbs[row.method] ?? row.method)
+  const verb = row.method === 'POST' && row.resp_code === 200 ? 'Changed' : (verbs[row.method] ?? row.method)
   return `${verb}: ${what} ${name}${part}${row.resp_code >= 400 ? ' (refused)' : ''}`
 }

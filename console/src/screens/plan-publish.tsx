@@ -1,7 +1,7 @@
 // The dialog that publishes a draft: it shows the changes of the draft and the companies that they reach, and asks how
 // these companies move to the new version.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { count, figure, money, timeOf, words } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
@@ -125,15 +125,21 @@ function Felt({
             <Badge tone={number > 0 ? tone : 'plain'}>{figure(number)}</Badge> {what}
             {number > 0 &&
               tone !== 'plain' &&
-              companies
-                .filter(isOf)
-                .slice(0, namedCompanies)
-                .map(one => (
-                  <span key={one.company_id} className="block pl-4 text-xs">
-                    <Go to={`/companies/${one.company_id}`}>{names.get(one.company_id) || one.company_id}</Go>{' '}
-                    <span className="text-muted">{whyFelt(one, what)}</span>
+              alike(companies.filter(isOf).slice(0, namedCompanies), one => whyFelt(one, what)).map(
+                ([why, same]) => (
+                  <span key={why} className="block pl-4 text-xs">
+                    {same.map((one, i) => (
+                      <Fragment key={one.company_id}>
+                        {i > 0 && ', '}
+                        <Go to={`/companies/${one.company_id}`}>
+                          {names.get(one.company_id) || one.company_id}
+                        </Go>
+                      </Fragment>
+                    ))}{' '}
+                    <span className="text-muted">{why}</span>
                   </span>
-                ))}
+                ),
+              )}
           </li>
         ))}
       </ul>
@@ -152,7 +158,15 @@ function whyFelt(one: Schemas['PlanVersionMigrationPreview']['companies'][number
       .map(({ currency, before, after }) => `${money(before, currency)} → ${money(after, currency)}`)
       .join(', ')
   if (what.startsWith('lose')) return one.losses.map(({ feature_name: name }) => name).join(', ')
-  return one.note ?? ''
+  // what a program would do about it is something else here
+  return (one.note ?? '').replace(/: POST \/manage-plan.*$/, '; “Change plan” on its page can move it')
+}
+
+/** Rows with the same words together, in order. */
+function alike<T>(rows: readonly T[], wordsOf: (row: T) => string): (readonly [words: string, rows: T[]])[] {
+  const groups = new Map<string, T[]>()
+  for (const row of rows) groups.set(wordsOf(row), [...(groups.get(wordsOf(row)) ?? []), row])
+  return [...groups]
 }
 
 type Migration = Schemas['PlanVersionMigration']
