@@ -237,7 +237,7 @@ function Entitlements({ company }: { readonly company: Company }) {
                 <Cell className="whitespace-nowrap text-muted">
                   {one.usage === undefined ? '–' : dayOf(one.metric_reset_at)}
                 </Cell>
-                <Cell className="w-px text-right">
+                <Cell className="w-px text-right whitespace-nowrap">
                   {may.support && one.value_type !== 'credit' && (
                     <Button
                       look="quiet"

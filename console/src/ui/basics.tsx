@@ -19,7 +19,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={`inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap disabled:opacity-50 ${look === 'quiet' ? '-my-0.5 min-h-6 min-w-6 px-1' : 'min-h-9 px-3 py-1.5'} ${looks[look]} ${className}`}
+      className={`inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap disabled:opacity-50 ${look === 'quiet' ? 'min-h-6 min-w-6 px-1' : 'min-h-9 px-3 py-1.5'} ${looks[look]} ${className}`}
       {...rest}
     />
   )
