@@ -106,7 +106,8 @@ function changed(
     const endMs = is && after ? Math.max(after.periodEndMs, tile.startMs + 1) : tile.dueEndMs
     const dueMs = is && after && after.periodStartMs === tile.startMs ? endMs : tile.dueEndMs
     const rest = { leftMs: Math.max(0, dueMs - atMs), wholeMs: dueMs - tile.startMs }
-    return changeLine(scope, { price, was, is, atMs, untilMs: dueMs, rest, times: intervalsIn(price, scope) })
+    const intervals = intervalsIn(price, scope)
+    return changeLine(scope, { price, was, is, atMs, untilMs: dueMs, rest, intervals })
   })
 }
 
@@ -121,13 +122,10 @@ interface Change {
   /** The part of that time that is left. */
   readonly rest: { readonly leftMs: number; readonly wholeMs: number }
   /** Intervals of the price in that time. */
-  readonly times: bigint
+  readonly intervals: bigint
 }
 
-function changeLine(
-  scope: Scope,
-  { price, was, is, atMs, untilMs, rest, times: intervals }: Change,
-): ChargeLine[] {
+function changeLine(scope: Scope, { price, was, is, atMs, untilMs, rest, intervals }: Change): ChargeLine[] {
   const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
   const difference = minus(costOfUnits(price, to), costOfUnits(price, from))
   if (difference.n === 0n || (difference.n < 0n && !scope.facts.prorates)) return []
@@ -163,7 +161,8 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
     if (paid !== null && atMs < paid.interval.nextMs) {
       const { startMs, nextMs } = paid.interval
       const rest = { leftMs: nextMs - atMs, wholeMs: nextMs - startMs }
-      lines.push(...changeLine(scope, { price, was: paid.item, is, atMs, untilMs: nextMs, rest, times: 1n }))
+      const change = { price, was: paid.item, is, atMs, untilMs: nextMs, rest, intervals: 1n }
+      lines.push(...changeLine(scope, change))
       paid = is ? { item: is, interval: paid.interval } : null
     } else if (is) {
       if (paid === null) sinceMs = atMs
@@ -178,9 +177,8 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
     while (paid !== null && paid.interval.nextMs < untilMs && paid.interval.nextMs <= scope.upToMs) {
       const beginMs: number = paid.interval.nextMs
       const interval = intervalAt(price, sinceMs, beginMs)
-      lines.push(
-        wholeInterval(scope, paid.item, priceAt(scope.facts, priceId, beginMs)!, beginMs, interval, null),
-      )
+      const terms = priceAt(scope.facts, priceId, beginMs) ?? price
+      lines.push(wholeInterval(scope, paid.item, terms, beginMs, interval, null))
       paid = { item: paid.item, interval }
     }
   }

@@ -1,10 +1,13 @@
 // Fees of other intervals than the subscription's period, and fees that are paid once (RA-24, RA-26).
 import t from 'tap'
 import type { PlanHolding, SubscriptionState } from '../../../src/core/model/company-state.js'
+import { advanceLines } from '../../../src/core/rating/advance.js'
 import type { BillingFacts, ItemPrice, RatedVersion } from '../../../src/core/rating/facts.js'
 import type { HistoryEntry } from '../../../src/core/rating/history.js'
 import { periodsOf, ratePeriod } from '../../../src/core/rating/rate.js'
 import { UsageNeeds } from '../../../src/core/rating/usage.js'
+import { periodAt } from '../../../src/core/values/period.js'
+import { Random, seed, times } from '../../random.js'
 import { itemPrice, subscription } from '../make.js'
 
 const at = (text: string) => Date.parse(`${text}T00:00:00Z`)
@@ -171,6 +174,51 @@ t.test('RA-14, RA-26 more of it is charged for the rest of its own interval, at 
     '2031-08-15 recurring year 91',
     '2032-01-15 recurring year 270',
   ])
+})
+
+t.test('RA-14, RA-26 whatever changes when, the time for which a year was sold is paid for', async t => {
+  const runs = times(300)
+  for (let run = 0; run < runs; run++) {
+    const own = seed + run * 7919
+    const random = new Random(own)
+    /** Quantities with the instants from which on they are sold. */
+    const sales: { fromMs: number; quantity: number }[] = []
+    const history = monthly(1 + random.below(30), 'month').flatMap((entry, n) => {
+      const [fromMs, untilMs] = [Date.UTC(2031, n, 15), Date.UTC(2031, n + 1, 15)]
+      const report = (atMs: number, soldMs: number): HistoryEntry => {
+        const quantity = random.chance(0.8) ? (sales.at(-1)?.quantity ?? 1) : random.below(4)
+        sales.push({ fromMs: soldMs, quantity })
+        const of: Record<string, number> = quantity === 0 ? { month: 1 } : { month: 1, year: quantity }
+        return sold({ ...entry, atMs }, of)
+      }
+      const renewal = report(entry.atMs, fromMs)
+      if (!random.chance(0.3)) return [renewal]
+      const atMs = fromMs + 7_200_000 + random.below(untilMs - fromMs - 7_200_000)
+      return [renewal, report(atMs, atMs)]
+    })
+    const { periodEndMs: endMs } = (history.at(-1) as { state: SubscriptionState }).state
+    const lines = advanceLines(facts(history, true), 'sub', endMs - 1).filter(one => one.price?.id === 'year')
+    const paid = lines.reduce((sum, { exact }) => sum + Number(exact.n) / Number(exact.d), 0)
+    // the time sold, and what is left of the last interval
+    let due = 0
+    let sinceMs = 0
+    let quantity = 0
+    for (const [i, sale] of sales.entries()) {
+      if (quantity === 0) sinceMs = sale.fromMs
+      quantity = sale.quantity
+      const isLast = i === sales.length - 1
+      for (let atMs = sale.fromMs, toMs = sales[i + 1]?.fromMs ?? endMs; atMs < toMs; ) {
+        const { startMs, nextMs } = periodAt(sinceMs, 12, atMs)
+        const untilMs = isLast && nextMs >= toMs ? nextMs : Math.min(nextMs, toMs)
+        due += (quantity * 90 * (untilMs - atMs)) / (nextMs - startMs)
+        atMs = untilMs
+      }
+    }
+    if (Math.abs(paid - due) < 1e-6) continue
+    t.equal(paid, due, `TOLLGATE_SEED=${own} TOLLGATE_RUNS=0`)
+    return
+  }
+  t.pass(`${runs} histories from seed ${seed}`)
 })
 
 t.test('RA-26 days are counted as days', async t => {
