@@ -19,6 +19,8 @@ export interface Erasure {
   api_key_id: string | null
   /** Rows removed or blanked, by place. */
   removed: { [place: string]: number }
+  /** Since when no file of the stores holds it. null: not yet, or the stores are not embedded. */
+  gone_from_files_at: string | null
   /** The last backup that may hold it is thrown away by then. */
   gone_from_backups_at: string
   requested_at: string

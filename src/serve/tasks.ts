@@ -1,7 +1,9 @@
 // The schedule of a running service: everything that it does at an interval.
 
+import { join } from 'node:path'
 import type { Cluster } from '../cluster/open.js'
 import { finishErasures } from '../control/erasure/erase.js'
+import { StoreFiles } from '../control/erasure/files.js'
 import { applyLinks } from '../control/jobs/apply-links.js'
 import { closeBilling, watchThresholds } from '../control/jobs/close-billing.js'
 import { finishPlanWrites } from '../control/jobs/finish-plan-writes.js'
@@ -26,6 +28,8 @@ const dueMs = 2_000
 const flushMs = 1_000
 const sweepMs = 1_000
 const gaugesMs = 2_000
+/** How often it is looked whether files of the stores hold what was erased. */
+const filesMs = 60_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
 /** How often former definitions, keys and traits are removed. */
@@ -45,18 +49,23 @@ interface Running {
 
 /** Start the tasks of the HTTP thread. `opened` stops them and writes everything they gathered. */
 export function startTasks(
-  { config: { redisKeysMs, idleCollections }, opened, later }: Opening,
+  { config, opened, later }: Opening,
   services: Services,
   answers: ResponseCache,
   memory: Memory,
   oldKeys: KeyArchive,
   cluster: Cluster | null,
 ): void {
+  const { redisKeysMs, idleCollections, databaseUrl, clickhouseUrl, dataDir } = config
   const isHere = () => cluster === null || cluster.node.isFirst
   const running: Running = { services, memory, oldKeys, cluster, isHere }
   const schedule = new Schedule(services.log)
   scheduleKeys(schedule, running, redisKeysMs)
   scheduleDue(schedule, running)
+  if (cluster === null && databaseUrl === null && clickhouseUrl === null) {
+    const files = new StoreFiles(services, join(dataDir, 'journal'))
+    schedule.every(filesMs, 'files of the stores may hold what was erased', () => files.clear())
+  }
   schedule.every(gaugesMs, 'gauges are not updated', async () => {
     if (cluster !== null) reportNode(cluster, services.metrics)
     await report(services, later.yielding, memory.definitions.catalogs.ids())

@@ -18,6 +18,7 @@ export interface ErasureRow {
   readonly gone_from_backups_at: Date
   readonly requested_at: Date
   readonly erased_at: Date | null
+  readonly files_clear_at: Date | null
 }
 
 /** Tables whose dead rows are cleared out afterwards, with the statistics that hold samples of them. */

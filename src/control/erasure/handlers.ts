@@ -27,6 +27,7 @@ function view(row: ErasureRow): Erasure {
     entity_id: row.entity_id,
     api_key_id: row.api_key_id,
     removed: { ...row.removed },
+    gone_from_files_at: row.files_clear_at && isoTime(row.files_clear_at.getTime()),
     gone_from_backups_at: isoTime(row.gone_from_backups_at.getTime()),
     requested_at: isoTime(row.requested_at.getTime()),
     erased_at: row.erased_at && isoTime(row.erased_at.getTime()),

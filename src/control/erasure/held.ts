@@ -37,7 +37,7 @@ export async function* heldOf(services: Services, entity: Entity): AsyncGenerato
       select to_jsonb(t) as row from audit_logs t
       where account_id = ${entity.accountId} and (resource_id = ${entity.id} or ${mentions(
         sql,
-        sql`coalesce(req_body, '') || coalesce(resp_body, '') || url`,
+        sql`concat_ws(' ', req_body, resp_body, url, secondary_resource, resource_id)`,
         marks,
       )})`,
   )

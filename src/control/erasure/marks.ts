@@ -1,4 +1,5 @@
-// Texts by which rows that mention an entity are found: its id, and its keys as bodies and URLs write them.
+// Texts by which rows that mention an entity are found: its id, its keys as bodies and URLs write them, and what names the
+// plans, overrides and billing records that are its own.
 import type { PendingQuery, Row, Sql } from 'postgres'
 
 export type Kind = 'company' | 'user'
@@ -11,11 +12,40 @@ export interface Entity {
   readonly accountId: string
 }
 
-/** The marks of an entity, from its stored keys. */
-export async function marksOf(sql: Sql, { id, environmentId }: Entity): Promise<string[]> {
-  const pairs = await sql<{ name: string; value: string }[]>`
-    select name, value from entity_keys where entity_id = ${id} and environment_id = ${environmentId}`
-  return [id, ...new Set(pairs.flatMap(({ name, value }) => marksOfPair(name, value)))]
+/** The marks of an entity, from its stored keys, those it had before, and what is its own. */
+export async function marksOf(sql: Sql, { kind, id, environmentId }: Entity): Promise<string[]> {
+  const pairs = await sql<Pair[]>`
+    select name, value from entity_keys where entity_id = ${id} and environment_id = ${environmentId}
+    union select substr(slot, 5), value from entity_history
+    where entity_id = ${id} and environment_id = ${environmentId} and slot like 'key:%' and value is not null`
+  const own = kind === 'company' ? await ownOf(sql, id) : { ids: [], pairs: [] }
+  const marks = [...pairs, ...own.pairs].flatMap(({ name, value }) => marksOfPair(name, value))
+  return [...new Set([id, ...own.ids, ...marks])]
+}
+
+interface Pair {
+  readonly name: string
+  readonly value: string
+}
+
+/** Ids of a company's own plans and overrides, and ids that a payment provider gave to its records. */
+async function ownOf(sql: Sql, id: string) {
+  const ids = await sql<{ id: string }[]>`
+    select id from plans where company_id = ${id}
+    union all select v.id from plan_versions v join plans p on p.id = v.plan_id where p.company_id = ${id}
+    union all select id from company_overrides where company_id = ${id}`
+  const pairs = await sql<Pair[]>`
+    select name, external_id as value from (
+      select external_id, array['external_id', 'customer_external_id'] as names from billing_customers
+      where company_id = ${id}
+      union all select external_id, array['subscription_external_id'] from billing_subscriptions
+      where company_id = ${id}
+      union all select external_id, array['external_id'] from billing_invoices
+      where company_id = ${id} and external_id is not null
+      union all select external_id, array['external_id', 'payment_method_external_id',
+        'default_payment_method_external_id', 'default_payment_method_id'] from billing_payment_methods
+      where company_id = ${id}) records, unnest(names) name`
+  return { ids: ids.map(one => one.id), pairs }
 }
 
 function marksOfPair(name: string, value: string): string[] {

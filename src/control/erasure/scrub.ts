@@ -1,5 +1,6 @@
 // Statements that remove what the stores hold of an entity beyond the entity itself (ER-2, ER-3).
 import type { PendingQuery, Row, Sql } from 'postgres'
+import { nativeProductId } from '../../catalog/prices.js'
 import type { ClickHouse } from '../../storage/clickhouse.js'
 import { type Entity, mentions } from './marks.js'
 
@@ -92,7 +93,8 @@ export async function scrubPostgres(tx: Sql, entity: Entity, marks: readonly str
   return removed
 }
 
-async function scrubBilling(tx: Sql, { id, environmentId }: Entity): Promise<Removed> {
+async function scrubBilling(tx: Sql, entity: Entity): Promise<Removed> {
+  const { id, environmentId } = entity
   const own = tx`environment_id = ${environmentId} and company_id = ${id}`
   const removed: Removed = {}
   for (const table of [
@@ -106,11 +108,22 @@ async function scrubBilling(tx: Sql, { id, environmentId }: Entity): Promise<Rem
     removed[table] = (await tx`delete from ${tx(table)} where ${own}`).count
   const blanked: Readonly<Record<string, PendingQuery<Row[]>>> = {
     billing_customers: tx`name = '', email = '', meta = '{}', external_id = id`,
-    billing_subscriptions: tx`customer_external_id = company_id, metadata = null`,
-    billing_invoices: tx`customer_external_id = company_id, url = null`,
+    // rating reads the coupons of discounts
+    billing_subscriptions: tx`customer_external_id = company_id, metadata = null, external_id = id,
+      default_payment_method_external_id = null, application_id = null,
+      products = coalesce((select jsonb_agg(one || '{"subscription_item_external_id": null}')
+        from jsonb_array_elements(products) one), '[]'),
+      discounts = coalesce((select jsonb_agg(one || '{"external_id": ""}')
+        from jsonb_array_elements(discounts) one), '[]')`,
+    billing_history: tx`state = case when state ? 'externalId'
+      then jsonb_set(state, '{externalId}', to_jsonb(coalesce(subscription_id, ''))) else state end`,
+    billing_invoices: tx`customer_external_id = company_id, url = null,
+      external_id = case when external_id is not null then id end,
+      subscription_external_id = null, payment_method_external_id = null`,
     billing_payment_methods: tx`customer_external_id = company_id, external_id = id, account_name = null,
       bank_name = null, billing_email = null, billing_name = null`,
-    custom_plan_billings: tx`customer_email = null, request = null, invoice_url = null`,
+    custom_plan_billings: tx`customer_email = null, request = null, invoice_url = null,
+      external_invoice_id = null`,
     plans: tx`name = 'Erased', description = ''`,
   }
   // former names of its own plans; the next version of the definitions keeps the blanked ones
@@ -121,12 +134,26 @@ async function scrubBilling(tx: Sql, { id, environmentId }: Entity): Promise<Rem
   ).count
   for (const [table, columns] of Object.entries(blanked))
     removed[table] = (await tx`update ${tx(table)} set ${columns} where ${own}`).count
+  removed.own_products = await scrubProducts(tx, entity)
   removed.plan_versions = (
     await tx`
       update plan_versions set name = 'Erased', description = ''
       where plan_id in (select id from plans where ${own})`
   ).count
   return removed
+}
+
+/** Names of the products that were made for a company's own plans. Returns how many there are. */
+async function scrubProducts(tx: Sql, { id, environmentId }: Entity): Promise<number> {
+  const sold = await tx<{ plan_id: string; of: string | null }[]>`
+    select id as plan_id, null as of from plans where company_id = ${id}
+    union select e.plan_id, e.feature_id from plan_entitlements e join plans p on p.id = e.plan_id
+    where p.company_id = ${id}
+    union select g.plan_id, g.credit_id from plan_credit_grants g join plans p on p.id = g.plan_id
+    where p.company_id = ${id}`
+  const ids = sold.map(one => nativeProductId(environmentId, one.plan_id, one.of))
+  const { count } = await tx`update billing_products set name = 'Erased' where id = any(${ids})`
+  return count
 }
 
 /** Rows of one statement of the audit log: their numbers go into a record of bounded size. */
@@ -142,7 +169,7 @@ export async function blankAudit(
   { id, accountId }: Entity,
   marks: readonly string[],
 ): Promise<readonly number[]> {
-  const texts = tx`coalesce(req_body, '') || coalesce(resp_body, '') || url || coalesce(secondary_resource, '')`
+  const texts = tx`concat_ws(' ', req_body, resp_body, url, secondary_resource, resource_id)`
   const rows = await tx<{ seq: string }[]>`
     update audit_logs set erased = true, req_body = null, resp_body = null, resource_name = null, url = '',
       secondary_resource = null, remote_ip = null, user_agent = null
@@ -157,6 +184,8 @@ export async function blankAudit(
 
 /** Events of one statement that mention the entity without being its own. */
 const othersAtOnce = 1_000
+/** Marks of one statement; the engine takes no more than 255. */
+const marksAtOnce = 200
 
 /**
  * Blank the bodies of stored events, and the idempotency keys, which callers make of their own names. Names of events,
@@ -170,16 +199,17 @@ export async function scrubClickHouse(
   const column = kind === 'company' ? 'company_id' : 'user_id'
   const environment = { environment: environmentId }
   let events = await blankEvents(clickhouse, `${column} = {id:String}`, { ...environment, id })
-  for (;;) {
+  for (let from = 0; from < marks.length; ) {
     const others = await clickhouse.select<{ id: string }>(
       `SELECT id FROM events WHERE environment_id = {environment:String} AND multiSearchAny(body, {marks:Array(String)})
        LIMIT ${othersAtOnce}`,
-      { ...environment, marks },
+      { ...environment, marks: marks.slice(from, from + marksAtOnce) },
     )
-    if (others.length === 0) return { events }
     const ids = others.map(one => one.id)
-    events += await blankEvents(clickhouse, 'id IN {ids:Array(String)}', { ...environment, ids })
+    if (ids.length === 0) from += marksAtOnce
+    else events += await blankEvents(clickhouse, 'id IN {ids:Array(String)}', { ...environment, ids })
   }
+  return { events }
 }
 
 /** Returns how many there are. */

@@ -284,8 +284,11 @@ async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise
   await rename(draft, data)
 }
 
-/** Access rules: everyone needs the password, including other users with our system account. */
-const accessRules = `# Written by Tollgate at every start that finds another.
+/**
+ * Access rules: everyone needs the password, including other users with our system account. A start that finds others
+ * gives the service's role what `rolesOf` says, too: another number there reaches clusters that were made before.
+ */
+const accessRules = `# Written by Tollgate at every start that finds another. 2
 local all ${user} scram-sha-256
 local all all reject
 `
@@ -324,6 +327,10 @@ function rolesOf(password: string, createsDatabases: boolean): readonly string[]
     `do $$ begin create role ${user}; exception when duplicate_object then null; end $$`,
     `alter role ${user} login nosuperuser ${createsDatabases ? 'createdb' : 'nocreatedb'} nocreaterole noreplication nobypassrls password '${password}'`,
     `alter role ${maker} nologin`,
+    // what an erasure needs to write the files anew (ER-9)
+    `grant pg_checkpoint, pg_read_all_stats to ${user}`,
+    `grant execute on function pg_switch_wal(), pg_create_restore_point(text), pg_reload_conf(), pg_ls_waldir() to ${user}`,
+    `grant alter system on parameter wal_recycle to ${user}`,
     `alter database ${database} owner to ${user}`,
     `alter schema public owner to ${user}`,
     `do $$ declare n text; begin for n in select o.oid::regclass::text from pg_class o where o.relnamespace = 'public'::regnamespace and o.relkind in ('r', 'p', 'v', 'm', 'S') and ${owned} loop execute 'alter table ' || n || ' owner to ${user}'; end loop; end $$`,
@@ -416,6 +423,9 @@ const settings = (sockets: string, durable: boolean): readonly string[] =>
     log_destination: 'stderr',
     logging_collector: 'off',
     log_line_prefix: '',
+    // the log has no values of rows and statements
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
     cluster_name: 'tollgate',
     // disposable data is that of a run of tests, whose services share one server
     max_connections: durable ? '100' : '400',
