@@ -3272,6 +3272,7 @@ export interface components {
       environment_id: string;
       erased_at: null | string;
       gone_from_backups_at: string;
+      gone_from_files_at: null | string;
       id: string;
       kind: "company" | "user";
       removed: {
