@@ -45,6 +45,7 @@ export class StoreFiles {
   private readonly services: Pick<Services, 'sql' | 'clickhouse' | 'shards'>
   private readonly journals: string
   private round: Round | null = null
+  private hasRecycling = false
 
   /** journals: the directory of the journals of all shards. */
   constructor(services: Pick<Services, 'sql' | 'clickhouse' | 'shards'>, journals: string) {
@@ -75,6 +76,8 @@ export class StoreFiles {
 
   private async begin(): Promise<Round | null> {
     const { sql, shards } = this.services
+    if (!this.hasRecycling) await restoreRecycling(sql)
+    this.hasRecycling = true
     const rows = await sql<{ id: string; at: Date }[]>`
       select id, now() as at from erasures where erased_at is not null and files_clear_at is null
       order by erased_at limit 10000`
@@ -161,6 +164,14 @@ async function clearStatistics(sql: ReservedSql, table: string): Promise<void> {
     select pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited) from pg_stats
     where schemaname = current_schema() and (tablename = ${table} or tablename in (
       select indexname from pg_indexes where schemaname = current_schema() and tablename = ${table}))`
+}
+
+/** Undo what a process that was killed in `renewLog` has left. */
+async function restoreRecycling(sql: Sql): Promise<void> {
+  const [row] = await sql<{ value: string }[]>`select current_setting('wal_recycle') as value`
+  if (row!.value === 'on') return
+  await sql`alter system reset wal_recycle`
+  await sql`select pg_reload_conf()`
 }
 
 /** How often it is looked whether the server has taken a setting, ms. */
