@@ -68,7 +68,6 @@ export const sentences: Readonly<Record<string, string>> = {
   'PUT /billing/profiles/{billing_profile_id}': 'Changes the currency and details of a billing profile.',
   'POST /billing/subscription/upsert':
     'Creates or changes a subscription of the payment provider; its products decide the plans of the company.',
-  'GET /companies': 'The companies with their plans, entitlements and usage, filtered, in pages.',
   'GET /companies/{company_id}': 'One company with its plans, entitlements, usage and members.',
   'DELETE /companies/{company_id}': 'Deletes a company with its usage, credits and keys.',
   'GET /companies/{company_id}/billing-details':

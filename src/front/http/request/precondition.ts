@@ -8,8 +8,8 @@ import type { Answer } from '../../../kit/call.js'
 import type { Services } from '../../../kit/services.js'
 import { SharedReads } from '../../../kit/shared-reads.js'
 import type { Route } from '../routing/route.js'
+import { awaited } from './begin-anew.js'
 import type { Request } from './request.js'
-import { awaited } from './retried.js'
 
 /** In lower case, as heads give it. */
 export const matchHeader = 'if-match'

@@ -7,6 +7,7 @@ import type { RequestLine } from '../../../log.js'
 import { toFailure } from '../../../storage/failure.js'
 import { type Admission, groupOf } from '../admission/admit.js'
 import type { AppResponse } from '../apps/app.js'
+import { takenAnswer } from './begin-anew.js'
 import { cutOff, type Misframed } from './framing.js'
 import { tagOf } from './precondition.js'
 import type { Incoming } from './read.js'
@@ -23,7 +24,6 @@ import {
   type Reply,
   success,
 } from './respond.js'
-import { takenAnswer } from './retried.js'
 import { largeLength, StreamedResponse, sendLarge } from './streamed-response.js'
 import { isLong, varyLine, zipped } from './zipped.js'
 

@@ -8,9 +8,9 @@ import { ServiceError } from '../../../errors.js'
 import type { Answer } from '../../../kit/call.js'
 import type { Services } from '../../../kit/services.js'
 import type { Route } from '../routing/route.js'
+import { awaited, takenAnswer } from './begin-anew.js'
 import type { Request } from './request.js'
 import { bytesOf, echoed, success } from './respond.js'
-import { awaited, takenAnswer } from './retried.js'
 
 /** In lower case, as heads give it. */
 export const idempotencyHeader = 'idempotency-key'
