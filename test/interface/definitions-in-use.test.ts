@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { StreamClient } from '../stream-client.js'
 
-const { client: first } = await startHere(t)
+const { client: first, tollgate } = await startHere(t)
 const { environments } = await first.ok('GET', '/whoami')
 const idOf = (name: string): string => environments.find((one: { name: string }) => one.name === name).id
 const bound = async (environment: string): Promise<Client> =>
@@ -309,4 +309,30 @@ t.test('M7 flags that a server reads over the data stream of production are in u
   stream.ask('rulesengine.Flags')
   await stream.next()
   t.match(await rule(), { status: 403, body: { error: /in use in Production \(.*read by the data stream/ } })
+})
+
+t.test('M7 at every node, after a restart too: who reads is known in Postgres', async t => {
+  const { sql } = tollgate.services
+  const readers = async () =>
+    (await sql<{ environment_id: string }[]>`select distinct environment_id from stream_keys`).map(
+      row => row.environment_id,
+    )
+  await sql`delete from stream_keys`
+  const stream = await StreamClient.open(first.url, { key: keys.Production.key, protocols: ['tollgate'] })
+  t.teardown(() => stream.ws.close())
+  for (let n = 0; n < 500 && (await readers()).length === 0; n++) await sleep(20)
+  t.same(await readers(), [idOf('Production')], 'a client that evaluates itself is known by its key')
+  // a reader at another node is not known here but by its row
+  const staging = await first.ok('POST', '/environments', { name: 'Other', environment_type: 'production' })
+  const { id: key } = await first.ok('POST', '/api-keys', { name: 'other', environment_id: staging.id })
+  const id = await flag()
+  const change = () => keys.Development.put(`/flags/${id}`, { description: fresh('text') })
+  const read = (ago: string) => sql`
+    insert into stream_keys (environment_id, api_key_id, seen_at)
+    values (${staging.id}, ${key}, now() - ${ago}::interval)
+    on conflict (environment_id, api_key_id) do update set seen_at = excluded.seen_at`
+  await read('12 minutes')
+  t.notMatch((await change()).body.error ?? '', /Other/)
+  await read('1 minute')
+  t.match(await change(), { status: 403, body: { error: /Other \(read by the data stream\)/ } })
 })

@@ -8,6 +8,8 @@ import type { Call, EnvironmentRecord } from '../../kit/call.js'
 
 /** A flag counts as in use in an environment for this long after its last check there. */
 const checkedWithinMs = 30 * 86_400_000
+/** Readers of the data stream count for this long after they left. Postgres knows the time to a minute. */
+const readMinutes = 11
 /** Longest list of plan names in one error. */
 const namesMax = 10
 const plurals: Readonly<Record<string, string>> = {
@@ -101,13 +103,17 @@ async function flagUses(sql: Sql, { services, key }: Asking, flag: UsedFlag): Pr
   const written = await sql<{ environment_id: string; at: Date }[]>`
     select environment_id, last_checked_at as at from flag_last_checks where flag_id = ${flag.id}`
   const writtenMs = new Map(written.map(row => [row.environment_id, row.at.getTime()]))
+  const readers = await sql<{ environment_id: string }[]>`
+    select distinct environment_id from stream_keys where seen_at > now() - ${readMinutes} * interval '1 minute'`
+  const isRead = new Set(readers.map(row => row.environment_id))
   const sinceMs = services.clock.wall() - checkedWithinMs
   const checked = services.keys
     .environments(key.accountId)
     .filter(isProduction)
     .flatMap(({ id }): Use[] => {
-      // a server that reads the stream checks flags itself, for ten minutes after it left too (security M7)
-      if (services.streams.isRead(id)) return [{ environment_id: id, what: 'stream', count: 1, names: null }]
+      // a server that reads the stream, at whatever node, checks flags itself, for ten minutes after it left too (security M7)
+      if (isRead.has(id) || services.streams.isRead(id))
+        return [{ environment_id: id, what: 'stream', count: 1, names: null }]
       const atMs = Math.max(writtenMs.get(id) ?? 0, services.checkedFlags.of(id, flag.key) ?? 0)
       return atMs < sinceMs ? [] : [{ environment_id: id, what: 'check', count: 1, names: null }]
     })

@@ -106,6 +106,11 @@ export class KeptSubscriptions {
     const kept = changes.filter(({ isKept }) => isKept)
     const dropped = changes.filter(({ isKept }) => !isKept)
     await this.sql.begin(async tx => {
+      // what a key subscribed to before is over by now
+      await tx`
+        delete from stream_keys k using unnest(${environments!}::text[], ${keys!}::text[]) as t (environment_id, api_key_id)
+        where (k.environment_id, k.api_key_id) = (t.environment_id, t.api_key_id)
+          and k.seen_at <= now() - ${keptMinutes} * interval '1 minute'`
       await tx`
         insert into stream_keys (environment_id, api_key_id, seen_at)
         select e.id, a.id, now()

@@ -95,17 +95,21 @@ export class Streams implements Hub {
     const environment = this.environment(environmentId)
     let memory = environment.memories.get(keyId)
     if (memory === undefined) {
-      memory = { keyId, held: new Set(), kept: new Set(), connections: 0, idleSinceMs: 0 }
+      memory = { keyId, held: new Set(), kept: new Set(), connections: 0, servers: 0, idleSinceMs: 0 }
       environment.memories.set(keyId, memory)
     }
     memory.connections++
+    if (!isPage) memory.servers++
     const subscriber = new Subscriber(this, environment, memory, sink, resumes, !isPage)
     // Without subscribers no changes were compared.
     if (environment.subscribers.size === 0) environment.lookAll = true
     environment.subscribers.add(subscriber)
     this.figures.connections.set(++this.connections)
     this.timer ??= setInterval(() => this.tick(), tickMs)
-    if (!resumes) return subscriber
+    if (!resumes) {
+      if (!isPage) this.services.kept.seen(environmentId, keyId)
+      return subscriber
+    }
     for (const held of memory.held) {
       subscriber.subscribe(held)
       this.tellLate(subscriber, held)
@@ -165,7 +169,10 @@ export class Streams implements Hub {
     return waitingBytes > timesFree * (waitingBytesMax - this.waitingBytes)
   }
 
-  /** Whether a server reads the environment's flags here, or did within ten minutes: each of them is in use. */
+  /**
+   * Whether a server reads the environment's flags at this node, or did within ten minutes: each of them is in use. What is
+   * read at other nodes, and was before a restart, is in `stream_keys`.
+   */
   isRead(environmentId: string): boolean {
     const environment = this.environments.get(environmentId)
     return environment !== undefined && environment.subscribers.size + environment.memories.size > 0
@@ -186,8 +193,9 @@ export class Streams implements Hub {
     if (!environment.subscribers.delete(subscriber)) return
     this.figures.connections.set(--this.connections)
     memory.connections--
+    if (subscriber.isRemembered) memory.servers--
     memory.idleSinceMs = performance.now()
-    if (memory.kept.size > 0) this.services.kept.seen(environment.id, memory.keyId)
+    if (subscriber.isRemembered) this.services.kept.seen(environment.id, memory.keyId)
     this.awaited.left(subscriber)
     for (const held of [...subscriber.held.keys()]) this.unsubscribe(held, subscriber)
     if (this.connections > 0 || this.timer === null) return
@@ -492,7 +500,7 @@ export class Streams implements Hub {
         if (!subscriber.isRecalled && environment.subscribers.has(subscriber)) this.recall(subscriber)
       }
       for (const memory of environment.memories.values()) {
-        if (memory.connections > 0 && memory.kept.size > 0 && this.ticks % seenTicks === 0)
+        if (memory.servers > 0 && this.ticks % seenTicks === 0)
           this.services.kept.seen(environment.id, memory.keyId)
         if (memory.connections > 0 || nowMs - memory.idleSinceMs < rememberedMs) continue
         environment.memories.delete(memory.keyId)

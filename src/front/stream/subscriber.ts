@@ -68,6 +68,8 @@ export interface KeyMemory {
   /** Entities among them that hold over a restart. */
   readonly kept: Set<Held>
   connections: number
+  /** Connections among them that are not pages'. */
+  servers: number
   idleSinceMs: number
 }
 
