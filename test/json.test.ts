@@ -121,14 +121,23 @@ t.test('security H5 a numeral that no double holds never becomes a bigint', asyn
 t.test('security H5 values are counted, commas in texts are not', async t => {
   const list = (count: number, value: string) => `[${Array(count).fill(value).join(',')}]`
   t.notOk(tooManyValues(list(10_000, '1')))
-  t.ok(tooManyValues(list(12_000, '1')))
+  t.ok(tooManyValues(list(15_000, '1')))
   t.ok(tooManyValues(list(9_000, '{}')))
   t.notOk(tooManyValues(list(20_000, '"a text of sixteen or more"')), 'long values may be many')
   t.notOk(tooManyValues(JSON.stringify([','.repeat(500_000), '{'.repeat(500_000)])))
   t.ok(outline(`{"events":${list(40_000, '1')}}`).isCrowded)
+  for (const event of [
+    '{"event_type":"track","body":{"event":"e"}}',
+    '{"event_type":"track","body":{"event":"e","company":{"a":"b"}}}',
+    '{"event_type":"identify","body":{"keys":{"a":"b"}}}',
+  ])
+    t.notOk(
+      outline(`{"events":${list(10_000, event)}}`).isCrowded,
+      'EV-4 a batch of as many short events as there may be',
+    )
   const nested = '['.repeat(20_000) + ']'.repeat(20_000)
   t.notOk(tooManyValues(nested), 'values below the depth that is parsed cost nothing')
   t.notOk(outline(`{"events":[${nested}]}`).isCrowded)
   for (const open of ['"', '['.repeat(200)])
-    t.ok(tooManyInLines(`${open}\n${list(12_000, '1')}`), 'a line that never closes hides no other')
+    t.ok(tooManyInLines(`${open}\n${list(15_000, '1')}`), 'a line that never closes hides no other')
 })

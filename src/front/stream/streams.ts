@@ -170,8 +170,8 @@ export class Streams implements Hub {
   }
 
   /**
-   * Whether a server reads the environment's flags at this node, or did within ten minutes: each of them is in use. What is
-   * read at other nodes, and was before a restart, is in `stream_keys`.
+   * Whether a server reads the environment's flags at this node, or did within ten minutes: each of them is in use.
+   * Reads at other nodes, and those before a restart, are in `stream_keys`.
    */
   isRead(environmentId: string): boolean {
     const environment = this.environments.get(environmentId)
