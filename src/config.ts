@@ -92,6 +92,7 @@ function readAll(env: Env) {
     backupKey: backupKey(env), // seals backups; null: TOLLGATE_PEPPER does, else a secret generated at the first start, kept in the data directory
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members as a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', defaultShards(availableParallelism()), { min: 1, max: 256 }), // worker threads
+    fronts: integer(env, 'TOLLGATE_FRONTS', 1, { min: 1, max: 16 }), // threads that take connections; 1: the main thread alone
     limits: limits(env, 'TOLLGATE_LIMITS'),
     limitsScope: oneOf(env, 'TOLLGATE_LIMITS_SCOPE', 'account', ['account', 'environment']), // whose budgets of events ingest and analytics are
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
@@ -237,6 +238,10 @@ function editDistance(a: string, b: string): number {
 
 /** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
 function mustBeComplete(config: Config): void {
+  if (config.fronts > 1 && config.redisUrl !== null)
+    throw new ConfigError('TOLLGATE_FRONTS: one of several nodes (REDIS_URL) has one front')
+  if (config.fronts > 1 && config.http === 'node')
+    throw new ConfigError("TOLLGATE_FRONTS: Node's http has one front; several need TOLLGATE_HTTP=uws")
   if (config.redisUrl === null) {
     if (config.sharedPort)
       throw new ConfigError('TOLLGATE_SHARED_PORT: nodes share a port; set REDIS_URL, too')

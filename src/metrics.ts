@@ -5,7 +5,7 @@ import { version } from './host/version.js'
 
 // Buckets of request latencies in seconds, from half the goal of a check to a slow analytics read. Few, because
 // every route has each.
-const latencyBounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10]
+export const latencyBounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10]
 const fsyncBounds = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 const groupBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
 
@@ -84,6 +84,13 @@ export class Spread {
         return
       }
     }
+  }
+
+  /** Add what another thread observed: the sum, and numbers by bucket with those beyond the last. */
+  add(sum: number, counts: Readonly<Float64Array>, total: number): void {
+    this.sum += sum
+    this.total += total
+    for (let i = 0; i < this.counts.length; i++) this.counts[i]! += counts[i]!
   }
 
   /** The values as lines of text; the text before each number is cached. */

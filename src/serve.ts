@@ -55,7 +55,7 @@ export async function serve(start: Start): Promise<Tollgate> {
   startTasks(opening, services, answers, memory, running.oldKeys, cluster)
 
   const environmentIds = () => catalogs.ids()
-  const server = await openServer(opening, services, {
+  const { server, passed } = await openServer(opening, services, {
     limits,
     late: stores.late,
     environmentIds,
@@ -66,8 +66,22 @@ export async function serve(start: Start): Promise<Tollgate> {
   if (cluster !== null)
     await serveAsNode(opening, cluster, services, limits, { memory, running, projecting, pairs: pairs! })
   const port = await server.listen(config.host, config.port, config.sharedPort)
+  // closed after the server, which drains their requests too
+  opened.add(async () => later.fronts?.close())
   opened.add(() => server.close())
   server.serve(services, new Map([['POST /flags/:key/check', new KeptChecks(answers)]]))
+  if (passed !== null) {
+    const { openFronts } = await import('./serve/fronts.js')
+    later.fronts = openFronts(opening, services, {
+      app: passed,
+      port,
+      memory: memory.fronts!,
+      limits,
+      changes: running.journals.changes,
+      noteChecks: memory.noteChecks,
+    })
+    await later.fronts.start()
+  }
   opened.serves()
   log.info({ ms: phases.told() }, 'ready')
   services.outbox.start()

@@ -103,6 +103,8 @@ const settings = {
   TOLLGATE_DRAIN_MS: '2000',
   // the same tests run on both HTTP servers
   TOLLGATE_HTTP: process.env.TOLLGATE_HTTP || 'auto',
+  // and with one front or several
+  TOLLGATE_FRONTS: process.env.TOLLGATE_FRONTS || '1',
 }
 
 /** Settings of a Tollgate that has the embedded stores, whatever the run shares: it is about them, or kills them. */

@@ -14,6 +14,7 @@ const groups = [
   ['src/storage/embedded/bridge'],
   ['workers/shard/shard'],
   ['workers/shard/node-shards'],
+  ['workers/front/front'],
   ['workers/parser/parser'],
   ['workers/projector/projector'],
   ['workers/sealer/sealer'],

@@ -32,6 +32,7 @@ export interface Settings {
   readonly TOLLGATE_ENVIRONMENT_HEADERS?: string | undefined
   readonly TOLLGATE_EVENT_NAMES_MAX?: Whole | undefined
   readonly TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND?: Whole | undefined
+  readonly TOLLGATE_FRONTS?: Whole | undefined
   readonly TOLLGATE_HOST?: string | undefined
   readonly TOLLGATE_HTTP?: 'auto' | 'uws' | 'node' | undefined
   readonly TOLLGATE_IDEMPOTENCY_BYTES?: Whole | undefined

@@ -217,6 +217,7 @@ export class KeyRing implements Keys {
   readonly #byAccount = new Map<string, readonly EnvironmentRecord[]>()
   readonly #removed: ((environmentId: string) => void)[] = []
   readonly #put: ((environment: EnvironmentRecord) => void)[] = []
+  #onChange: () => void = () => {}
   #lookups = new Map<string, Lookup>()
   #looking = false
   #line: Promise<unknown> = Promise.resolve()
@@ -362,7 +363,7 @@ export class KeyRing implements Keys {
   }
 
   put(record: KeyRecord, hash: Uint8Array | null, former?: FormerValue | null): void {
-    this.#told++
+    this.#changed()
     const known = this.#byId.get(record.id)
     if (known === undefined) {
       if (hash === null) return
@@ -409,7 +410,7 @@ export class KeyRing implements Keys {
   }
 
   forget(keyId: string): void {
-    this.#told++
+    this.#changed()
     const held = this.#byId.get(keyId)
     if (!held) return
     this.#byId.delete(keyId)
@@ -422,14 +423,14 @@ export class KeyRing implements Keys {
   putEnvironment(record: EnvironmentRecord): void {
     const known = this.#environments.get(record.id)
     if (known && known.updatedAtMs > record.updatedAtMs) return
-    this.#told++
+    this.#changed()
     this.#environments.set(record.id, record)
     this.#arrange(record.accountId)
     for (const listener of this.#put) listener(record)
   }
 
   forgetEnvironment(environmentId: string): void {
-    this.#told++
+    this.#changed()
     const environment = this.#environments.get(environmentId)
     if (!environment) return
     this.#environments.delete(environmentId)
@@ -437,6 +438,16 @@ export class KeyRing implements Keys {
     for (const [id, { entry }] of [...this.#byId])
       if (entry.record.environmentId === environmentId) this.forget(id)
     for (const listener of this.#removed) listener(environmentId)
+  }
+
+  #changed(): void {
+    this.#told++
+    this.#onChange()
+  }
+
+  /** The listener is called in the same tick for every change of a key or environment. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener
   }
 
   /** Register a listener, called in the same tick for every removed environment. */

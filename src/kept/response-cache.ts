@@ -113,6 +113,8 @@ export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
     private readonly recordsPerSecond: number,
     /** Denials of a company recorded in a minute beyond that rate (EX-5). */
     deniedPerMinute = 0,
+    /** Threads that keep answers: each has a part of the memory. */
+    private readonly threads = 1,
   ) {
     this.recordsLeft = recordsPerSecond
     this.denials = new KeptDenials(deniedPerMinute)
@@ -158,7 +160,7 @@ export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
 
   /** Store an answer, whole, while it is valid. */
   keep({ hash, name, body }: CheckRequest, text: string, stamp: CheckStamp): void {
-    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(stamp)) return
+    if (text.length > answerBytesMax || this.bytes > bytesMax / this.threads || !this.isFresh(stamp)) return
     const untilMs = Math.min(stamp.untilMs, stamp.sinceMs + keptMs)
     const answer = Buffer.from(text)
     const place = hash & (places - 1)

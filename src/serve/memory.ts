@@ -11,6 +11,7 @@ import { CheckedFlags, UserSeen } from '../entities/directory/last-seen.js'
 import { Dedupe } from '../entities/idempotency/dedupe.js'
 import { HoldKeys } from '../entities/idempotency/hold-keys.js'
 import { keyBytes } from '../entities/idempotency/key-table.js'
+import { FrontMemory } from '../front/extra/shared-memory.js'
 import { ClockMark } from '../recovery/clock-mark.js'
 import type { Opening } from './opening.js'
 import type { Stores } from './stores.js'
@@ -25,6 +26,8 @@ export interface Memory {
   readonly userSeen: UserSeen
   readonly checkedFlags: CheckedFlags
   readonly modelPrices: ModelPrices
+  /** Memory of extra fronts; null: there are none. */
+  readonly fronts: FrontMemory | null
   /** Record which flags and users were checked, when each was last seen, and the counts to be stored. */
   noteChecks(counts: CheckCounts): void
   /** Give each environment its part of the idempotency window; called again when there may be more of them. */
@@ -37,12 +40,18 @@ export async function openMemory(
   { sql }: Stores,
   cluster: Cluster | null,
 ): Promise<Memory> {
+  const directory = new Directory()
+  const fronts = config.fronts > 1 ? new FrontMemory() : null
+  if (fronts !== null) directory.lend(fronts.hand)
   const definitions = await phases.time('definitions', () =>
     openDefinitions({
       sql,
       log,
       config,
-      announce: async data => later.shards?.announce(data),
+      announce: async data => {
+        fronts?.editions.raise(directory.numberOf(data.environmentId))
+        await later.shards?.announce(data)
+      },
       loaders: { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits },
       floorMs,
       ...(cluster && { told: cluster.told }),
@@ -53,7 +62,10 @@ export async function openMemory(
   const mark = new ClockMark(config.dataDir, () => clock.wall(), log)
   opened.add(() => mark.stop())
 
-  const directory = new Directory()
+  if (fronts !== null) {
+    definitions.keys.onChange(() => fronts.editions.raiseAll())
+    clock.onJump(id => fronts.editions.raise(directory.numberOf(id)))
+  }
   const idempotencyKeysMax = Math.floor(config.idempotencyBytes / keyBytes)
   const dedupe = cluster?.window ?? new Dedupe(idempotencyKeysMax)
   const holdKeys = new HoldKeys(idempotencyKeysMax)
@@ -73,6 +85,7 @@ export async function openMemory(
     userSeen,
     checkedFlags,
     modelPrices,
+    fronts,
     noteChecks({ flags, users, rows, counts }) {
       for (const [environmentId, flagKey, atMs] of flags) checkedFlags.note(environmentId, flagKey, atMs)
       for (const { environmentId, ids, atMs } of users)

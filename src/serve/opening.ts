@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.js'
 import type { Outbox } from '../control/webhooks/outbox.js'
 import type { Shards } from '../entities/shards/shards.js'
+import type { Fronts } from '../front/extra/fronts.js'
 import type { Addresses, Opened } from '../opened.js'
 import type { Yielding } from '../recovery/clickhouse-throttle.js'
 import type { PostgresWatch } from '../recovery/postgres-watch.js'
@@ -33,6 +34,7 @@ export interface Later {
   yielding: Yielding | null
   postgres: PostgresWatch | null
   outbox: Outbox | null
+  fronts: Fronts | null
 }
 
 export const nothingYet = (): Later => ({
@@ -41,4 +43,5 @@ export const nothingYet = (): Later => ({
   yielding: null,
   postgres: null,
   outbox: null,
+  fronts: null,
 })

@@ -1,10 +1,12 @@
 // Opens the HTTP server, and the one for metrics where it has its own address.
 
 import type { Cluster } from '../cluster/open.js'
+import { ConfigError } from '../config.js'
 import type { Quotas } from '../entities/directory/quotas.js'
 import type { Dedupe } from '../entities/idempotency/dedupe.js'
 import type { Limits } from '../front/http/admission/limits.js'
-import { openApp } from '../front/http/apps/open-app.js'
+import { type OpenedApp, openApp } from '../front/http/apps/open-app.js'
+import type { PassedApp } from '../front/http/apps/passed-app.js'
 import { broadcasting } from '../front/http/broadcast.js'
 import { Server } from '../front/http/server.js'
 import type { Services } from '../kit/services.js'
@@ -16,7 +18,7 @@ import type { Traced } from './tracing.js'
 
 /** Open the server; it does not listen yet. errors: a metrics address that is not available. */
 export async function openServer(
-  { config, log, opened }: Opening,
+  { config, log, opened, later }: Opening,
   { shards, projections, dedupe, quotas, postgres, audit, metrics, self }: Services,
   parts: {
     readonly limits: Limits
@@ -26,9 +28,10 @@ export async function openServer(
     readonly traced: Traced | null
     readonly accountId: string
   },
-): Promise<Server> {
+): Promise<{ readonly server: Server; readonly passed: PassedApp | null }> {
   const { limits, late, environmentIds, cluster, traced, accountId } = parts
   const http = await openApp(config.http)
+  const passed = config.fronts > 1 ? await sharing(http) : null
   if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
   log.info({ server: http.name, reason: http.reason }, 'HTTP server')
   const signOn =
@@ -40,7 +43,7 @@ export async function openServer(
           config.publicUrl,
           () => accountId,
         )
-  const server: Server = new Server(http.app, {
+  const server: Server = new Server(passed ?? http.app, {
     config,
     log,
     metrics,
@@ -50,6 +53,7 @@ export async function openServer(
       degraded: (): readonly string[] => [
         ...(cluster?.degraded() ?? []),
         ...shards.degraded.map(shard => `shard ${shard}`),
+        ...(later.fronts?.degraded ?? []),
         ...(postgres === undefined || postgres.answers ? [] : ['Postgres']),
         ...late.degraded(dedupe),
         ...projections.degraded(),
@@ -62,6 +66,7 @@ export async function openServer(
     audit,
     documents: registerDocuments,
     stages: traced?.stages,
+    fronts: () => later.fronts,
     signOn,
   })
   self.degraded = () => server.degraded
@@ -79,7 +84,15 @@ export async function openServer(
       app.close()
     })
   }
-  return server
+  return { server, passed }
+}
+
+/** The server of the main thread, beside extra fronts. errors: ConfigError where the native server does not load. */
+async function sharing({ app, name, reason }: OpenedApp): Promise<PassedApp> {
+  if (name !== 'uWebSockets.js')
+    throw new ConfigError(`TOLLGATE_FRONTS: Node's http has one front. ${reason}`)
+  const { PassedApp } = await import('../front/http/apps/passed-app.js')
+  return new PassedApp(app)
 }
 
 /** Exhausted quotas of environments, in words. */

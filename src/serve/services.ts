@@ -20,6 +20,7 @@ import { PaidWrites } from '../entities/idempotency/paid-writes.js'
 import { Pacing } from '../entities/turns/pacing.js'
 import { StoreTurns } from '../entities/turns/store-turns.js'
 import { Parsers } from '../front/events/parsing/parser-pool.js'
+import type { FrontMemory } from '../front/extra/shared-memory.js'
 import { Limits, limitTable } from '../front/http/admission/limits.js'
 import { KeptSubscriptions } from '../front/stream/kept-subscriptions.js'
 import { Streams } from '../front/stream/streams.js'
@@ -68,6 +69,8 @@ type Below = Pick<
   readonly owns?: (shard: number) => boolean
   /** Version counters of every node, for the data stream; absent: this node's counters are all. */
   readonly streamed?: ConstructorParameters<typeof Streams>[0]['changes'] | undefined
+  /** Memory of extra fronts; null: there are none. */
+  readonly fronts: FrontMemory | null
   /** Decides new key pairs among several nodes; null: there is one node. */
   readonly pairs: SharedPairs | null
 }
@@ -103,7 +106,15 @@ export async function openServices(
   const entities = new Entities(directory, shards, traits, quotas, undefined, pacingOf(below), below.pairs)
   const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
   const { flagCheckRowsPerSecond, deniedRowsPerMinute } = config
-  const answers = new ResponseCache(journals.changes, directory, flagCheckRowsPerSecond, deniedRowsPerMinute)
+  // each front keeps answers of its own
+  const part = (rate: number) => Math.floor(rate / config.fronts)
+  const answers = new ResponseCache(
+    journals.changes,
+    directory,
+    part(flagCheckRowsPerSecond),
+    part(deniedRowsPerMinute),
+    config.fronts,
+  )
   const { limits, accountLimits } = await openLimits(below)
   const { clickhouse, dedupe, holdKeys, userSeen, checkedFlags, modelPrices, backlog, postgres } = below
   const services: Services = {
@@ -228,8 +239,13 @@ function openMigrations(below: Below): Migrations {
 }
 
 /** Limits of requests, with those that operators set for an account. */
-async function openLimits({ config, sql }: Below): Promise<{ limits: Limits; accountLimits: AccountLimits }> {
+async function openLimits({
+  config,
+  sql,
+  fronts,
+}: Below): Promise<{ limits: Limits; accountLimits: AccountLimits }> {
   const limits = new Limits(limitTable(config.limits), config.limitsScope)
+  if (fronts !== null) limits.lend(fronts.buckets, () => fronts.editions.raiseAll())
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
   )

@@ -55,7 +55,8 @@ export async function startShards(
     workerFile: shardFile,
     log,
     catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
-    onNotice: (notice: ShardNotice): void => {
+    onNotice: (notice: ShardNotice, shard: number): void => {
+      if (notice.notice === 'ready') later.fronts?.meet(shard)
       if (notice.notice === 'identity') rememberAgain(memory, notice.facts)
       if (notice.notice === 'checks') memory.noteChecks(notice.checks)
     },

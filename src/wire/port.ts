@@ -9,3 +9,8 @@ export function closed(port: Port): Promise<void> {
     port.on('close', () => resolve())
   })
 }
+
+/** A message to a shard: a port over which an extra front asks. */
+export interface AskerPort {
+  readonly asker: MessagePort
+}

@@ -11,7 +11,6 @@ const forTests: Readonly<Record<string, string>> = {
   'src/entities/idempotency/dedupe.ts packClaim': 'claims as the store gives them',
   'src/front/http/apps/native.ts nativePlatforms': 'the platforms whose files are compared with the package',
   'src/serve/openapi/openapi.ts undescribed': 'the routes that the document lacks',
-  'src/wire/shared/segments.ts handedChunks': 'readers in other threads take segments with it',
 }
 
 /** Names that a file declares with `export`, or passes on from another file by name. */

@@ -16,6 +16,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/serve'],
   ['src/opened.ts'],
   ['src/cluster'],
+  ['workers/front'],
   ['src/front', 'src/control', 'workers/shard', 'workers/projector', 'workers/parser', 'workers/sealer'],
   ['src/kit'],
   ['src/kept'],

@@ -41,6 +41,7 @@ import { Changes } from '../../src/wire/version-counters.js'
 import { type Actor, Actors, timeOf } from './actors.js'
 import { Catalogs } from './catalogs.js'
 import { answerExpiresAt, answerOf, raiseRecorded, rememberAnswer, tellSeen } from './checks/answer.js'
+import { type Asked, hearing } from './checks/askers.js'
 import { FlagChecks, reportMs } from './checks/checks.js'
 import { Outlines, type Shown } from './checks/describe.js'
 import { WholeAnswers } from './checks/whole-answers.js'
@@ -87,9 +88,7 @@ const dirtyMax = 50_000
 /** Records handed to the journal at once, within a batch that has more. */
 const recordsAtOnce = 256
 
-const toldNothing: readonly DomainEvent[] = []
-
-class Shard {
+class Shard implements Asked {
   readonly catalogs = new Catalogs()
   readonly actors: Actors
   private readonly checks: FlagChecks
@@ -118,9 +117,9 @@ class Shard {
   private still: BackupFreeze = 'nothing'
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
-  private readonly ahead = new Map<string, number>()
+  readonly ahead = new Map<string, number>()
   /** The clock when the post began that is being handled, epoch ms. */
-  private clockMs = 0
+  clockMs = 0
   /** Idempotency keys claimed for events that are not recorded yet, and what requests repeat. */
   private readonly keys: HeldKeys
   /** Facts of this batch that other nodes must know before its replies leave. */
@@ -172,7 +171,7 @@ class Shard {
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
     const posts = new Mailbox(cells => shard.post(cells))
-    port.on('message', (cells: Packet) => posts.add(cells))
+    port.on('message', hearing(shard, posts))
     shard.timers.push(
       setInterval(() => shard.checkpointDue(), options.checkpointMs),
       setInterval(() => shard.sweep(), sweepMs),
@@ -412,7 +411,7 @@ class Shard {
     const sequence = this.next++
     this.last.note(env, sequence)
     const flags = flagsOf(fx)
-    let tell = toldNothing
+    let tell: readonly DomainEvent[] = []
     if (actor) {
       raiseRecorded(actor, fx, flags, this.changes)
       const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
@@ -464,17 +463,17 @@ class Shard {
 
   // ── reads ────────────────────────────────────────────────────────────────────────────────────
 
-  private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
+  answerTo(n: number, actor: Actor | null, env: string, asked: Question, at: number, to = this.reads): void {
     const catalog = this.catalogs.of(env)
-    if (question.type === 'check_all' && question.whole)
-      return this.wholes.answer(n, actor, catalog, this.catalogs.editionOf(env), question.context, at)
+    if (asked.type === 'check_all' && asked.whole)
+      return this.wholes.answer(n, actor, catalog, this.catalogs.editionOf(env), asked.context, at)
     const reply =
-      question.type === 'outline' && question.known !== undefined
-        ? (this.shown(actor, env, question, at).outline ?? null)
-        : answerOf(this.checks, catalog, actor, question, at)
-    const figures = reply && rememberAnswer(actor, question, this.checks.reads, at, this.changes)
-    if (typeof figures !== 'boolean') return this.reads.answered(n, reply, 0)
-    this.reads.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
+      asked.type === 'outline' && asked.known !== undefined
+        ? (this.shown(actor, env, asked, at).outline ?? null)
+        : answerOf(this.checks, catalog, actor, asked, at)
+    const figures = reply && rememberAnswer(actor, asked, this.checks.reads, at, this.changes)
+    if (typeof figures !== 'boolean') return to.answered(n, reply, 0)
+    to.cacheable(n, reply as string, answerExpiresAt(actor, at), figures)
   }
 
   private shown(actor: Actor | null, env: string, question: ShownQuestion, at: number): Shown {

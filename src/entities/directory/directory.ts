@@ -7,11 +7,13 @@ import { newId } from '../../account/ids.js'
 import type { LowercaseNames } from '../../account/key-types.js'
 import type { KeyPair } from '../../core/model/entity-state.js'
 import type { Fact } from '../../core/model/message.js'
+import type { SharedNames } from '../../wire/front-task.js'
 import { ownText } from '../../wire/message-codec.js'
 import { EntityTable } from './entity-table.js'
 import { EnvironmentNumbers } from './environment-numbers.js'
 import { KeyIndex } from './key-index.js'
 import { KeyLookupCache } from './key-lookup-cache.js'
+import type { NamesChunk } from './name-reader.js'
 import { PairIndex, servicePrefix } from './pair-index.js'
 
 export type DirectoryKind = 'company' | 'user'
@@ -84,11 +86,49 @@ export class Directory {
   private readonly retired = new Map<string, Retired>()
   /** Claims, by entity, on pairs of entities whose deletion is in flight. */
   private readonly taking = new Map<string, Set<Claim>>()
-  /** Epoch: incremented when a pair may have moved or an id been removed. Caches compare it. */
-  keyEpoch = 0
+  /** The key epoch, where other threads see it. */
+  private readonly epochs = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  /** Whether other threads find entities by their pairs: those that writes under way concern are marked then. */
+  private isLent = false
   /** Names of keys whose values are in lower case, of the environments that have any (CU-4). */
   private readonly lowered = new Map<string, LoweredNames>()
   private readonly met = { company: new KeyLookupCache(), user: new KeyLookupCache() }
+
+  /** Epoch: another one when a pair may have moved or an id been removed. Caches compare it. */
+  get keyEpoch(): number {
+    return Atomics.load(this.epochs, 0)
+  }
+
+  private raiseKeyEpoch(): void {
+    Atomics.add(this.epochs, 0, 1)
+  }
+
+  /**
+   * Let other threads find entities by their pairs, from before there are any.
+   *
+   * hand  gives them memory that is made later, before it is used.
+   */
+  lend(hand: (chunk: NamesChunk) => void): void {
+    this.isLent = true
+    this.pairs.hand = memory => hand({ table: 'pairs', memory })
+    this.entities.hand = memory => hand({ table: 'entities', memory })
+  }
+
+  /** The tables as they are now, for a thread that finds entities in them. */
+  get lent(): SharedNames {
+    const { pairs, entities, epochs } = this
+    return { pairs: pairs.shared, entities: entities.shared, hashKey: pairs.hashKey, epochs }
+  }
+
+  /** The number of an environment in shared tables. */
+  numberOf(environmentId: string): number {
+    return this.numbers.of(environmentId)
+  }
+
+  /** Other threads do not answer for an entity whose creation or deletion is not durable. */
+  private mark(id: string): void {
+    if (this.isLent) this.entities.mark(id, this.unconfirmed.has(id) || this.retired.has(id))
+  }
 
   /** Number of companies and users. */
   get size(): number {
@@ -179,7 +219,7 @@ export class Directory {
     else this.lowered.set(environmentId, { company: new Set(names.company), user: new Set(names.user) })
     if (JSON.stringify(this.lowercaseNames(environmentId)) === before) return false
     // what was found under other letters, or was not found, is looked for again
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     this.pairs.changes++
     return true
   }
@@ -262,6 +302,7 @@ export class Directory {
     const id = newId(servicePrefix[kind])
     this.load(environmentId, id)
     this.unconfirmed.add(id)
+    this.mark(id)
     return id
   }
 
@@ -329,6 +370,7 @@ export class Directory {
     if (!this.has(environmentId, id)) {
       this.load(environmentId, id)
       this.unconfirmed.add(id)
+      this.mark(id)
     }
     for (const [name, value] of pairs)
       if (this.pairs.get(kind, environmentId, name, value) === undefined)
@@ -345,7 +387,7 @@ export class Directory {
   ): void {
     // a write after a deletion has created the entity again
     this.load(environmentId, id)
-    this.unconfirmed.delete(id)
+    if (this.unconfirmed.delete(id)) this.mark(id)
     for (const [name, value] of pairs) {
       if (this.pairs.get(kind, environmentId, name, value) === undefined)
         this.pairs.set(kind, environmentId, name, value, id)
@@ -374,7 +416,7 @@ export class Directory {
       }
     }
     if (held || !this.unconfirmed.delete(id)) return
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     this.entities.remove(environmentId, id)
   }
 
@@ -385,7 +427,7 @@ export class Directory {
     [name, value]: KeyPair,
     { from }: Claim,
   ): void {
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     const former = from.find(id => this.isRetired(id))
     if (former === undefined) return this.unset(kind, environmentId, name, value)
     this.pairs.set(kind, environmentId, name, value, former)
@@ -406,7 +448,7 @@ export class Directory {
 
   /** A pair has no owner any more, or the one whose fact came too early. */
   private unset(kind: DirectoryKind, environmentId: string, name: string, value: string): void {
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     const heir = this.heirs.get(kind, environmentId, name, value)
     if (heir === undefined) return this.pairs.delete(kind, environmentId, name, value)
     this.heirs.delete(kind, environmentId, name, value)
@@ -418,13 +460,14 @@ export class Directory {
    * wait until the deletion is durable (`awaited`).
    */
   retire(kind: DirectoryKind, environmentId: string, id: string): void {
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     if (!this.retired.has(id)) this.retired.set(id, { kind, environmentId, returned: [] })
+    this.mark(id)
   }
 
   /** Remove a deleted entity (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(environmentId: string, id: string): void {
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     const retired = this.retired.get(id)
     if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
     for (const companyId of this.entities.companiesOf(id)) this.entities.countUsers(companyId, -1)
@@ -436,7 +479,7 @@ export class Directory {
 
   /** Remove everything of a deleted environment (AL-13). */
   forgetEnvironment(environmentId: string): void {
-    this.keyEpoch++
+    this.raiseKeyEpoch()
     for (const id of this.entities.idsOf(environmentId)) this.forget(environmentId, id)
     this.entities.forgetEnvironment(environmentId)
     this.pairs.forgetEnvironment(environmentId)
@@ -487,7 +530,7 @@ export class Directory {
     value: string,
   ): string | null {
     const had = this.pairs.get(kind, environmentId, name, value) ?? null
-    if (had !== null && had !== id) this.keyEpoch++
+    if (had !== null && had !== id) this.raiseKeyEpoch()
     this.pairs.set(kind, environmentId, name, value, id)
     return had
   }
@@ -504,7 +547,7 @@ export class Directory {
       switch (effect.t) {
         case 'created':
           this.load(fact.env, fact.id)
-          this.unconfirmed.delete(fact.id)
+          if (this.unconfirmed.delete(fact.id)) this.mark(fact.id)
           break
         case 'key': {
           const { name, value } = effect

@@ -1,15 +1,17 @@
 // Companies and users by id, in shared memory: their environment, the number of a company's users, and the company of a
 // user who is a member of one, as nearly all are.
 //
-//   a slot   id (2 words) │ environment and kind │ users of a company; memberships of a user: 0, 1, or 2 for more
+//   a slot   id (2 words) │ environment and kind │ users of a company; memberships of a user: 0, 1, or 2 for more; a mark
 //            │ id of the company (2 words)
 import { encodeId, IdReader } from '../../core/values/id.js'
+import type { LentTable } from '../../wire/front-task.js'
+import { ownChunks } from '../../wire/shared/segments.js'
 import { Table, type TableShape } from '../../wire/shared/table.js'
 import type { EnvironmentNumbers } from './environment-numbers.js'
 import { directoryShape, servicePrefix } from './pair-index.js'
 
 /** An id is told apart by its kind too; its environment is a value. */
-const shape: TableShape = { ...directoryShape, keyWords: 3, thirdMask: 1 }
+const entityShape: TableShape = { ...directoryShape, keyWords: 3, thirdMask: 1 }
 
 /** Entities of an environment. */
 interface Count {
@@ -17,11 +19,20 @@ interface Count {
   users: number
 }
 
+/** A bit beside the fourth word's number: other threads do not answer for the entity. */
+export const marked = 1 << 30
+const number = marked - 1
+
 const noCompanies: readonly string[] = []
 const many = 2
 
 export class EntityTable {
-  private readonly table = Table.make(shape)
+  /** Gives memory to other threads, before it is used. */
+  hand: (memory: SharedArrayBuffer) => void = () => {}
+  private readonly table = Table.make(
+    entityShape,
+    ownChunks(memory => this.hand(memory)),
+  )
   private readonly counts = new Map<string, Count>()
   /** Companies of users with several, oldest first. */
   private readonly several = new Map<string, string[]>()
@@ -35,6 +46,19 @@ export class EntityTable {
 
   get size(): number {
     return this.table.size
+  }
+
+  /** The table as another thread opens it now. */
+  get shared(): LentTable {
+    return { table: this.table.shared, chunks: this.table.chunks }
+  }
+
+  /** Mark an entity, or unmark it. */
+  mark(id: string, on: boolean): void {
+    if (!this.find(id)) return
+    const { third, fourth, fifth, sixth } = this.table
+    const now = (fourth & number) | (on ? marked : 0)
+    if (now !== fourth) this.table.set(this.ids.high | 0, this.ids.low | 0, third, now, fifth, sixth)
   }
 
   /** Companies and users of an environment. */
@@ -95,7 +119,8 @@ export class EntityTable {
   /** Companies of a user, oldest membership first. */
   companiesOf(userId: string): readonly string[] {
     if (!this.find(userId)) return this.earlyCompanies.get(userId) ?? noCompanies
-    const { fourth, fifth, sixth } = this.table
+    const { fifth, sixth } = this.table
+    const fourth = this.table.fourth & number
     if (fourth === 0) return noCompanies
     if (fourth === many) return this.several.get(userId) ?? noCompanies
     return [encodeId(servicePrefix.company, fifth >>> 0, sixth >>> 0)]
@@ -103,7 +128,8 @@ export class EntityTable {
 
   isMember(userId: string, companyId: string): boolean {
     if (!this.find(userId)) return this.earlyCompanies.get(userId)?.includes(companyId) === true
-    const { fourth, fifth, sixth } = this.table
+    const { fifth, sixth } = this.table
+    const fourth = this.table.fourth & number
     if (fourth === many) return this.several.get(userId)?.includes(companyId) === true
     if (fourth === 0 || !this.read(companyId)) return false
     return (this.ids.high | 0) === fifth && (this.ids.low | 0) === sixth
@@ -119,26 +145,28 @@ export class EntityTable {
     }
     const { high, low } = this.ids
     const { third } = this.table
+    const mark = this.table.fourth & marked
     if (companyIds.length !== 1) {
       if (companyIds.length > 1) this.several.set(userId, [...companyIds])
-      this.table.set(high | 0, low | 0, third, Math.min(companyIds.length, many), 0, 0)
+      this.table.set(high | 0, low | 0, third, mark | Math.min(companyIds.length, many), 0, 0)
       return
     }
     if (!this.read(companyIds[0]!)) throw new Error('a user joins a company without an id')
-    this.table.set(high | 0, low | 0, third, 1, this.ids.high | 0, this.ids.low | 0)
+    this.table.set(high | 0, low | 0, third, mark | 1, this.ids.high | 0, this.ids.low | 0)
   }
 
   /** Number of users of a company. */
   usersOf(companyId: string): number {
-    return this.find(companyId) ? this.table.fourth : (this.earlyUsers.get(companyId) ?? 0)
+    return this.find(companyId) ? this.table.fourth & number : (this.earlyUsers.get(companyId) ?? 0)
   }
 
   /** Add to the number of a company's users. */
   countUsers(companyId: string, more: number): void {
     const users = Math.max(0, this.usersOf(companyId) + more)
-    if (this.find(companyId))
-      this.table.set(this.ids.high | 0, this.ids.low | 0, this.table.third, users, 0, 0)
-    else if (users > 0) this.earlyUsers.set(companyId, users)
+    if (this.find(companyId)) {
+      const mark = this.table.fourth & marked
+      this.table.set(this.ids.high | 0, this.ids.low | 0, this.table.third, mark | users, 0, 0)
+    } else if (users > 0) this.earlyUsers.set(companyId, users)
     else this.earlyUsers.delete(companyId)
   }
 

@@ -7,7 +7,9 @@
 // in ten million million such sets, and no caller can bring it about.
 import type { EntityType } from '../../../schemas/enums.js'
 import { decodeId, encodeId } from '../../core/values/id.js'
+import type { LentTable } from '../../wire/front-task.js'
 import { HashState, KeyedHash, newHashKey } from '../../wire/shared/keyed-hash.js'
+import { ownChunks } from '../../wire/shared/segments.js'
 import { Table, type TableShape } from '../../wire/shared/table.js'
 import type { EnvironmentNumbers } from './environment-numbers.js'
 
@@ -16,6 +18,21 @@ export const servicePrefix = { company: 'comp_', user: 'user_' } as const
 /** 65,536 segments of 4,096 slots: some 150 million pairs. */
 export const directoryShape = { slots: 4_096, indexBits: 16, thirdMask: -1 } as const
 const shape: TableShape = { ...directoryShape, keyWords: 4 }
+
+/** Environment and kind as the third word of a key. */
+export const groupOf = (environment: number, kind: EntityType): number =>
+  (environment << 1) | (kind === 'user' ? 1 : 0)
+
+/** The hash of the pairs of one name, before the value. */
+export function hashOfName(
+  hash: KeyedHash,
+  root: HashState,
+  kind: EntityType,
+  environmentId: string,
+  name: string,
+): HashState {
+  return hash.after(hash.after(root, `${environmentId} ${kind}`), name)
+}
 
 /** One name of a kind: the number of its pairs, and the state of their hash before the value. */
 interface Name {
@@ -34,10 +51,16 @@ function namesOf(environment: Names, kind: EntityType): Map<string, Name> {
 }
 
 export class PairIndex {
-  private readonly table = Table.make(shape)
+  /** Gives memory to other threads, before it is used. */
+  hand: (memory: SharedArrayBuffer) => void = () => {}
+  private readonly table = Table.make(
+    shape,
+    ownChunks(memory => this.hand(memory)),
+  )
   private readonly environments = new Map<string, Names>()
   private readonly hash = new KeyedHash()
-  private readonly root = HashState.of(newHashKey())
+  readonly hashKey = newHashKey()
+  private readonly root = HashState.of(this.hashKey)
   /** Rises with every pair that is set. */
   changes = 0
 
@@ -45,6 +68,11 @@ export class PairIndex {
 
   get size(): number {
     return this.table.size
+  }
+
+  /** The table as another thread opens it now. */
+  get shared(): LentTable {
+    return { table: this.table.shared, chunks: this.table.chunks }
   }
 
   /** The id that a pair leads to. */
@@ -101,7 +129,7 @@ export class PairIndex {
   }
 
   private groupOf(kind: EntityType, environmentId: string): number {
-    return (this.numbers.of(environmentId) << 1) | (kind === 'user' ? 1 : 0)
+    return groupOf(this.numbers.of(environmentId), kind)
   }
 
   private nameOf(kind: EntityType, environmentId: string, name: string): Name {
@@ -113,8 +141,7 @@ export class PairIndex {
     const names = namesOf(environment, kind)
     let known = names.get(name)
     if (known === undefined) {
-      const ofKind = this.hash.after(this.root, `${environmentId} ${kind}`)
-      known = { state: this.hash.after(ofKind, name), count: 0 }
+      known = { state: hashOfName(this.hash, this.root, kind, environmentId, name), count: 0 }
       names.set(name, known)
     }
     return known

@@ -5,6 +5,7 @@
 //
 // An actor needs the same thread each time: a shard is one long task on a thread of its own (thread.ts).
 import { performance } from 'node:perf_hooks'
+import type { MessagePort } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { ShardControl, ShardFigures, ShardNotice } from '../../core/company/shard-request.js'
 import type { CatalogData } from '../../core/model/definitions.js'
@@ -29,7 +30,7 @@ import {
   type Packet,
   type ReplyHandler,
 } from '../../wire/message-codec.js'
-import type { Port } from '../../wire/port.js'
+import type { AskerPort, Port } from '../../wire/port.js'
 import { ReplyRing } from '../../wire/reply-ring.js'
 import type { ShardOptions } from '../../wire/shard-options.js'
 import { Changes } from '../../wire/version-counters.js'
@@ -349,6 +350,13 @@ export class Shards {
         return [{ owns, error }]
       },
     )
+  }
+
+  /** Give a shard another port over which checks are asked; false: it does not serve, and tells by its notice when it does. */
+  connect(index: number, asker: MessagePort): boolean {
+    const { ready, port } = this.shards[index]!
+    if (ready) port?.postMessage({ asker } satisfies AskerPort, [asker])
+    return ready
   }
 
   /** Hand a new catalog to every shard; resolves when all serve it. */

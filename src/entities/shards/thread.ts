@@ -2,7 +2,7 @@
 //
 // Piscina gives a task to any idle thread, an actor needs the same thread each time: so a task has a pool of one
 // thread to itself, and holds a port. Its promise ends when the thread dies.
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Port } from '../../wire/port.js'
 
@@ -53,13 +53,18 @@ function newPool(file: URL): Piscina {
  *
  * task  makes the task's argument with its end of the port; everything in it is cloned.
  */
-export type StartThread = (file: URL, task: (port: Port) => object) => Thread
+export type StartThread = (
+  file: URL,
+  task: (port: Port) => object,
+  /** Further ports in the task, which go over with it. */
+  ports?: readonly MessagePort[],
+) => Thread
 
-export const startThread: StartThread = (file, task) => {
+export const startThread: StartThread = (file, task, ports = []) => {
   const { port1, port2 } = new MessageChannel()
   const pool = prepared.get(file.href)?.pop() ?? newPool(file)
   const ended = new Promise<void>((resolve, reject) => {
-    pool.run(task(port2), { transferList: [port2] }).then(() => resolve(), reject)
+    pool.run(task(port2), { transferList: [port2, ...ports] }).then(() => resolve(), reject)
     // a thread that dies before it is up loses its task without a word
     for (const thread of pool.threads)
       thread.once('exit', code => reject(new Error(`the thread left with ${code}`)))

@@ -76,7 +76,7 @@ function answerOfAll(body: string | Uint8Array): Answer {
 }
 
 /** Longest body that goes to the shard unchanged; from a longer one only company and user are sent. */
-const askedMax = 2_048
+export const askedMax = 2_048
 
 /** Send a check to its company's shard. Returns a promise only if the user's traits must be fetched first. */
 function answerTo<Reply, Asked extends Question>(
@@ -286,7 +286,8 @@ async function withTraits(call: Call<unknown>, { companyId, context }: Subject):
 
 const readers = new WeakMap<CatalogData, boolean>()
 
-function readsUserTraits(catalog: CatalogData): boolean {
+/** Whether a rule reads a trait of users. */
+export function readsUserTraits(catalog: CatalogData): boolean {
   let reads = readers.get(catalog)
   if (reads === undefined) {
     const ofUsers = new Set(

@@ -3,7 +3,7 @@
 import type { Call } from '../../kit/call.js'
 
 /** Flags evaluated for one token of the rate limit: nearly every environment has fewer. source: decision */
-const flagsPerToken = 100
+export const flagsPerToken = 100
 /** Evaluations of one request, which bound its answer to some megabytes. source: decision */
 const evaluationsMax = 10_000
 /** Contexts of one request with a publishable key: a page checks for one company and its user. source: decision */

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../errors.js'
 import type { Services } from '../../kit/services.js'
+import { type FrontFigures, frontRoutes, frontStatuses } from '../../wire/front-figures.js'
 import { preflightHeaders } from './admission/cors.js'
 import type { App, AppRequest, AppResponse } from './apps/app.js'
 import { consoleApi, consoleStages, isOfConsole } from './console/admit.js'
@@ -24,6 +25,12 @@ import { Datastream, datastreamPath } from './stream/datastream.js'
 // How long sent responses may take to leave the machine when stopping.
 const flushMs = 100
 
+/** Figures of the extra fronts. */
+interface FrontReports {
+  readonly inFlight: number
+  report(): readonly ReturnType<FrontFigures['since']>[]
+}
+
 interface ServerOptions extends SharedOptions {
   readonly health: Health
   readonly routes: readonly Route[]
@@ -31,6 +38,8 @@ interface ServerOptions extends SharedOptions {
   readonly documents: (pages: Pages, routes: readonly Route[]) => void
   /** The stages of requests with tracing. */
   readonly stages?: Stages
+  /** The extra fronts; absent or null: there are none. */
+  readonly fronts?: () => FrontReports | null
   /** Sign-on to the console; absent or null: links and keys alone. */
   readonly signOn?: SignOn | null
 }
@@ -172,8 +181,28 @@ export class Server {
   /** Register GET /metrics on this app: the server's own, or a separate one. */
   registerMetrics(app: App): void {
     const { metrics, log, config } = this.options
-    const before = () => metrics.http.inFlight.set(this.shared.inFlight)
+    const before = () => {
+      const fronts = this.options.fronts?.() ?? null
+      metrics.http.inFlight.set(this.shared.inFlight + (fronts?.inFlight ?? 0))
+      for (const one of fronts?.report() ?? []) this.addFigures(one)
+    }
     const page = new MetricsEndpoint({ metrics, log, token: config.metricsToken, before })
     framedPages(app, this.shared).on('get', '/metrics', (res, req) => page.answer(res, req))
+  }
+
+  /** Count what another front has answered. */
+  private addFigures({ flags, again, aborted, refused, routes }: ReturnType<FrontFigures['since']>): void {
+    const { metrics } = this.options
+    metrics.checks.count += flags
+    metrics.checksAgain.count += again
+    metrics.http.aborted.count += aborted
+    metrics.http.rejected.global.count += refused
+    for (const [i, { statuses, seconds, buckets }] of routes.entries()) {
+      const compiled = this.compiled.find(({ label }) => label === frontRoutes[i])!
+      for (const [place, status] of frontStatuses.entries())
+        compiled.answeredElsewhere(status, statuses[place]!)
+      const total = statuses.reduce((sum, count) => sum + count, 0)
+      compiled.seconds.add(seconds, buckets, total)
+    }
   }
 }

@@ -156,7 +156,8 @@ export function overLimit(allowance: Allowance): ServiceError {
   })
 }
 
-function refusalOf(
+/** The refusal of a request within its limits; null: it is let in. `context`: null where none is signed. */
+export function refusalOf(
   route: Route,
   key: KeyRecord,
   environment: EnvironmentRecord | null,

@@ -2,21 +2,22 @@
 import { type RateLimitBucket, rateLimitBuckets } from '../../../../schemas/enums.js'
 import type { LimitSetting } from '../../../config.js'
 import {
-  type Bucket,
   capped,
   fullBucket,
-  hasToken,
   type Limit,
   refill,
-  remaining,
-  resetSeconds,
-  retryAfterSeconds,
   type Spent,
   take,
   takeMany,
 } from '../../../core/values/bucket.js'
 import type { KeyRecord } from '../../../kit/call.js'
+import { type BucketCells, SharedBucket } from '../../../wire/bucket-cells.js'
+import type { BucketPlace } from '../../../wire/front-facts.js'
 import type { LimitKind } from '../routing/route.js'
+import { type Allowance, allowance, firstBlocked, type NamedLevel, refusal, tightest } from './allowance.js'
+import { BucketPlaces } from './bucket-places.js'
+
+export type { Allowance } from './allowance.js'
 
 /** One limit per bucket. */
 export type LimitTable = Readonly<Record<RateLimitBucket, Limit>>
@@ -33,14 +34,6 @@ export const defaultLimits: LimitTable = {
 export function limitTable(setting: LimitSetting): LimitTable | null {
   if (setting === 'off') return null
   return setting === 'default' ? defaultLimits : { ...defaultLimits, ...setting }
-}
-
-/** Values of the rate-limit headers (AL-42). A refusal also has its bucket and Retry-After. */
-export interface Allowance {
-  readonly limit: number
-  readonly remaining: number
-  readonly resetSeconds: number
-  readonly refused: { readonly bucket: RateLimitBucket; readonly retryAfterSeconds: number } | null
 }
 
 /** Buckets in the order of the table: a refusal names the first exhausted one (AL-42). */
@@ -90,6 +83,7 @@ class Budget {
     private readonly owner: Owner,
     nowMs: number,
     scope: LimitsScope,
+    private readonly places: BucketPlaces | null,
   ) {
     // nodes know a shared bucket by the party and environment that it is opened with
     this.together =
@@ -148,22 +142,27 @@ class Budget {
     }
     const environments = this.environments[parties[party]]
     // deleted environments leave entries behind
-    if (environments.size >= environmentsMax) environments.clear()
+    if (environments.size >= environmentsMax) {
+      environments.clear()
+      this.places?.forgotten()
+    }
     environments.set(environmentId, chains)
     return chains
   }
 
   private bucket(name: RateLimitBucket, party: Party, environmentId: string, nowMs: number): NamedBucket {
-    const { owner } = this
-    return { name, owner, party, environmentId, spent: 0, ...fullBucket(this.table[name], nowMs) }
+    const { owner, places } = this
+    const full = fullBucket(this.table[name], nowMs)
+    const one = { name, owner, party, environmentId, spent: 0 }
+    const shared = places === null ? null : places.make(full)
+    return shared === null ? { ...one, ...full } : Object.assign(shared, one)
   }
 }
 
 /** Most environments with buckets; beyond it, all are dropped and start full again. */
 const environmentsMax = 10_000
 
-interface NamedBucket extends Bucket {
-  readonly name: RateLimitBucket
+interface NamedBucket extends NamedLevel {
   readonly owner: Owner
   readonly party: Party
   readonly environmentId: string
@@ -183,12 +182,59 @@ export class Limits {
   private last: { readonly accountId: string; readonly budget: Budget | null } | null = null
   /** Buckets from which tokens were taken since `takeSpent`; null: there are no other nodes. */
   private spent: NamedBucket[] | null = null
+  /** Null: there are no extra fronts. */
+  private places: BucketPlaces | null = null
 
   /** `table` null: no limits except an account's own. */
   constructor(
     private readonly table: LimitTable | null,
     private readonly scope: LimitsScope = 'account',
   ) {}
+
+  /**
+   * Have extra fronts take from the same buckets, from before there are any.
+   *
+   * forgotten  called when buckets are replaced, while no thread takes from any.
+   */
+  lend(cells: BucketCells, forgotten: () => void): void {
+    this.places = new BucketPlaces(cells, forgotten)
+  }
+
+  /**
+   * The buckets that a request of this kind takes from, for a front.
+   *
+   * returns  null: no limits; `here`: this thread alone can take from them.
+   */
+  placesOf(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId: string,
+  ): { readonly shared: readonly BucketPlace[]; readonly own: readonly BucketPlace[] } | 'here' | null {
+    return this.alone(() => {
+      const account = this.accountBudget(key.accountId, nowMs)
+      if (account === null) return null
+      const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
+      const percent = key.rateLimitPercent
+      const shared = account.applying(kind, party, nowMs, environmentId)
+      const own =
+        percent === null || percent === 0
+          ? []
+          : this.keyBudget(key, percent, account.table, nowMs).applying(kind, party, nowMs, environmentId)
+      if (![...shared, ...own].every(one => one instanceof SharedBucket)) return 'here'
+      const placeOf = (one: NamedBucket): BucketPlace => {
+        const { place, limit } = one as unknown as SharedBucket
+        return { place, limit }
+      }
+      return { shared: shared.map(placeOf), own: own.map(placeOf) }
+    })
+  }
+
+  /** Look at buckets, and take from them, while no other thread does. */
+  private alone<T>(work: () => T): T {
+    return this.places === null ? work() : this.places.cells.alone(work)
+  }
 
   /** Keep from now on what is taken, for `takeSpent`. */
   share(): void {
@@ -229,12 +275,15 @@ export class Limits {
    * effect   its buckets start full, and those of its capped keys at their next request.
    */
   setAccount(accountId: string, table: LimitTable | null | undefined): void {
-    if (table === undefined) this.own.delete(accountId)
-    else this.own.set(accountId, table)
-    this.accounts.delete(accountId)
-    this.spent &&= this.spent.filter(({ owner }) => owner.accountId !== accountId)
-    this.last = null
-    this.keys.clear()
+    this.alone(() => {
+      if (table === undefined) this.own.delete(accountId)
+      else this.own.set(accountId, table)
+      this.accounts.delete(accountId)
+      this.spent &&= this.spent.filter(({ owner }) => owner.accountId !== accountId)
+      this.last = null
+      this.keys.clear()
+      this.places?.forgotten()
+    })
   }
 
   /**
@@ -253,6 +302,17 @@ export class Limits {
     production: boolean,
     nowMs: number,
     environmentId = '',
+  ): Allowance | null {
+    if (this.places === null) return this.takeOne(key, kind, production, nowMs, environmentId)
+    return this.places.cells.alone(() => this.takeOne(key, kind, production, nowMs, environmentId))
+  }
+
+  private takeOne(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId: string,
   ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null) return null
@@ -297,6 +357,17 @@ export class Limits {
     nowMs: number,
     environmentId = '',
   ): Allowance | null {
+    return this.alone(() => this.takeMore(key, kind, production, tokens, nowMs, environmentId))
+  }
+
+  private takeMore(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    tokens: number,
+    nowMs: number,
+    environmentId: string,
+  ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null || tokens <= 0) return null
     const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
@@ -337,7 +408,9 @@ export class Limits {
     const own = this.own.get(accountId)
     const table = own === undefined ? this.table : own
     const budget =
-      table === null ? null : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs, this.scope)
+      table === null
+        ? null
+        : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs, this.scope, this.places)
     this.accounts.set(accountId, budget)
     return budget
   }
@@ -351,11 +424,13 @@ export class Limits {
   ): Budget {
     const known = this.keys.get(key.id)
     if (known !== undefined && known.percent === percent) return known.budget
+    if (known !== undefined) this.places?.forgotten()
     const budget = new Budget(
       share(table, percent),
       { accountId: key.accountId, keyId: key.id, percent },
       nowMs,
       this.scope,
+      this.places,
     )
     this.keys.set(key.id, { percent, budget })
     return budget
@@ -365,38 +440,4 @@ export class Limits {
 function share(table: LimitTable, percent: number): LimitTable {
   const entries = rateLimitBuckets.map(name => [name, capped(table[name], percent)] as const)
   return Object.fromEntries(entries) as Record<RateLimitBucket, Limit>
-}
-
-function firstBlocked(chain: readonly NamedBucket[]): NamedBucket | null {
-  for (const bucket of chain) if (!hasToken(bucket)) return bucket
-  return null
-}
-
-// The bucket with the fewest remaining requests; ties: the longer reset (AL-42).
-function tightest(chain: readonly NamedBucket[]): NamedBucket {
-  let found = chain[0]!
-  for (let i = 1; i < chain.length; i++) {
-    const other = chain[i]!
-    const gap = remaining(other) - remaining(found)
-    if (gap < 0 || (gap === 0 && resetSeconds(other) > resetSeconds(found))) found = other
-  }
-  return found
-}
-
-function allowance(bucket: NamedBucket): Allowance {
-  return {
-    limit: bucket.limit.burst,
-    remaining: remaining(bucket),
-    resetSeconds: resetSeconds(bucket),
-    refused: null,
-  }
-}
-
-function refusal(shown: NamedBucket, blocking: NamedBucket): Allowance {
-  return {
-    limit: shown.limit.burst,
-    remaining: remaining(shown),
-    resetSeconds: resetSeconds(shown),
-    refused: { bucket: blocking.name, retryAfterSeconds: retryAfterSeconds(blocking) },
-  }
 }

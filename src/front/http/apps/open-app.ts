@@ -4,7 +4,7 @@ import { chooseServer, type HttpChoice } from './native.js'
 
 export type { HttpChoice } from './native.js'
 
-interface OpenedApp {
+export interface OpenedApp {
   readonly app: App
   readonly name: 'uWebSockets.js' | 'Node http'
   /** The reason for this server, for the log. */

@@ -48,6 +48,11 @@ export class Compiled {
     this.lastTally!.count++
   }
 
+  /** Requests that another front answered. */
+  answeredElsewhere(status: number, count: number): void {
+    if (count > 0) this.tallyOf(status).count += count
+  }
+
   private tallyOf(status: number): Tally {
     let tally = this.statuses.get(status)
     if (tally === undefined) {

@@ -1,0 +1,79 @@
+// Facts of a key that a front may know: enough to answer the checks that the main thread would let in without another look.
+import { haveBudgets } from '../../core/credits/budget.js'
+import type { CatalogData } from '../../core/model/definitions.js'
+import { ServiceError } from '../../errors.js'
+import type { EnvironmentRecord, KeyRecord } from '../../kit/call.js'
+import type { Services } from '../../kit/services.js'
+import type { Editions } from '../../wire/editions.js'
+import type { KeyFacts } from '../../wire/front-facts.js'
+import { readsUserTraits } from '../checks/handlers.js'
+import { refusalOf } from '../http/admission/admit.js'
+import type { Limits } from '../http/admission/limits.js'
+import { askNobody } from '../http/request/request.js'
+import type { Route } from '../http/routing/route.js'
+
+interface FactsParts {
+  readonly services: Pick<Services, 'catalogs' | 'clock' | 'directory' | 'keys'>
+  readonly limits: Limits
+  readonly editions: Editions
+  /** A route of checks. */
+  readonly route: Route
+}
+
+/**
+ * The facts of a key.
+ *
+ * environmentId  as the header has it; '' without one.
+ * returns        null: its checks need another look at each. Keys with conditions, publishable keys, tokens of companies.
+ */
+export function factsOf(parts: FactsParts, secret: string, environmentId: string): KeyFacts | null {
+  const { limits, editions, route } = parts
+  const { catalogs, clock, directory, keys } = parts.services
+  const key = keys.find(secret, askNobody)
+  if (key === null || key instanceof Promise || !isPlain(key)) return null
+  const environment = environmentOf(key, environmentId, parts)
+  if (environment === null || refusalOf(route, key, environment, environmentId, null) !== null) return null
+  const { id } = environment
+  const production = environment.environmentType === 'production'
+  const budgets = limits.placesOf(key, route.limit, production, performance.now(), id)
+  if (budgets === 'here') return null
+  const number = directory.numberOf(id)
+  const catalog = catalogOf(catalogs, id)
+  if (catalog === null) return null
+  return {
+    edition: editions.ofAll,
+    keyId: key.id,
+    environmentId: id,
+    environment: number,
+    environmentEdition: editions.of(number),
+    clock: clock.testClock(id),
+    budgets,
+    readsUserTraits: readsUserTraits(catalog),
+    haveBudgets: haveBudgets(catalog.spendPolicies),
+    flags: catalog.flags.length,
+  }
+}
+
+const isPlain = ({ kind, conditions, actor, companyId }: KeyRecord): boolean =>
+  kind === 'secret' && conditions == null && actor === undefined && companyId === undefined
+
+/** Definitions of an environment; null: it is only just made, or gone. */
+function catalogOf(catalogs: FactsParts['services']['catalogs'], environmentId: string): CatalogData | null {
+  try {
+    return catalogs.get(environmentId)
+  } catch (error) {
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}
+
+/** The environment of a request, as `admit` finds it. */
+function environmentOf(
+  key: KeyRecord,
+  environmentId: string,
+  { services: { keys } }: FactsParts,
+): EnvironmentRecord | null {
+  const named = key.environmentId ?? environmentId
+  const found = named === '' ? null : keys.environment(named)
+  return found !== null && found.accountId === key.accountId ? found : null
+}

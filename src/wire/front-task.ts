@@ -1,0 +1,64 @@
+// How an extra front is started.
+import type { MessagePort } from 'node:worker_threads'
+import type { Port } from './port.js'
+import type { SharedTable } from './shared/table.js'
+
+/** A front's task from the main thread, at its start. */
+export interface FrontTask {
+  readonly port: Port
+  readonly options: FrontOptions
+}
+
+/** A table as another thread opens it, with its memory until now. */
+export interface LentTable {
+  readonly table: SharedTable
+  readonly chunks: SharedArrayBuffer[]
+}
+
+/** The directory, for a thread that finds entities in it. */
+export interface SharedNames {
+  readonly pairs: LentTable
+  readonly entities: LentTable
+  readonly hashKey: readonly [number, number]
+  /** The key epoch. */
+  readonly epochs: Int32Array
+}
+
+export interface FrontOptions {
+  readonly index: number
+  /** With the main thread. */
+  readonly fronts: number
+  readonly host: string
+  readonly listenOn: number
+  /** Paths that take WebSocket connections, with the bytes of their frames. */
+  readonly sockets: readonly (readonly [path: string, frameBytesMax: number])[]
+  /** Bytes of bodies that may be on their way to the main thread. */
+  readonly bodiesBytesMax: number
+  /** One number for each front, which it raises while it lives. */
+  readonly beats: SharedArrayBuffer
+  /** Whether it answers checks itself. */
+  readonly answers: boolean
+  readonly shards: number
+  readonly names: SharedNames
+  /** Memory that the directory gets later. */
+  readonly chunks: MessagePort
+  readonly editions: SharedArrayBuffer
+  readonly buckets: SharedArrayBuffer
+  /** Version counters (version-counters.ts). */
+  readonly changes: SharedArrayBuffer
+  readonly figures: SharedArrayBuffer
+  /** The monotonic clock at the zero of the main thread's `performance.now()`, ms. */
+  readonly zeroMs: number
+  /** Earliest possible present, epoch ms. */
+  readonly floorMs: number
+  readonly apiKeyHeaders: readonly string[]
+  readonly environmentHeaders: readonly string[]
+  readonly corsOrigins: readonly string[] | null
+  readonly slowRequestMs: number
+  /** Checks answered from memory that this front records one by one in a second, and denials beyond them in a minute. */
+  readonly checkRowsPerSecond: number
+  readonly deniedRowsPerMinute: number
+}
+
+/** How often a front raises its number, ms. */
+export const beatMs = 250

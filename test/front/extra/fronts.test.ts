@@ -1,0 +1,215 @@
+// Extra fronts without a service behind them: what they pass on, a front whose code throws, and one that hangs.
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { WebSocket } from 'ws'
+import { Directory } from '../../../src/entities/directory/directory.js'
+import { Fronts, type FrontsOptions } from '../../../src/front/extra/fronts.js'
+import { FrontMemory } from '../../../src/front/extra/shared-memory.js'
+import type { AppResponse } from '../../../src/front/http/apps/app.js'
+import { chooseServer } from '../../../src/front/http/apps/native.js'
+import { type Passage, PassedApp } from '../../../src/front/http/apps/passed-app.js'
+import { monotonicMs } from '../../../src/host/monotonic.js'
+import { Changes } from '../../../src/wire/version-counters.js'
+
+const skip = chooseServer('auto').native ? false : 'the native server does not load here'
+const workerFile = new URL('../../../served/front.js', import.meta.url)
+
+interface World {
+  readonly port: number
+  readonly fronts: Fronts
+  readonly log: readonly string[]
+  send(
+    path: string,
+    body?: Buffer,
+    agent?: Agent,
+  ): Promise<{ readonly status: number; readonly body: Buffer }>
+}
+
+/** A main thread with some paths, and one front beside it. */
+async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World> {
+  const { UwsApp } = await import('../../../src/front/http/apps/uws-app.js')
+  const app = new PassedApp(new UwsApp())
+  const name = (res: AppResponse) => (res.constructor.name === 'PassedResponse' ? 'passed' : 'own')
+  app.on('get', '/who', res => {
+    res.onAborted(() => {})
+    res.end(name(res))
+  })
+  app.on('post', '/echo/:what', (res, req) => {
+    const pieces: Buffer[] = [Buffer.from(`${name(res)} ${req.getParameter(0)} ${req.getQuery()} `)]
+    res.onAborted(() => {})
+    res.onData((chunk, isLast) => {
+      pieces.push(Buffer.from(chunk.slice(0)))
+      if (isLast) res.tryEnd(Buffer.concat(pieces), Buffer.concat(pieces).length)
+    })
+  })
+  app.on('get', '/pieces', res => {
+    let left = 40
+    const piece = Buffer.alloc(65_536, 'x')
+    const write = (): boolean => {
+      while (left > 0) {
+        left--
+        if (!res.write(piece)) return false
+      }
+      res.end('')
+      return true
+    }
+    res.onAborted(() => {})
+    res.onWritable(write)
+    write()
+  })
+  app.on('get', '/never', res => res.onAborted(() => {}))
+  app.on('any', '/*', res => {
+    res.onAborted(() => {})
+    res.writeStatus('404 Not Found').end('none')
+  })
+  app.socket('/echo', {
+    frameBytesMax: 1_024,
+    upgrade: (res, _req, accept) => {
+      res.onAborted(() => {})
+      let say: (text: string) => void
+      accept(
+        {
+          opened: socket => {
+            say = text => socket.send(Buffer.from(text))
+            say('hello')
+          },
+          received: text => (text === 'end' ? undefined : say(text)),
+          drained: () => {},
+          closed: () => {},
+        },
+        '',
+      )
+    },
+  })
+  const port = await app.listen('127.0.0.1', 0)
+  const memory = new FrontMemory()
+  const directory = new Directory()
+  directory.lend(memory.hand)
+  const log: string[] = []
+  const fronts = new Fronts({
+    app,
+    workerFile,
+    count: 1,
+    memory,
+    names: () => directory.lent,
+    shards: { connect: () => false, count: 1 },
+    listener: { factsOf: () => null, counted: () => {}, used: () => {}, slow: () => {} },
+    start: {
+      host: '127.0.0.1',
+      listenOn: port,
+      bodiesBytesMax: 4 << 20,
+      answers: true,
+      changes: Changes.make(1).memory,
+      zeroMs: monotonicMs() - performance.now(),
+      floorMs: 0,
+      apiKeyHeaders: ['X-Service-Api-Key'],
+      environmentHeaders: ['X-Service-Environment-Id'],
+      corsOrigins: null,
+      slowRequestMs: 1_000,
+      checkRowsPerSecond: 0,
+      deniedRowsPerMinute: 0,
+    },
+    log: pino({ level: 'error' }, { write: line => void log.push(line) }),
+    hangs: () => log.push('hangs'),
+    ...more,
+  })
+  await fronts.start()
+  t.teardown(async () => {
+    app.stopListening()
+    app.close()
+    await fronts.close()
+  })
+  const send: World['send'] = (path, body, agent) =>
+    new Promise((resolve, reject) => {
+      const method = body === undefined ? 'GET' : 'POST'
+      const sent = request({ host: '127.0.0.1', port, path, method, agent }, (res: IncomingMessage) => {
+        const pieces: Buffer[] = []
+        res.on('data', piece => pieces.push(piece))
+        res.on('error', reject)
+        res.on('end', () => resolve({ status: res.statusCode!, body: Buffer.concat(pieces) }))
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  return { port, fronts, log, send }
+}
+
+/** A connection that a front has, or the main thread. */
+async function connectionTo({ send }: World, who: 'passed' | 'own'): Promise<Agent> {
+  for (let tries = 0; tries < 2_000; tries++) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const { body } = await send('/who', undefined, agent)
+    if (body.toString() === who) return agent
+    agent.destroy()
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+  throw new Error(`no connection came to ${who}`)
+}
+
+const passageOf = ({ fronts }: World): Passage =>
+  (fronts as unknown as { fronts: { passage: Passage }[] }).fronts[0]!.passage
+
+t.test('requests, bodies, answers in pieces and WebSockets are the same over a front', { skip }, async t => {
+  const here = await world(t)
+  for (const who of ['own', 'passed'] as const) {
+    const agent = await connectionTo(here, who)
+    const long = Buffer.alloc(1_500_000, 'long ')
+    const echoed = await here.send('/echo/some%20thing?a=1', long, agent)
+    t.equal(echoed.body.toString(), `${who} some%20thing a=1 ${long}`)
+    t.equal((await here.send('/pieces', undefined, agent)).body.length, 40 * 65_536)
+    t.match(await here.send('/nothing', undefined, agent), { status: 404, body: Buffer.from('none') })
+    agent.destroy()
+  }
+  for (let i = 0; i < 12; i++) {
+    const socket = new WebSocket(`ws://127.0.0.1:${here.port}/echo`)
+    const heard: string[] = []
+    socket.on('message', data => heard.push(String(data)))
+    await once(socket, 'open')
+    while (heard.length < 1) await once(socket, 'message')
+    socket.send('again')
+    while (heard.length < 2) await once(socket, 'message')
+    t.same(heard, ['hello', 'again'])
+    socket.close()
+    await once(socket, 'close')
+  }
+})
+
+t.test(
+  'a body beyond the bytes that may be on their way is refused, and the rest goes on',
+  { skip },
+  async t => {
+    const here = await world(t)
+    const agent = await connectionTo(here, 'passed')
+    const refused = await here.send('/echo/much', Buffer.alloc(5 << 20, 'x'), agent).catch(error => error)
+    t.ok(refused instanceof Error || refused.status === 503, 'it hears 503, or is cut while it still sends')
+    const again = await connectionTo(here, 'passed')
+    t.equal(
+      (await here.send('/echo/less', Buffer.from('x'), again)).body.toString(),
+      'passed less undefined x',
+    )
+    again.destroy()
+  },
+)
+
+t.test(
+  'a front whose code throws costs its callers their connections; another one comes',
+  { skip },
+  async t => {
+    const here = await world(t)
+    const [own, passed] = [await connectionTo(here, 'own'), await connectionTo(here, 'passed')]
+    const waiting = here.send('/never', undefined, passed).then(
+      () => 'answered',
+      () => 'reset',
+    )
+    // what no main thread says: the front cannot read it
+    passageOf(here).say(null as never)
+    t.equal(await waiting, 'reset')
+    t.equal((await here.send('/who', undefined, own)).body.toString(), 'own', 'the main thread goes on')
+    const again = await connectionTo(here, 'passed')
+    t.equal((await here.send('/echo/x', Buffer.from('y'), again)).body.toString(), 'passed x undefined y')
+    t.match(here.log.join(), /front died/)
+    for (const agent of [own, passed, again]) agent.destroy()
+  },
+)

@@ -1,0 +1,195 @@
+// Two fronts are one service: what one has acknowledged the other shows at once, and budgets are shared to the token.
+import { Agent, request } from 'node:http'
+import t from 'tap'
+import { chooseServer } from '../../src/front/http/apps/native.js'
+import { bootstrapKey, startHere } from '../harness.js'
+import { Random } from '../random.js'
+import { makeFlag, rule } from './flags.js'
+
+const skip = chooseServer('auto').native ? false : 'the native server does not load here'
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
+  readonly body: any
+}
+
+/** Connections that stay open: the system spreads them over the fronts. */
+class Connections {
+  private readonly agents: readonly Agent[]
+
+  constructor(
+    private readonly port: number,
+    readonly count: number,
+  ) {
+    this.agents = Array.from({ length: count }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  }
+
+  send(on: number, method: string, path: string, body?: unknown, key = bootstrapKey): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const headers = { 'X-Service-Api-Key': key, 'Content-Type': 'application/json' }
+      const agent = this.agents[on % this.count]!
+      const sent = request({ host: '127.0.0.1', port: this.port, method, path, agent, headers }, res => {
+        let text = ''
+        res.setEncoding('utf8')
+        res.on('data', piece => {
+          text += piece
+        })
+        res.on('end', () =>
+          resolve({
+            status: res.statusCode!,
+            headers: res.headers,
+            body: text === '' ? null : JSON.parse(text),
+          }),
+        )
+      })
+      sent.on('error', reject)
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  }
+
+  /** The connections that the extra front answers, as the ids of its requests say. The key is known there afterwards. */
+  async elsewhere(key = bootstrapKey): Promise<readonly boolean[]> {
+    const isElsewhere = async (on: number): Promise<boolean> => {
+      // a success makes a front ask for what it must know
+      await this.send(on, 'POST', '/flags/first/check', {}, key)
+      const { headers } = await this.send(on, 'POST', '/flags/unknown/check', {}, key)
+      return /f\d+_/.test(String(headers['x-request-id']))
+    }
+    for (let round = 0; round < 100; round++) {
+      let isKnown = false
+      for (let on = 0; on < this.count && !isKnown; on++) isKnown = await isElsewhere(on)
+      if (isKnown) break
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    const are: boolean[] = []
+    for (let on = 0; on < this.count; on++) are.push(await isElsewhere(on))
+    return are
+  }
+
+  close(): void {
+    for (const agent of this.agents) agent.destroy()
+  }
+}
+
+t.test('what one front acknowledged the other shows at once', { skip }, async t => {
+  const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2' })
+  const connections = new Connections(tollgate.port, 16)
+  t.teardown(() => connections.close())
+  await makeFlag(client, 'first', true)
+  await client.ok('POST', '/companies', { keys: { slug: 'c0' }, traits: { tier: 'none' } })
+  const [trait] = await client.ok('GET', '/entity-trait-definitions')
+  const gold = {
+    condition_type: 'trait',
+    operator: 'eq',
+    trait_id: trait.id,
+    trait_value: 'gold',
+    resource_ids: [],
+  }
+  const flag = await makeFlag(client, 'gold', false, [rule('gold', [gold])])
+  const are = await connections.elsewhere()
+  t.ok(are.includes(true) && are.includes(false), `connections of both: ${are}`)
+
+  const random = new Random()
+  t.comment(`seed ${random.seed}`)
+  const any = (count: number) => random.below(count)
+  const slugs = ['c0', 'c1', 'c2']
+  const tiers = new Map<string, string>([['c0', 'none']])
+  let isOn = true
+  const keys: { readonly id: string; readonly secret: string }[] = []
+  const expected = (slug: string) => tiers.has(slug) && isOn && tiers.get(slug) === 'gold'
+  for (let step = 0; step < 120; step++) {
+    const on = any(connections.count)
+    const slug = slugs[any(3)]!
+    const what = any(10)
+    if (what < 5) {
+      const tier = ['gold', 'none'][any(2)]!
+      const made = await connections.send(on, 'POST', '/companies', { keys: { slug }, traits: { tier } })
+      t.equal(made.status, 200)
+      tiers.set(slug, tier)
+    } else if (what < 7) {
+      const gone = await connections.send(on, 'POST', '/companies/delete', { keys: { slug } })
+      t.equal(gone.status < 300, tiers.has(slug), JSON.stringify(gone.body))
+      tiers.delete(slug)
+    } else if (what < 9) {
+      isOn = !isOn
+      const rules = isOn ? [rule('gold', [gold])] : []
+      t.equal((await connections.send(on, 'PUT', `/flags/${flag.id}/rules`, { rules })).status, 200)
+    } else if (keys.length === 0 || any(2) === 0) {
+      const { body } = await connections.send(on, 'POST', '/api-keys', { name: `k${step}`, scopes: ['read'] })
+      keys.push({ id: body.data.id, secret: body.data.secret })
+    } else {
+      const { id, secret } = keys.pop()!
+      await Promise.all(
+        are.map((_, i) => connections.send(i, 'POST', '/flags/first/check', { company: { slug } }, secret)),
+      )
+      t.equal((await connections.send(on, 'DELETE', `/api-keys/${id}`)).status < 300, true)
+      const after = await Promise.all(
+        are.map((_, i) => connections.send(i, 'POST', '/flags/first/check', {}, secret)),
+      )
+      t.ok(
+        after.every(({ status }) => status === 401),
+        'a deleted key is refused everywhere',
+      )
+    }
+    const answers = await Promise.all(
+      are.map((_, i) => connections.send(i, 'POST', '/flags/gold/check', { company: { slug } })),
+    )
+    const wrong = answers.filter(({ status, body }) => status !== 200 || body.data.value !== expected(slug))
+    t.equal(wrong.length, 0, `step ${step}: ${slug} is ${expected(slug)}`)
+    if (wrong.length > 0) return
+  }
+})
+
+t.test('budgets are exact over fronts, and one page has the figures of all', { skip }, async t => {
+  // so slow a rate that time adds no token while the test runs
+  const { tollgate, client } = await startHere(t, {
+    TOLLGATE_FRONTS: '2',
+    TOLLGATE_LIMITS: '{"global":[0.0001,1000]}',
+  })
+  const connections = new Connections(tollgate.port, 16)
+  t.teardown(() => connections.close())
+  await makeFlag(client, 'first', true)
+  const are = await connections.elsewhere()
+  t.ok(are.includes(true) && are.includes(false), `connections of both: ${are}`)
+  const counted = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${tollgate.port}/metrics`)).text()
+    const number = (line: RegExp) => Number(line.exec(text)?.[1] ?? 0)
+    return {
+      checks: number(/^tollgate_flag_checks_total (\d+)/m),
+      passed: number(
+        /^tollgate_http_requests_total\{route="POST \/flags\/:key\/check",status="200"\} (\d+)/m,
+      ),
+      timed: number(/^tollgate_http_request_seconds_count\{route="POST \/flags\/:key\/check"\} (\d+)/m),
+      refused: number(
+        /^tollgate_http_requests_total\{route="POST \/flags\/:key\/check",status="429"\} (\d+)/m,
+      ),
+    }
+  }
+  const before = await counted()
+  const left = Number(
+    (await connections.send(0, 'POST', '/flags/first/check', {})).headers['x-ratelimit-remaining'],
+  )
+  t.ok(left > 300, `${left} tokens are left`)
+  const sent = left + 160
+  const answers = await Promise.all(
+    Array.from({ length: sent }, (_, i) => connections.send(i, 'POST', '/flags/first/check', {})),
+  )
+  const passed = answers.filter(({ status }) => status === 200).length
+  t.equal(passed, left, 'admitted is what there was, to the token')
+  t.equal(answers.filter(({ status }) => status === 429).length, 160)
+  for (const { status, headers, body } of answers)
+    if (status === 429) {
+      t.match(body, { bucket: 'global' })
+      t.ok(Number(headers['retry-after']) >= 1)
+      break
+    }
+  // the page is made anew after a second
+  await new Promise(resolve => setTimeout(resolve, 1_100))
+  const after = await counted()
+  t.equal(after.checks - before.checks, passed + 1, 'checks of both')
+  t.equal(after.passed - before.passed, passed + 1)
+  t.equal(after.refused - before.refused, 160)
+  t.equal(after.timed - before.timed, sent + 1)
+})

@@ -1,0 +1,152 @@
+// The entry of an extra front: one more thread that takes connections on the port of the main thread.
+import { receiveMessageOnPort } from 'node:worker_threads'
+import { NameReader, type NamesChunk } from '../../src/entities/directory/name-reader.js'
+import { Cors } from '../../src/front/http/admission/cors.js'
+import { UwsApp } from '../../src/front/http/apps/uws-app.js'
+import { mechanisms } from '../../src/host/few-cores.js'
+import { collectWhenIdle } from '../../src/host/idle-gc.js'
+import { monotonicMs } from '../../src/host/monotonic.js'
+import { ResponseCache } from '../../src/kept/response-cache.js'
+import { latencyBounds } from '../../src/metrics.js'
+import { BucketCells } from '../../src/wire/bucket-cells.js'
+import { Editions } from '../../src/wire/editions.js'
+import { FrontFigures } from '../../src/wire/front-figures.js'
+import { beatMs, type FrontOptions, type FrontTask } from '../../src/wire/front-task.js'
+import { type FromFront, Gathered, type ToFront } from '../../src/wire/passed.js'
+import { closed } from '../../src/wire/port.js'
+import { Changes } from '../../src/wire/version-counters.js'
+import { FrontBudgets } from './budget.js'
+import { FrontChecks } from './checks.js'
+import { KnownKeys } from './known-keys.js'
+import { Passing } from './passing.js'
+import { ShardPorts } from './shard-ports.js'
+
+/** The server's handles end in turns of the loop that follow its close; a thread that ended before would end the process. */
+const closedMs = 100
+/** How often counts and uses are told. */
+const tellMs = 1_000
+
+/** Runs until the main thread closes it. Rejects, and another front comes, when something here throws. */
+export default async function front({ port, options }: FrontTask): Promise<void> {
+  const { host, listenOn, sockets, index } = options
+  const app = new UwsApp()
+  const out = new Gathered<FromFront>(port)
+  const passing = new Passing(app, out, options.bodiesBytesMax)
+  for (const [path, frameBytesMax] of sockets) app.socket(path, passing.route(frameBytesMax))
+  const shards = new ShardPorts(options.shards)
+  const known = new KnownKeys(new Editions(options.editions), (key, id) => out.say(['ask', key, id]))
+  const own = ownChecks(options, { passing, out, known, shards })
+  if (options.answers) {
+    app.on('post', '/flags/:key/check', own.checks.ofFlag)
+    app.on('post', '/flags/check', own.checks.ofAll)
+  }
+  app.on('any', '/*', (res, req) => passing.begin(res, req))
+
+  const failed = new Promise<never>((_, reject) => {
+    // an exception would end the thread with its server open, and that the process
+    process.on('uncaughtException', reject)
+    process.on('unhandledRejection', reject)
+  })
+  const told = new Promise<void>(resolve => {
+    port.on('message', (list: readonly ToFront[]) => {
+      for (const said of list)
+        if (said[0] === 'stop') {
+          own.checks.draining = true
+          app.stopListening()
+        } else if (said[0] === 'close') resolve()
+        else if (said[0] === 'told') known.told(said[1], said[2], said[3], said[4])
+        else if (said[0] === 'shard') shards.connect(said[1], said[2])
+        else passing.hear(said)
+    })
+  })
+  const beats = new Int32Array(options.beats)
+  const timers = [
+    setInterval(() => void Atomics.add(beats, index, 1), beatMs),
+    setInterval(() => own.tell(false), tellMs),
+  ]
+  if (mechanisms().idleCollections) collectWhenIdle()
+  try {
+    await app.listen(host, listenOn, true)
+    out.say(['listens'])
+    await Promise.race([told, closed(port), failed])
+  } finally {
+    for (const timer of timers) clearInterval(timer)
+    app.stopListening()
+    app.close()
+    own.tell(true)
+    shards.close()
+    options.chunks.close()
+    await new Promise(resolve => setTimeout(resolve, closedMs))
+  }
+}
+
+interface Own {
+  readonly checks: FrontChecks
+  /** Tell what was answered here. all: counts of just now, too. */
+  tell(all: boolean): void
+}
+
+/** The checks that this front answers itself. */
+function ownChecks(
+  options: FrontOptions,
+  parts: {
+    readonly passing: Passing
+    readonly out: Gathered<FromFront>
+    readonly known: KnownKeys
+    readonly shards: ShardPorts
+  },
+): Own {
+  const { out, known } = parts
+  const names = new NameReader(options.names, () => {
+    const next = receiveMessageOnPort(options.chunks)
+    return next === undefined ? null : (next.message as NamesChunk)
+  })
+  const answers = new ResponseCache(
+    new Changes(options.changes),
+    names,
+    options.checkRowsPerSecond,
+    options.deniedRowsPerMinute,
+    options.fronts,
+  )
+  let wall = options.floorMs
+  const wallMs = (): number => {
+    const now = Date.now()
+    if (now > wall) wall = now
+    return wall
+  }
+  const checks = new FrontChecks({
+    ...parts,
+    names,
+    answers,
+    wallMs,
+    budgets: new FrontBudgets(new BucketCells(options.buckets), facts => known.holds(facts)),
+    figures: new FrontFigures(options.figures, latencyBounds),
+    cors: new Cors(options.corsOrigins),
+    aheadMs: monotonicMs() - performance.now() - options.zeroMs,
+    keyHeaders: options.apiKeyHeaders,
+    environmentHeaders: options.environmentHeaders,
+    slowRequestMs: options.slowRequestMs,
+    name: `${Date.now().toString(36)}f${options.index + 1}`,
+  })
+  // in parts, so that checks are answered in between
+  const sweepSome = (): void => {
+    if (answers.sweepSome()) setImmediate(sweepSome)
+  }
+  const tellSome = (all: boolean): void => {
+    const counts = answers.takeCounts(performance.now(), all)
+    if (counts === null) return sweepSome()
+    out.say(['counts', counts])
+    if (all) tellSome(all)
+    else setImmediate(tellSome, all)
+  }
+  return {
+    checks,
+    tell(all) {
+      wallMs()
+      answers.tick()
+      if (checks.used.size > 0) out.say(['used', [...checks.used]])
+      checks.used.clear()
+      tellSome(all)
+    },
+  }
+}

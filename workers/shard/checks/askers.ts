@@ -1,0 +1,52 @@
+// Checks that extra fronts ask of companies in memory. A company that must be loaded first is not theirs to ask: the main
+// thread is told no more of a check than before, and a front holds no queue of loads.
+import type { MessagePort } from 'node:worker_threads'
+import type { ShardRequest } from '../../../src/core/company/shard-request.js'
+import { isQuestion, type Question } from '../../../src/core/model/message.js'
+import { type Packet, Replies, unpack } from '../../../src/wire/message-codec.js'
+import type { AskerPort } from '../../../src/wire/port.js'
+import { type Actor, type Actors, timeOf } from '../actors.js'
+
+/** The shard, as far as a check needs it. */
+export interface Asked {
+  readonly actors: Actors
+  readonly ahead: Map<string, number>
+  readonly clockMs: number
+  turn(give: () => void): void
+  settle(actor: Actor, env: string, at: number): void
+  answerTo(
+    n: number,
+    actor: Actor | null,
+    env: string,
+    question: Question,
+    at: number,
+    replies: Replies,
+  ): void
+}
+
+/** Hears packets of the main thread, and ports of fronts. */
+export const hearing =
+  (shard: Asked, posts: { add(cells: Packet): void }) =>
+  (said: Packet | AskerPort): void =>
+    'asker' in said ? hearAsker(shard, said.asker) : posts.add(said)
+
+/** Answer the questions that come over a front's port, until it closes. */
+function hearAsker(shard: Asked, port: MessagePort): void {
+  const replies = new Replies()
+  port.on('message', (packet: Packet) => {
+    shard.turn(() => unpack(packet, request => answer(shard, request, replies)))
+    port.postMessage(replies.take())
+  })
+}
+
+function answer(shard: Asked, request: ShardRequest, replies: Replies): void {
+  if (!('m' in request) || !isQuestion(request.m)) throw new Error('a front asks what is no question')
+  const { n, k, id, env, m } = request
+  shard.ahead.set(env, request.at - shard.clockMs)
+  if (k === 'e') return shard.answerTo(n, null, env, m, request.at, replies)
+  const actor = shard.actors.lost.has(id) ? undefined : shard.actors.get(id)
+  if (actor === undefined) return replies.failed(n, 'starting')
+  const at = timeOf(actor, request.at)
+  shard.settle(actor, env, at)
+  shard.answerTo(n, actor, env, m, at, replies)
+}
