@@ -79,7 +79,9 @@ t.test('what one front acknowledged the other shows at once', { skip }, async t 
   t.teardown(() => connections.close())
   await makeFlag(client, 'first', true)
   await client.ok('POST', '/companies', { keys: { slug: 'c0' }, traits: { tier: 'none' } })
-  const [trait] = await client.ok('GET', '/entity-trait-definitions')
+  // Postgres may have it a moment later
+  let trait: { readonly id: string } | undefined
+  while (trait === undefined) [trait] = await client.ok('GET', '/entity-trait-definitions')
   const gold = {
     condition_type: 'trait',
     operator: 'eq',
