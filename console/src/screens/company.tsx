@@ -550,6 +550,8 @@ function ChangePlan({ company, onClose }: { readonly company: Company; readonly 
                     company_id: company.id,
                     base_plan_id: plan.id,
                     base_plan_price_id: price.id,
+                    // a company that stays on its plan keeps its version, which may not have this price
+                    ...(plan.id === before && { base_plan_version_id: plan.published_version!.id }),
                   } as never,
                 })
               : put(plan.id),

@@ -93,6 +93,9 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
 
 /** Changes that the dialog lists one by one. */
 const shownChanges = 20
+/** A link between words: its colour alone would not tell it apart. */
+const inText = 'text-accent underline'
+
 /** Companies that the dialog names. */
 const namedCompanies = 3
 /** Companies whose names are asked for. */
@@ -131,7 +134,7 @@ function Felt({
                     {same.map((one, i) => (
                       <Fragment key={one.company_id}>
                         {i > 0 && ', '}
-                        <Go to={`/companies/${one.company_id}`}>
+                        <Go to={`/companies/${one.company_id}`} className={inText}>
                           {names.get(one.company_id) || one.company_id}
                         </Go>
                       </Fragment>
@@ -328,7 +331,9 @@ function FailedMoves({ migrationId }: { readonly migrationId: string }) {
     <ul className="mt-1 space-y-0.5 text-xs">
       {(failed.data ?? []).map(one => (
         <li key={one.id}>
-          <Go to={`/companies/${one.company_id}`}>{one.company_name || one.company_id}</Go>{' '}
+          <Go to={`/companies/${one.company_id}`} className={inText}>
+            {one.company_name || one.company_id}
+          </Go>{' '}
           <span className="text-muted">{one.error ?? words(one.error_code)}</span>
         </li>
       ))}
