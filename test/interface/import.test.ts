@@ -427,4 +427,18 @@ t.test('IM-9 a large file is read in bounded memory', async t => {
   await once(out.end(), 'finish')
   const ran = await run([path, '--kind', 'events', '--dry-run'], { NODE_OPTIONS: '--max-old-space-size=64' })
   t.match(ran.out, '100000 events would be sent, 0 rejected', ran.err)
+
+  const line = JSON.stringify({
+    event_type: 'track',
+    sent_at: '2026-11-01T00:00:00Z',
+    body: { event: 'call', company: { slug: 'a' } },
+  })
+  const long = createWriteStream(join(directory, 'long.ndjson'))
+  long.write(`${line}\n{"event": "`)
+  for (let n = 0; n < 100; n++) if (!long.write('x'.repeat(1 << 20))) await once(long, 'drain')
+  await once(long.end(`"}\n${line}\n`), 'finish')
+  const cut = await run([join(directory, 'long.ndjson'), '--kind', 'events', '--dry-run'], {
+    NODE_OPTIONS: '--max-old-space-size=64',
+  })
+  t.match(cut.out, '2 events would be sent, 1 rejected', cut.err)
 })
