@@ -253,5 +253,13 @@ t.test('RA-28 the work for a page is bounded: a filter that little passes gives 
   t.ok(next.body.data.length > 0, 'the page after it has what is there')
   t.equal(next.headers.get('X-Next-Cursor'), null)
   await services.sql`delete from billing_due where company_id like 'a%'`
+  // a place in the lines of another environment's company
+  const other = await client.ok('POST', '/environments', { name: 'Other', environment_type: 'development' })
+  const { secret } = await client.ok('POST', '/api-keys', { name: 'other', environment_id: other.id })
+  const { company_id: foreign } = next.body.data[0]
+  const forged = Buffer.from(JSON.stringify([foreign, 0, 0])).toString('base64url')
+  const there = (query: string) => client.as(secret).ok('GET', `/charges?period=current&${query}`)
+  t.same(await there(`cursor=${forged}`), [], 'AL-11')
+  t.same(await there(`company_ids=${foreign}&cursor=${forged}`), [], 'AL-11')
   t.equal((await client.get('/charges?cursor=WyJhIiwwLDkwMDcxOTkyNTQ3NDA5OTFd')).status, 400, 'no line')
 })
