@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { attackKinds, benchAttacks } from './http/attacks.js'
+import { attackWords, benchAttacks } from './http/attacks.js'
 import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
@@ -80,7 +80,7 @@ const picked = given.filter(one => one !== size)
 if (size !== undefined && picked.length > 0) await ofPopulation(size, picked)
 const numbers = given.filter(one => /^\d+$/.test(one))
 const parts = given.filter(one => streamParts.includes(one))
-const attacks = given.filter(one => attackKinds.includes(one))
+const attacks = given.filter(one => attackWords.includes(one))
 const asked = given.filter(one => ![...numbers, ...parts, ...attacks].includes(one))
 const unknown = asked.find(area => areas[area] === undefined)
 if (unknown !== undefined) {

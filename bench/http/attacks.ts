@@ -1,4 +1,4 @@
-// npm run bench -- attacks [kind…]: what one key may use up that others need (security H1 to H6), on both HTTP servers. Each kind
+// npm run bench -- attacks [uws|node] [kind…]: what one key may use up that others need (security H1 to H6), on both HTTP servers. Each kind
 // has a service of its own, with the default limits. Prints memory before, at most and afterwards, the CPU time of each part
 // while it is quiet and while it is attacked, and how production's checks fare meanwhile. It keeps nothing.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -152,13 +152,19 @@ const attacks: Readonly<Record<string, Attack>> = {
   },
 }
 
-/** The names of the attacks. */
-export const attackKinds: readonly string[] = Object.keys(attacks)
+const servers = ['uws', 'node']
 
-/** Run attacks, all unless some are named, on both HTTP servers. */
+/** The names of the attacks and of the servers. */
+export const attackWords: readonly string[] = [...Object.keys(attacks), ...servers]
+
+/** Run attacks, all unless some are named, on both HTTP servers unless one is named. */
 export async function benchAttacks(named: readonly string[]): Promise<void> {
-  const kinds = attackKinds.filter(kind => named.length === 0 || named.includes(kind))
-  for (const http of ['uws', 'node']) for (const kind of kinds) await one(kind, attacks[kind]!, http)
+  const among = (all: readonly string[]) => {
+    const wanted = all.filter(one => named.includes(one))
+    return wanted.length === 0 ? all : wanted
+  }
+  const kinds = among(Object.keys(attacks))
+  for (const http of among(servers)) for (const kind of kinds) await one(kind, attacks[kind]!, http)
 }
 
 async function one(kind: string, attack: Attack, http: string): Promise<void> {
