@@ -14,6 +14,7 @@ import {
   Input,
   Loaded,
   Page,
+  Raw,
   Row,
   Table,
 } from '../ui/basics.js'
@@ -179,9 +180,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
               )}
               <details className="mt-3">
                 <summary className="cursor-pointer text-accent">What was sent</summary>
-                <pre className="mt-2 max-h-72 overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
-                  {pretty(row.req_body) || 'nothing'}
-                </pre>
+                <Raw className="mt-2">{pretty(row.req_body) || 'nothing'}</Raw>
               </details>
             </>
           )

@@ -4,7 +4,7 @@ import { Fragment, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { figure, timeOf } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
-import { Badge, Button, Cell, Empty, Loaded, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Cell, Empty, Loaded, Raw, Row, Table } from '../ui/basics.js'
 
 export function EventTable({
   filter,
@@ -65,9 +65,9 @@ export function EventTable({
                   {open === row.id && (
                     <tr>
                       <td colSpan={6} className="p-2">
-                        <pre className="max-h-64 overflow-auto rounded bg-raised p-3 font-mono text-xs whitespace-pre-wrap">
+                        <Raw>
                           {JSON.stringify({ id: row.id, key: row.idempotency_key, ...row.body }, replacer, 2)}
-                        </pre>
+                        </Raw>
                       </td>
                     </tr>
                   )}

@@ -5,7 +5,7 @@ import { api, type Schemas } from '../app/api.js'
 import { ago, pretty, timeOf } from '../app/format.js'
 import { useFilters, useHere } from '../app/place.js'
 import { type Act, useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Choice, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Cell, Choice, Empty, Loaded, Page, Raw, Row, Table } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { asNew, FormDialog } from '../ui/form.js'
 import { type Once, ShownOnce } from '../ui/once.js'
@@ -296,9 +296,7 @@ export default function Webhooks() {
       </Card>
       {payload !== null && (
         <Dialog open wide title="Payload" onClose={() => setPayload(null)}>
-          <pre className="max-h-96 overflow-auto rounded bg-raised p-3 font-mono text-xs break-all whitespace-pre-wrap">
-            {pretty(payload) || 'empty'}
-          </pre>
+          <Raw>{pretty(payload) || 'empty'}</Raw>
         </Dialog>
       )}
       {once && <ShownOnce once={once} onClose={() => setOnce(null)} />}

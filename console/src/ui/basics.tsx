@@ -98,6 +98,25 @@ export function Code({ children }: { readonly children: ReactNode }) {
   return <code className="rounded bg-raised px-1.5 py-0.5 font-mono text-xs">{children}</code>
 }
 
+/** A text as it was sent, in a box that scrolls. */
+export function Raw({
+  children,
+  className = '',
+}: {
+  readonly children: string
+  readonly className?: string
+}) {
+  return (
+    <pre
+      className={`max-h-72 overflow-auto rounded bg-raised p-3 font-mono text-xs break-all whitespace-pre-wrap ${className}`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+    >
+      {children}
+    </pre>
+  )
+}
+
 const inputLook =
   'min-h-9 w-full min-w-0 rounded-md border border-line bg-panel px-2.5 py-1.5 text-text placeholder:text-muted'
 

@@ -1,0 +1,195 @@
+// The console's acts that other tests of it do not press, in a real browser: webhooks, keys and members, rules by company,
+// overrides that change nothing. Each has its effect in the service; each dialog has no violation of WCAG 2.2 AA.
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { eventFeature, publishedPlan } from '../control/planned.js'
+import { startHere } from '../harness.js'
+import { receiver } from '../interface/receiver.js'
+import { launch, noBrowser, openPage, openScreen, press, signIn, violations } from './browser.js'
+
+t.setTimeout(900_000)
+
+/** Wait for a dialog by its title, and look at it. */
+async function dialog(t: Test, page: Page, title: string | RegExp) {
+  // a notice is a dialog, too, but not a modal one
+  const dialogs = page.locator('[role=dialog]:not([aria-modal=false])')
+  const shown = dialogs.filter({ has: page.getByRole('heading', { name: title }) }).last()
+  await shown.waitFor()
+  t.same(await violations(page), [], `dialog ${title}`)
+  return shown
+}
+
+/** Confirm what the dialog on top shows, and wait for the notice. */
+async function confirm(page: Page, verb: string, notice: string | RegExp): Promise<void> {
+  await press(page, verb)
+  await page.getByText(notice).first().waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'hidden' })
+}
+
+t.test('acts of the console', { skip: noBrowser }, async t => {
+  const { client } = await startHere(t, {
+    TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true',
+    TOLLGATE_WEBHOOK_PLAIN_HTTP: 'true',
+    TOLLGATE_WEBHOOK_RETRY_MS: '5',
+  })
+  const { environment_id: env } = await client.ok('GET', '/whoami')
+  const calls = await eventFeature(client, 'Calls', 'call', {
+    flag: { key: 'calls', name: 'Calls', description: '', flag_type: 'boolean', default_value: false },
+  })
+  const entitled = { feature_id: calls.id, value_type: 'numeric', metric_period: 'current_month' }
+  const plan = await publishedPlan(client, 'Team', [{ ...entitled, value_numeric: 100 }])
+  const company = async (name: string) => {
+    const { id } = await client.ok('POST', '/companies', { name, keys: { slug: name.toLowerCase() } })
+    await client.ok('PUT', `/company-plans/${id}`, { base_plan_id: plan.id })
+    return id as string
+  }
+  const acme = await company('Acme')
+  const globex = await company('Globex')
+  await client.ok('POST', '/users', {
+    keys: { email: 'jane@globex.example' },
+    name: 'Jane Doe',
+    company: { slug: 'globex' },
+  })
+  await client.ok('POST', '/events', {
+    event_type: 'track',
+    body: { event: 'call', company: { slug: 'globex' }, quantity: 70 },
+  })
+  const browser = await launch(t)
+  const { page, faults } = await openPage(browser, client.url)
+  await signIn(page, client)
+  const at = (screen: string) => openScreen(page, client.url, env, screen)
+
+  await t.test('a feature is renamed', async t => {
+    await at('features')
+    await page.getByRole('button', { name: 'Change Calls' }).click()
+    const form = await dialog(t, page, 'Change Calls')
+    await form.getByLabel('Description (optional)').fill('Requests of servers')
+    await press(page, 'Continue')
+    await dialog(t, page, 'Change Calls')
+    await confirm(page, 'Change', 'Calls was changed')
+    t.equal((await client.ok('GET', `/features/${calls.id}`)).description, 'Requests of servers')
+    await page.getByRole('button', { name: 'Most use of Calls' }).click()
+    const most = await dialog(t, page, 'Most use of Calls')
+    await most.getByRole('link', { name: 'Globex' }).waitFor()
+  })
+
+  await t.test('the palette leads from a user to their company', async t => {
+    await at('overview')
+    await page.keyboard.press('Control+k')
+    await page.locator('[role=combobox]:focus').waitFor()
+    await page.keyboard.type('Jane')
+    await page.getByRole('option', { name: /Jane Doe/ }).click()
+    await page.getByRole('heading', { name: /Globex/ }).waitFor()
+    await page.getByRole('cell', { name: 'Jane Doe' }).waitFor()
+    t.pass('the users of the company are shown')
+  })
+
+  await t.test('a rule by company names companies', async t => {
+    const flag = await client.ok('POST', '/flags', {
+      key: 'beta',
+      name: 'Beta',
+      description: '',
+      flag_type: 'boolean',
+      default_value: false,
+    })
+    await at(`flags/${flag.id}`)
+    await press(page, 'Add rule')
+    await page.getByLabel('Name of rule 1').fill('Friends')
+    await page.getByLabel('Kind of the next condition of Friends').selectOption('company')
+    await press(page, 'Add condition')
+    for (const name of ['Acme', 'Globex']) {
+      await page.getByLabel(/ompany of condition 1 of Friends/).fill(name)
+      await page.getByRole('button', { name, exact: true }).click()
+      await page.getByRole('button', { name: `Take ${name} out of condition 1 of Friends` }).waitFor()
+    }
+    t.same(await violations(page), [], 'companies in a rule')
+    await press(page, 'Save')
+    const form = await dialog(t, page, 'Save the rules of Beta')
+    await form.getByText('1. Friends: company is Acme or Globex → on').waitFor()
+    await confirm(page, 'Save', 'The rules of Beta are saved')
+    const { rules } = await client.ok('GET', `/flags/${flag.id}`)
+    t.same(new Set(rules[0].conditions[0].resource_ids), new Set([acme, globex]))
+  })
+
+  await t.test(
+    'EN-22 an override below the plan is said to change nothing; "Not allowed" denies',
+    async t => {
+      await at(`companies/${acme}`)
+      await page.getByRole('button', { name: 'Override Calls' }).click()
+      const form = await dialog(t, page, 'Override Calls')
+      await form.getByLabel('Limit').fill('10')
+      await press(page, 'Continue')
+      const check = await dialog(t, page, 'Override Calls of Acme')
+      await check.getByText(/changes nothing now: the plan allows 100 a month/).waitFor()
+      await confirm(page, 'Override', 'Calls is overridden')
+      await page.getByText('The override of 10 a month is lower, so it changes nothing').waitFor()
+      await page.getByText('0 / 100').first().waitFor()
+      t.same(await violations(page), [], 'an override that changes nothing')
+      await page.getByRole('button', { name: 'Change the override of Calls' }).click()
+      const again = await dialog(t, page, 'Override Calls')
+      await again.getByLabel('Value').selectOption({ label: 'Not allowed' })
+      await press(page, 'Continue')
+      await confirm(page, 'Override', 'Calls is overridden')
+      const checked = await client.ok('POST', '/flags/calls/check', { company: { slug: 'acme' } })
+      t.equal(checked.value, false, 'EN-25')
+      await page.getByRole('button', { name: 'End now: the override of Calls' }).click()
+      await confirm(page, 'End now', 'The override has ended')
+      await page.getByRole('tab', { name: 'Changes' }).click()
+      for (const verb of ['Added', 'Changed', 'Deleted'])
+        await page
+          .getByRole('link', { name: new RegExp(`^${verb}: company override`) })
+          .first()
+          .waitFor()
+      t.pass('its changes have the overrides, also those that ended')
+    },
+  )
+
+  await t.test('a webhook is tested, and signs with another secret', async t => {
+    const here = await receiver(t)
+    await client.ok('POST', '/webhooks', {
+      name: 'Ledger',
+      url: here.url,
+      request_types: ['company.created'],
+    })
+    await at('webhooks')
+    await page.getByRole('button', { name: 'Test Ledger' }).click()
+    await dialog(t, page, 'Test Ledger')
+    here.answers.push(500)
+    await press(page, 'Send')
+    await page.getByRole('alert').waitFor()
+    t.same(await violations(page), [], 'a test that was refused')
+    await confirm(page, 'Send', 'Ledger took the test')
+    t.equal(here.received.length, 2)
+    await page.getByRole('button', { name: 'New secret for Ledger' }).click()
+    await dialog(t, page, 'New secret for Ledger')
+    await press(page, 'Make secret')
+    const shown = await dialog(t, page, 'Secret of Ledger')
+    t.match(await shown.getByRole('textbox').inputValue(), /^whsec_/)
+    await press(page, 'Done')
+    await client.ok('POST', '/companies', { name: 'Initech', keys: { slug: 'initech' } })
+    const row = page.getByRole('row').filter({ hasText: 'company.created' }).last()
+    await row.getByRole('button', { name: /^Payload of/ }).click()
+    await (await dialog(t, page, 'Payload')).getByText(/company\.created/).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  await t.test('keys and members: their dialogs', async t => {
+    await at('keys')
+    await press(page, 'Add key')
+    await (await dialog(t, page, 'Add key')).getByLabel('Name').fill('Worker')
+    await press(page, 'Continue')
+    await dialog(t, page, 'Add the key Worker')
+    await press(page, 'Add')
+    await dialog(t, page, 'Value of Worker')
+    await press(page, 'Done')
+    await press(page, 'Invite')
+    const form = await dialog(t, page, /Invite/)
+    await form.getByLabel(/^Name/).fill('Jim Roe')
+    await form.getByLabel(/^E-?mail/i).fill('jim@example.com')
+    await press(page, 'Continue')
+    await dialog(t, page, /Jim Roe/)
+    await page.keyboard.press('Escape')
+  })
+
+  t.same(faults, [], 'no error, no other host')
+})
