@@ -73,7 +73,7 @@ export class FrontFigures {
     return this.numbers[inFlightAt]!
   }
 
-  /** The numbers added since a look. `before`: the numbers at that look, which become those of now. */
+  /** The numbers added since an earlier look. `before`: the numbers at the earlier look; this call overwrites them with the present numbers. */
   since(before: Float64Array): {
     readonly flags: number
     readonly again: number

@@ -57,7 +57,7 @@ export class StoreFiles {
    * Go on with the erasures whose files are not clear. The next round takes the ones that end meanwhile.
    *
    * returns  whether records of erasures were marked as clear. source: ER-9
-   * errors   those of the stores; the next call tries again.
+   * errors   a store's error; the next call tries again.
    */
   async clear(): Promise<boolean> {
     const { sql, clickhouse } = this.services
@@ -89,7 +89,7 @@ export class StoreFiles {
   }
 }
 
-/** Whether a segment is the newest of its shard: the next path in order is that of another shard, or there is none. */
+/** Whether a segment is the newest of its shard: the next path in order belongs to another shard, or there is no next path. */
 function isNewest(path: string, next: string | undefined): boolean {
   return next === undefined || path.split('/')[0] !== next.split('/')[0]
 }

@@ -98,7 +98,7 @@ export class Outlooks {
     this.wanted = { ...question.wanted, when: 'now' }
   }
 
-  /** place: of the company among those asked. known: the catalog without the draft. */
+  /** place: the company's index in the question's list. known: the catalog without the draft. */
   add(place: number, company: Company, known: Catalog, nowMs: number): void {
     const { wanted } = this
     const { draft } = this.question
