@@ -6,7 +6,7 @@ import t from 'tap'
 import { drawForEvent } from '../../src/core/credits/draw.js'
 import { applyCredit, ledgerEntries } from '../../src/core/credits/ledger.js'
 import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
-import { balanceOf } from '../../src/core/credits/topup.js'
+import { balanceOf } from '../../src/core/credits/overdraft.js'
 import { type CreditEffect, emptyAccount } from '../../src/core/model/account-state.js'
 import type { Effect, Fact } from '../../src/core/model/message.js'
 import {

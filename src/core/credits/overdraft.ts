@@ -1,4 +1,4 @@
-// How far down a balance may go: the floor of an overdraft, and what may be drawn above it.
+// The balance of an account, how far down it may go (the floor of an overdraft), and the credits that may be drawn above it.
 import type { CreditAccount, CreditConfig } from '../model/account-state.js'
 import type { Amount } from '../values/amount.js'
 import { usable } from './burn-order.js'
@@ -10,6 +10,11 @@ export function drawableOf(account: Readonly<CreditAccount>, nowMs: number): Amo
     if (grant.remaining > 0n && usable(grant, nowMs)) drawable += grant.remaining
   }
   return drawable
+}
+
+/** Drawable credits with the overdraft, holds left out. */
+export function balanceOf(account: Readonly<CreditAccount>, nowMs: number): Amount {
+  return drawableOf(account, nowMs) + (account.overdraft?.remaining ?? 0n)
 }
 
 /**
@@ -29,6 +34,6 @@ export function capacityOf(
 ): Amount | null {
   const floor = floorOf(config)
   if (floor === null) return null
-  const capacity = drawableOf(account, nowMs) + (account.overdraft?.remaining ?? 0n) - floor
+  const capacity = balanceOf(account, nowMs) - floor
   return capacity > 0n ? capacity : 0n
 }

@@ -10,19 +10,11 @@ import { type Amount, encodeAmount, wholeCredits } from '../values/amount.js'
 import { usable } from './burn-order.js'
 import { expiryOf } from './grant.js'
 import { type Draft, draftOf, put } from './ledger.js'
+import { balanceOf } from './overdraft.js'
 import { giveGrant, repayFrom } from './repayment.js'
 
 /** Failures in a row after which "retries exceeded" is published. source: CR-56 */
 export const topupFailuresMax = 5
-
-/** Drawable credits with the overdraft, holds left out. */
-export function balanceOf(account: Readonly<CreditAccount>, nowMs: number): Amount {
-  let balance = account.overdraft?.remaining ?? 0n
-  for (const grant of account.grants) {
-    if (grant.remaining > 0n && usable(grant, nowMs)) balance += grant.remaining
-  }
-  return balance
-}
 
 /** The effects of a draw, with the automatic top-up that it sets off, at most one. source: CR-55, CR-57 */
 export function toppedUp(
