@@ -369,12 +369,7 @@ function scheduleWith(company: Readonly<Company>, migration: ScheduledMigration)
   return { downgrade: company.schedule?.downgrade ?? null, migrations: [...others, migration] }
 }
 
-/** The cause of changes that time alone makes. */
-export const byTime: PlanChangeCause = {
-  action: 'plan_version_migration',
-  actorType: 'system',
-  apiKeyId: null,
-}
+const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: 'system', apiKeyId: null }
 const movedByTime: PlanChangeCause = { ...byTime, action: 'migration' }
 
 /**

@@ -134,7 +134,7 @@ export function plansInForce(
 }
 
 /**
- * The next instant at which `standing` changes by time alone, epoch ms; Infinity when none is foreseen.
+ * The next instant at which the result of `plansInForce` changes by time alone, epoch ms; Infinity when none is foreseen.
  *
  * It may be too early, never too late. For caches of the result.
  */

@@ -7,7 +7,7 @@ import { endsAt, isActive, migrationDue, renewsAt } from './plan.js'
 import { settleMigrations } from './plan-change.js'
 import { withEndedSeats } from './seats.js'
 import { settleSubscriptions } from './subscription.js'
-import { settlePlans } from './trial-end.js'
+import { settleTrial } from './trial-end.js'
 
 /**
  * The first change that is due by time and not yet recorded: a downgrade or migration that was agreed, the end of a
@@ -62,6 +62,17 @@ function settleAt(company: Readonly<Company>, catalog: Catalog, atMs: number): E
   if (agreed.length > 0) return agreed
   const effects = settlePlans(company, catalog, atMs)
   return effects.length > 0 ? effects : settleSubscriptions(company, catalog, atMs)
+}
+
+/**
+ * Effects of time on a company's plans that are not yet recorded: migrations that are due, a trial that is over. The
+ * plans in force at an instant are computed without this (`plansInForce`); here they become state, and a record.
+ *
+ * source  EN-91, EN-93, EN-96, PB-34.
+ */
+export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
+  const moved = settleMigrations(company, nowMs)
+  return moved.length > 0 ? moved : settleTrial(company, catalog, nowMs)
 }
 
 /** Instants up to now at which something other than a renewal is due, in order. */

@@ -4,18 +4,12 @@ import type { Company, PlanChangeCause, PlanHolding, TrialState } from '../model
 import type { Effect } from '../model/message.js'
 import { holdingOf } from './holding.js'
 import { lostWithSubscription, trialIsOver } from './plan.js'
-import { byTime, settleMigrations } from './plan-change.js'
 import { planEffects } from './plan-effects.js'
 
-/**
- * Effects of time on a company's plans that are not yet recorded: migrations that are due, a trial that is over. The
- * plans in force at an instant are computed without this (`standing`); here they become state, and a record.
- *
- * source  EN-91, EN-93, EN-96, PB-34.
- */
-export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
-  const moved = settleMigrations(company, nowMs)
-  if (moved.length > 0) return moved
+const byTime = { actorType: 'system', apiKeyId: null } as const
+
+/** The end of the base plan's trial; no effects while it runs, and once it is recorded. source: EN-91, EN-93, PB-34 */
+export function settleTrial(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
   const { plan } = company
   const trial = plan?.trial ?? null
   if (plan === null || trial === null || trial.status !== 'active' || trial.endMs > nowMs) return []

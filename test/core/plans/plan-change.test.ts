@@ -11,7 +11,7 @@ import type {
   PlanChangeRecord,
   PlansWanted,
 } from '../../../src/core/model/plan-messages.js'
-import { settlePlans } from '../../../src/core/plans/trial-end.js'
+import { settlePlans } from '../../../src/core/plans/settle.js'
 import { dayMs } from '../../../src/core/values/period.js'
 import { NamedTexts } from '../../../src/core/values/text-map.js'
 import { catalogData, company, holding, plan, planVersion, subscription } from '../make.js'
