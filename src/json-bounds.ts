@@ -7,7 +7,8 @@ import { ServiceError } from './errors.js'
 export const depthMax = 64
 
 /**
- * Refuse text with nesting beyond `depthMax`, with more values than its length allows, or with U+0000. Handlers of raw bodies call it on what they store.
+ * Refuse text with nesting beyond `depthMax`, with more values than its length allows, or with U+0000. Handlers of raw
+ * bodies call it on the text that they store.
  */
 export function assertPlain(text: string): void {
   if (tooDeep(text, depthMax))

@@ -240,7 +240,7 @@ t.test('RA-18, RA-25 a company on the fallback plan alone owes for a trait', asy
   t.match(await world.charges(without, 'previous'), { lines: [], period: { status: 'closed', hash: null } })
 })
 
-t.test('RA-28 the work for a page is bounded: a filter that little passes gives short pages', async t => {
+t.test('RA-28 the work for a page is bounded: a page is short if few lines pass the filter', async t => {
   // companies of which something is written down, and that owe nothing
   await services.sql`
     insert into billing_due (company_id, environment_id, due_ms)

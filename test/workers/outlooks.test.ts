@@ -112,7 +112,7 @@ t.test(
   },
 )
 
-t.test('what has left memory since its snapshot was read is read again', async t => {
+t.test('a company is read again if companies left memory since its snapshot was read', async t => {
   let finds = 0
   const { actors, asked, outlooks } = shardOf(['a'], ['a', 'b'], () => {
     // an actor leaves while the first statement runs

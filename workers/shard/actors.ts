@@ -101,7 +101,7 @@ export class Actors {
   readonly lost = new Set<string>()
   /** Raised by every batch; an actor's tick is the last batch that touched it. */
   tick = 0
-  /** Raised when actors leave memory: one that was absent before and is absent now has not been here in between. */
+  /** Raised when actors leave memory. While it stands, an actor that was absent and still is was not in memory in between. */
   departures = 0
 
   constructor(private readonly actorsMax: number) {}

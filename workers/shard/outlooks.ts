@@ -9,10 +9,10 @@ import { type Actor, type Actors, timeOf } from './actors.js'
 import type { Catalogs } from './catalogs.js'
 import { readSnapshots, type SnapshotStore } from './snapshots/snapshots.js'
 
-/** The time of a slice: a check waits no longer for it. */
+/** The time of a slice, ms: a check waits no longer for outlooks. */
 const sliceMs = 2
 
-/** The parts of a shard that it needs. */
+/** The parts of a shard that outlooks need. */
 interface Place {
   readonly actors: Actors
   readonly catalogs: Catalogs
@@ -41,7 +41,7 @@ async function outlooksOf(place: Place, { env, at, companyIds, question }: Outlo
   const outlooks = new Outlooks(question, companyIds.length)
   let left: readonly number[] = [...companyIds.keys()]
   while (left.length > 0) {
-    // those that are here by now are not absent: what is written of a company meanwhile is in memory until it leaves
+    // a company may have come into memory by now: it is answered from there, where all that is written of it is until it leaves
     const departures = await loaded(
       place,
       left.map(i => companyIds[i]!),
@@ -63,7 +63,7 @@ async function outlooksOf(place: Place, { env, at, companyIds, question }: Outlo
   return outlooks.text()
 }
 
-/** Load those that are not in memory. Returns the count of departures before: while it stands, an absent actor has no snapshot. */
+/** Load the companies that are not in memory. Returns the departures before: while their count stands, an absent actor has no snapshot. */
 async function loaded(place: Place, ids: readonly string[]): Promise<number> {
   const { actors, storage, task } = place
   // the request came within a turn, which ends first
@@ -75,7 +75,7 @@ async function loaded(place: Place, ids: readonly string[]): Promise<number> {
   place.coldLoads += absent.length
   const found = await storage.snapshots.find(absent)
   await inSlices(place, readSnapshots(found, task.options.generation), actor => {
-    // one that left meanwhile may have changed since its snapshot was read
+    // an actor that left meanwhile may have changed since its snapshot was read
     if (actors.departures === departures) actors.addAbsent(actor)
   })
   return departures

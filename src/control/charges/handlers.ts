@@ -100,7 +100,7 @@ export function filterIn(asked: QueryOf<typeof linesShape>): LineFilter {
  *
  * Without `period` the lines of closed periods that ended in `[start_time, end_time)`. With one, the lines of that period
  * of each company, written or as of now.
- * returns  at most `limit` lines, fewer or none where the filter passes few; `X-Next-Cursor` where there may be more.
+ * returns  at most `limit` lines, fewer or none if few lines pass the filter; `X-Next-Cursor` where there may be more.
  * source   RA-1, RA-20.
  */
 export const listCharges: Handler<undefined, QueryOf<typeof listShape>> = async call => {

@@ -12,7 +12,7 @@ import { usingFallback } from './fallback.js'
 /** Companies rated for one step, and written lines read for one. */
 const companiesPerStep = 25
 const linesPerStep = 1_000
-/** Steps for one page: a filter that little passes gives a short page. */
+/** Steps for one page. The page is short if few lines pass the filter. */
 const stepsPerPage = 20
 /** Companies found at a time. */
 const idsAtOnce = 1_000
@@ -74,7 +74,7 @@ export function placeOf(cursor: string | undefined): LinePlace {
 /** A few companies or written lines were looked at. */
 interface Step {
   readonly lines: readonly PlacedLine[]
-  /** The rest comes after it. */
+  /** The next step begins after this place. */
   readonly reached: LinePlace
 }
 
@@ -232,7 +232,7 @@ async function* idsAfter(
   }
 }
 
-/** The ids of both, ascending as they are, each once. */
+/** The ids of two ascending lists, ascending, each once. */
 async function* merged(left: AsyncGenerator<string>, right: AsyncGenerator<string>): AsyncGenerator<string> {
   const next = async (from: AsyncGenerator<string>): Promise<string | null> => {
     const { done, value } = await from.next()

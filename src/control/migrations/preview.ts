@@ -36,7 +36,10 @@ import type { MoveTerms } from './terms.js'
 
 /** Companies of a preview that are looked at. source: decision */
 export const previewedMax = 20_000
-/** Companies in one message to their shard, and messages under way for each shard: one is answered while the next one's companies are read. */
+/**
+ * Companies in one message to their shard, and messages under way for each shard: one message is answered while the
+ * companies of the next are read.
+ */
 const companiesPerMessage = 512
 const messagesPerShard = 2
 /** Companies whose figures are summed in one turn of the loop. */
@@ -48,7 +51,7 @@ export type PreviewQuery = QueryOf<typeof previewShape>
 
 /** The object of a preview. */
 interface Previewed {
-  /** One more than `previewedMax` where there are more. */
+  /** The companies concerned: `previewedMax` of them, and one where there are more. */
   readonly rows: readonly AffectedCompany[]
   /** Terms of each plan that companies leave, by its id ('': none). */
   readonly terms: ReadonlyMap<string, MoveTerms>

@@ -1,4 +1,5 @@
-// Starts a migration for a request, and waits some seconds for it.
+// Migrations and moves as requests change them: found, held, let go on, cancelled, tried again. A request waits some seconds
+// for the steps that are due.
 import type { Sql } from 'postgres'
 import type { MigrationStrategy } from '../../../schemas/enums.js'
 import { addMonthsClamped } from '../../core/values/period.js'
@@ -95,7 +96,7 @@ export async function soon(
   clearTimeout(timer)
 }
 
-/** A migration, or move, after steps that are due were made. Throws 404 for an unknown one. */
+/** A migration or move, after its steps that are due were made. Throws 404 for an unknown id. */
 export async function presentOf(
   call: Call<unknown, unknown>,
   id: string,
@@ -136,7 +137,7 @@ export async function cancel(call: Call<unknown, unknown>, row: CountedMigration
   await soon(call, row.id)
 }
 
-/** Try the companies that failed again, those with one of these codes or (none given) all. */
+/** Try the companies that failed again: all of them, or where codes are given the companies with one of the codes. */
 export async function retry(
   call: Call<unknown, unknown>,
   row: CountedMigration,

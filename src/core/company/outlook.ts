@@ -87,7 +87,7 @@ export class Outlooks {
   private readonly changes: OutlookChange[] = []
 
   private readonly wanted: MigrationWanted
-  /** The same as agreed for the end of the billing period, at the present of the company before. */
+  /** `wanted`, agreed for the end of the billing period; at the present of the company that was added last. */
   private agreed: ScheduledMigration | null = null
 
   constructor(
@@ -143,7 +143,7 @@ export class Outlooks {
     return migrationDue(company, this.agreed, nowMs)
   }
 
-  /** The ids of what changes from one to the other, and the limits that the other exceeds. */
+  /** The ids of the changes from one state of a company to the next, and the limits that the next exceeds. */
   private compared(live: LiveCompany, then: LiveCompany) {
     const changes: number[] = []
     const exceeded: PlanOutlook['exceeded'][number][] = []

@@ -147,7 +147,7 @@ export function exceededLimits(company: LiveCompany): ExceededLimit[] {
   return exceeded
 }
 
-/** The use and limit of an entitlement whose use is beyond its limit; null: it is not. source: as `exceededLimits` */
+/** The use and limit of an entitlement whose use is beyond its limit (EN-87); null: its use is not. */
 export function exceededLimit(
   entitlement: CompiledEntitlement,
   company: LiveCompany,

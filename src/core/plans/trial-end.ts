@@ -8,7 +8,7 @@ import { planEffects } from './plan-effects.js'
 
 const byTime = { actorType: 'system', apiKeyId: null } as const
 
-/** The end of the base plan's trial; no effects while it runs, and once it is recorded. source: EN-91, EN-93, PB-34 */
+/** The end of the base plan's trial; no effects while the trial runs, nor after its end is recorded. source: EN-91, EN-93, PB-34 */
 export function settleTrial(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
   const { plan } = company
   const trial = plan?.trial ?? null

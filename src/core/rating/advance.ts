@@ -23,7 +23,7 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     const opening = openingOf(states, tile)
     if (opening === null) continue
     const scope = { facts, subscriptionId, tile, upToMs, months: monthsIn(tile, opening.state!) }
-    // one that was over is begun anew
+    // a subscription that was over begins anew
     if (moments.at(-1)?.atMs === tile.startMs) moments.pop()
     moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true })
     lines.push(...wholePeriod(scope, opening.state!, tile.startMs))
@@ -111,10 +111,10 @@ function changed(
   })
 }
 
-/** A quantity of an item that changes inside the time that was paid for. */
+/** The quantity of an item changes inside the time that was paid for. */
 interface Change {
   readonly price: ItemPrice
-  /** One of both is there. */
+  /** `was`, `is` or both are given. */
   readonly was: SubscribedItem | undefined
   readonly is: SubscribedItem | undefined
   readonly atMs: number
@@ -172,7 +172,7 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
       lines.push(wholeInterval(scope, is, price, atMs, interval, rest))
       paid = { item: is, interval }
     } else paid = null
-    // those that begin while nothing changes
+    // intervals that begin while nothing changes
     const untilMs = Math.min(scope.tile.endMs, moments[i + 1]?.atMs ?? Number.POSITIVE_INFINITY)
     while (paid !== null && paid.interval.nextMs < untilMs && paid.interval.nextMs <= scope.upToMs) {
       const beginMs: number = paid.interval.nextMs
@@ -216,8 +216,8 @@ function monthsIn({ startMs, dueEndMs }: Tile, { anchorMs, intervalMonths }: Sub
 const longestMonth = 31
 
 /**
- * Whether a price is for longer than the subscription's period, as a year in a subscription by months. Days count as
- * longer in no month or in all.
+ * Whether a price is for longer than the subscription's period, as a year in a subscription by months. A price by
+ * days is longer in every period of as many months, or in none: months are taken with 31 days.
  *
  * source  RA-26.
  */
