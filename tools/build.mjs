@@ -76,6 +76,7 @@ async function buildConsole() {
   const inputs = [
     ...filesUnder(join(root, 'console'), /\.(tsx?|css|html|mjs|json)$/),
     ...['api-types.ts', 'exact.ts'].map(name => join(root, 'clients', 'typescript', 'src', name)),
+    join(root, 'src', 'core', 'entitlements', 'generosity.ts'),
     join(root, 'package-lock.json'),
   ]
   // Installed without development dependencies, or from the tarball: the existing build is used.

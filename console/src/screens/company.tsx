@@ -14,7 +14,7 @@ import { CompanyCharges } from './company-charges.js'
 import { Credits, GrantCredits } from './company-credits.js'
 import { Traits } from './company-portal.js'
 import { EventTable } from './event-table.js'
-import { allowsMore, OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
+import { isVoid, OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
 import { actorOf, changeWords, shortReason } from './overview.js'
 import { priceWords } from './plan-words.js'
 
@@ -157,15 +157,6 @@ function Entitlements({ company }: { readonly company: Company }) {
           } as never,
         }),
     })
-  /** Whether the plan allows more than an override, so that the override changes nothing (EN-22). */
-  const isVoid = (one: Schemas['CompanyOverride']) => {
-    const plan = planned.get(one.feature_id)
-    return (
-      plan !== undefined &&
-      one.value_type === 'numeric' &&
-      allowsMore(plan, Number(one.value_numeric), one.metric_period)
-    )
-  }
   const held = new Set(company.entitlements.map(one => one.feature_id))
   const others = (features.data ?? []).filter(({ id }) => !held.has(id))
   const another = may.support && others.length > 0 && (
@@ -206,6 +197,7 @@ function Entitlements({ company }: { readonly company: Company }) {
         <Table label="Entitlements" head={['Feature', 'From', 'Use against limit', 'Resets', '']}>
           {company.entitlements.map(one => {
             const override = overrideOf(one)
+            const isInVain = override !== undefined && isVoid(override, planned.get(one.feature_id))
             const name = nameOf(one, features.data)
             return (
               <Row key={one.feature_id}>
@@ -214,12 +206,12 @@ function Entitlements({ company }: { readonly company: Company }) {
                   <div className="text-xs text-muted">{one.event_subtype ?? words(one.value_type)}</div>
                 </Cell>
                 <Cell>
-                  {override && !isVoid(override) ? (
+                  {override && !isInVain ? (
                     <Badge tone="warn">Override</Badge>
                   ) : (
                     (company.plan?.name ?? 'Plan')
                   )}
-                  {override && isVoid(override) && (
+                  {isInVain && (
                     <div className="text-xs text-warn">
                       The override of {overrideWords(override)} is lower, so it changes nothing
                     </div>

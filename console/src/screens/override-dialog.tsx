@@ -1,5 +1,6 @@
 // An override of what one company may use: made, changed, and ended again.
 import { useQuery } from '@tanstack/react-query'
+import { isMoreGenerous } from '../../../src/core/entitlements/generosity.js'
 import { api, type Schemas } from '../app/api.js'
 import { figure, localOf, periodOf, timeOf } from '../app/format.js'
 import { useHere } from '../app/place.js'
@@ -14,29 +15,23 @@ export interface Overridable {
   readonly type: string
   /** The value in force, in words. */
   readonly now: string
-  /** What the company's plan allows by itself; absent: nothing, or it is not known. */
-  readonly planned?: Planned | undefined
+  /** The entitlement of the company's plan; absent: the plan has none, or it is not known. */
+  readonly planned?: Value | undefined
 }
 
-type Planned = Pick<Schemas['PlanEntitlement'], 'value_type' | 'value_numeric' | 'metric_period'>
+/** The value of an override or of a plan's entitlement. */
+type Value = Pick<Override, 'value_type' | 'value_bool' | 'value_numeric' | 'metric_period'>
 
-/** Days of a period; a counter that never starts again compares with none of them. */
-const daysOf: Readonly<Record<string, number>> = { current_day: 1, current_week: 7, current_month: 30 }
-
-/** Whether a plan allows more than a limit, by the rule that decides between the two: the more generous one counts. */
-export function allowsMore(planned: Planned, limit: number, period: string | null): boolean {
-  if (planned.value_type === 'unlimited') return true
-  if (planned.value_type !== 'numeric' || planned.value_numeric === null) return false
-  const [own, other] = [daysOf[planned.metric_period ?? ''] ?? null, daysOf[period ?? ''] ?? null]
-  if ((own === null) !== (other === null)) return own !== null
-  return Number(planned.value_numeric) / (own ?? 1) > limit / (other ?? 1)
+/** Whether an override changes nothing, because the plan is more generous (EN-22). */
+export function isVoid(override: Value, planned: Value | undefined): boolean {
+  return (
+    override.value_type === 'numeric' &&
+    (planned?.value_type === 'unlimited' || planned?.value_type === 'numeric') &&
+    isMoreGenerous(allocationOf(planned), allocationOf(override))
+  )
 }
 
-/** What a plan allows of a feature, in words: "100 a month". */
-export const plannedWords = (planned: Planned): string =>
-  planned.value_type === 'numeric'
-    ? `${figure(planned.value_numeric)} ${periodOf(planned.metric_period)}`.trim()
-    : 'no limit'
+const allocationOf = ({ value_numeric: allocation, metric_period: period }: Value) => ({ allocation, period })
 
 const dayMs = 86_400_000
 
@@ -153,10 +148,6 @@ export function OverrideDialog({
         const feature = featureOf(values)
         const body = bodyOf(values, feature.type)
         const { planned } = feature
-        const isVoid =
-          planned !== undefined &&
-          body.value_numeric !== null &&
-          allowsMore(planned, body.value_numeric, body.metric_period)
         let made = ''
         return {
           title: `Override ${feature.name} of ${company.name}`,
@@ -169,9 +160,10 @@ export function OverrideDialog({
               after: body.expiration_date ? timeOf(body.expiration_date) : 'somebody ends it',
             },
           ],
-          ...(isVoid && {
-            note: `It changes nothing now: the plan allows ${plannedWords(planned)}, and the more generous of the two counts. To allow less, choose Not allowed, or change the plan.`,
-          }),
+          ...(planned &&
+            isVoid(body, planned) && {
+              note: `It changes nothing now: the plan allows ${overrideWords(planned)}, and the more generous of the two counts. To allow less, choose Not allowed, or change the plan.`,
+            }),
           run: async () => {
             const given = { ...body, ...(values.note && { note: values.note }) }
             if (present)
@@ -223,9 +215,7 @@ export const valuesOf = (one: Override) => ({
 })
 
 /** "500 a month", "on", "no limit". */
-export function overrideWords(
-  one: Pick<Override, 'value_type' | 'value_bool' | 'value_numeric' | 'metric_period'>,
-): string {
+export function overrideWords(one: Value): string {
   switch (one.value_type) {
     case 'numeric':
       return `${figure(one.value_numeric)} ${periodOf(one.metric_period)}`.trim()

@@ -6,11 +6,11 @@ import { checkFlag } from '../../../src/core/checks/check.js'
 import {
   correctedValueType,
   generatedRules,
-  isMoreGenerous,
   reportEntitlement,
   resolveEntitlement,
   saleProblem,
 } from '../../../src/core/entitlements/entitlement.js'
+import { isMoreGenerous } from '../../../src/core/entitlements/generosity.js'
 import { LiveCompany } from '../../../src/core/live/live-company.js'
 import { type CreditAccount, emptyAccount } from '../../../src/core/model/account-state.js'
 import type { CatalogData, EntitlementDef } from '../../../src/core/model/definitions.js'
