@@ -7,6 +7,7 @@ import { figure, localOf, secondOf, signs, timeOf, words } from '../app/format.j
 import { Go, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
 import { useFeatures } from './company.js'
+import { useCompanyNames } from './company-names.js'
 import { WhoseEvent, WhyOfCheck } from './event-table.js'
 import { OverrideDialog, useOverrides } from './override-dialog.js'
 import { shortReason } from './overview.js'
@@ -92,14 +93,7 @@ export function CompanyPicker({
     const timer = setTimeout(() => setAsked(typed.trim()), 200)
     return () => clearTimeout(timer)
   }, [typed])
-  const chosen = useQuery({
-    queryKey: [environment.id, 'company-name', value],
-    enabled: value !== '',
-    queryFn: () =>
-      api.get('/companies', { query: { view: 'summary', ids: [value] } }) as Promise<
-        Schemas['CompanySummary'][]
-      >,
-  })
+  const names = useCompanyNames(value === '' ? [] : [value])
   const found = useQuery({
     queryKey: [environment.id, 'search', asked],
     enabled: asked !== '',
@@ -113,7 +107,7 @@ export function CompanyPicker({
       </label>
       {value !== '' ? (
         <div className="flex min-h-9 items-center gap-2">
-          <span className="font-medium">{chosen.data?.[0]?.name ?? value}</span>
+          <span className="font-medium">{names.get(value) ?? value}</span>
           <Button look="quiet" id={id} onClick={() => onChange('')}>
             Another
           </Button>
