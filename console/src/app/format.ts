@@ -43,10 +43,8 @@ export function money(
 
 /** An amount in the main unit, "49.50", in the smallest unit of its currency; null: it has more digits than the currency. */
 export function smallestUnit(text: string, currency: string): number | null {
-  const digits = digitsOf(currency)
-  const [, whole, rest = ''] = /^(\d+)(?:\.(\d*))?$/.exec(text.trim()) ?? []
-  if (whole === undefined || /[1-9]/.test(rest.slice(digits))) return null
-  return Number(whole + rest.slice(0, digits).padEnd(digits, '0'))
+  const amount = smallestDecimal(text, currency)
+  return amount === null || amount.includes('.') ? null : Number(amount)
 }
 
 /** An amount in the main unit, "0.025", in the smallest unit of its currency with all its digits, "2.5"; null: it is none. */

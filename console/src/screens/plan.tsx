@@ -184,7 +184,14 @@ function NothingYet({ may, add }: { readonly may: boolean; readonly add: () => v
   )
 }
 
-function valueWords(row: Entitlement): string {
+type Value = Pick<
+  Entitlement,
+  'value_type' | 'value_bool' | 'value_numeric' | 'metric_period' | 'value_credit'
+> & {
+  readonly consumption_rate: number | string | null
+}
+
+function valueWords(row: Value): string {
   switch (row.value_type) {
     case 'boolean':
       return row.value_bool ? 'on' : 'off'
@@ -346,16 +353,14 @@ function EntitlementDialog({
             {
               what: name,
               before: present ? valueWords(present) : null,
-              after:
-                valueType === 'numeric'
-                  ? `${figure(Number(limit))} ${periodOf(type === 'event' ? period : null)}`
-                  : valueType === 'boolean'
-                    ? 'on'
-                    : valueType === 'credit'
-                      ? `${rate} ${present?.value_credit?.name ?? 'credits'} a unit`
-                      : valueType === 'unlimited'
-                        ? 'no limit'
-                        : words(valueType),
+              after: valueWords({
+                value_type: valueType as Value['value_type'],
+                value_bool: true,
+                value_numeric: Number(limit),
+                metric_period: type === 'event' ? (period as Value['metric_period']) : null,
+                value_credit: present?.value_credit,
+                consumption_rate: rate ?? null,
+              }),
             },
           ],
           note: 'It takes effect when the draft is published.',

@@ -13,11 +13,9 @@ const bytes = (n: number): string =>
 
 /** "3 d 4 h", "12 min". */
 function spanWords(seconds: number): string {
-  const [minutes, hours, days] = [60, 3_600, 86_400].map(unit => Math.floor(seconds / unit)) as [
-    number,
-    number,
-    number,
-  ]
+  const minutes = Math.floor(seconds / 60)
+  const hours = Math.floor(minutes / 60)
+  const days = Math.floor(hours / 24)
   if (days > 0) return `${figure(days)} d ${hours % 24} h`
   return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`
 }
