@@ -269,7 +269,7 @@ function usePlanned({ plan }: Company): ReadonlyMap<string, Schemas['PlanEntitle
     enabled: version != null,
     queryFn: () =>
       api.get('/plan-entitlements', {
-        query: { plan_id: plan!.id, plan_version_id: version!, limit: 250 } as never,
+        query: { plan_id: plan!.id, plan_version_id: version!, limit: 250 },
       }),
   })
   return new Map((found.data ?? []).map(one => [one.feature_id, one]))
@@ -366,7 +366,7 @@ function Flags({ company }: { readonly company: Company }) {
     queryFn: () =>
       api.get('/companies/{company_id}/explain', {
         path: { company_id: company.id },
-        query: { limit: 250 } as never,
+        query: { limit: 250 },
       }),
   })
   return (
@@ -446,7 +446,7 @@ function Changes({ company: { id, name } }: { readonly company: Company }) {
     queryKey: [environment.id, 'audit', 'of', id],
     queryFn: () =>
       api.get('/audit-log', {
-        query: { company_id: id, environment_id: environment.id, limit: 50 } as never,
+        query: { company_id: id, environment_id: environment.id, limit: 50 },
       }),
   })
   return (

@@ -236,7 +236,7 @@ export function useOverrides(companyId: string | null) {
     enabled: companyId !== null,
     queryFn: () =>
       api.get('/company-overrides', {
-        query: { company_id: companyId!, without_expired: true, limit: 250 } as never,
+        query: { company_id: companyId!, without_expired: true, limit: 250 },
       }),
   })
 }
