@@ -193,9 +193,11 @@ export class Streams implements Hub {
     if (!environment.subscribers.delete(subscriber)) return
     this.figures.connections.set(--this.connections)
     memory.connections--
-    if (subscriber.isRemembered) memory.servers--
     memory.idleSinceMs = performance.now()
-    if (subscriber.isRemembered) this.services.kept.seen(environment.id, memory.keyId)
+    if (subscriber.isRemembered) {
+      memory.servers--
+      this.services.kept.seen(environment.id, memory.keyId)
+    }
     this.awaited.left(subscriber)
     for (const held of [...subscriber.held.keys()]) this.unsubscribe(held, subscriber)
     if (this.connections > 0 || this.timer === null) return

@@ -63,12 +63,24 @@ export const tasks: typeof guides = [
   ['erase-a-person', 'Erase a person'],
 ]
 
-/** Pages of docs that are shown, by folder. */
-const shown = { guides, tasks } as const
-type Folder = keyof typeof shown
+/** A folder of docs whose pages are shown. */
+interface Folder {
+  readonly name: string
+  readonly title: string
+  readonly pages: typeof guides
+}
 
-const links = (folder: Folder, prefix: string): string =>
-  shown[folder].map(([name, title]) => `<a href="${prefix}${name}">${title}</a>`).join('\n')
+const folders: readonly Folder[] = [
+  { name: 'guides', title: 'Guides', pages: guides },
+  { name: 'tasks', title: 'Tasks', pages: tasks },
+]
+
+/** The links to the pages of a folder, after a first line. */
+const nav = ({ title: label, pages }: Folder, first: string, prefix: string): string =>
+  `<nav aria-label="${label}">
+${first}
+${pages.map(([name, title]) => `<a href="${prefix}${name}">${title}</a>`).join('\n')}
+</nav>`
 
 const style = `<style>
 body { margin: 0; font: 16px/1.5 sans-serif; color: #1f2430 }
@@ -89,14 +101,7 @@ const index = `<!doctype html>
 ${style}
 </head>
 <body>
-<nav aria-label="Guides">
-<strong>Guides</strong>
-${links('guides', 'guides/')}
-</nav>
-<nav aria-label="Tasks">
-<strong>Tasks</strong>
-${links('tasks', 'tasks/')}
-</nav>
+${folders.map(one => nav(one, `<strong>${one.title}</strong>`, `${one.name}/`)).join('\n')}
 <div id="docs"></div>
 <script src="swagger-ui-bundle.js"></script>
 <script src="start.js"></script>
@@ -135,9 +140,9 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
     '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
     '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
   }
-  for (const folder of ['guides', 'tasks'] as const)
-    for (const [name, title] of shown[folder])
-      files[`/docs/${folder}/${name}`] = kept(html, () => pageOf(folder, name, title))
+  for (const folder of folders)
+    for (const [name, title] of folder.pages)
+      files[`/docs/${folder.name}/${name}`] = kept(html, () => pageOf(folder, name, title))
   const sender = new PageSender()
   for (const [path, page] of Object.entries(files))
     pages.on('get', path, (res, req) => sender.send(res, req, page()))
@@ -147,9 +152,9 @@ export function registerDocuments(pages: Pages, routes: readonly Route[]): void 
   })
 }
 
-/** A guide or task as a page, with the way to the others. */
+/** A guide or task as a page, with links to the others of its folder. */
 function pageOf(folder: Folder, name: string, title: string): string {
-  const text = readFileSync(new URL(`../../../bundled/${folder}/${name}.html`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`../../../bundled/${folder.name}/${name}.html`, import.meta.url), 'utf8')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -160,10 +165,7 @@ function pageOf(folder: Folder, name: string, title: string): string {
 ${style}
 </head>
 <body>
-<nav aria-label="${folder === 'guides' ? 'Guides' : 'Tasks'}">
-<a href="../">All operations</a>
-${links(folder, '')}
-</nav>
+${nav(folder, '<a href="../">All operations</a>', '')}
 <main>
 ${text}
 </main>
