@@ -23,7 +23,7 @@ export interface AuditLogList {
   /** Always null: ids are strings. */
   resource_id: null
   resource_id_string: string | null
-  /** Name of the resource; of one without a name the id of its company, where it has one. */
+  /** Name of the resource. A resource without a name has the id of its company here, if it belongs to a company. */
   resource_name: string | null
   resource_type: string | null
   /** The changed part of the resource, e.g. `rules`. */

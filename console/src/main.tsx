@@ -26,9 +26,9 @@ const screen = (path: string, load: () => Promise<{ default: unknown }>) =>
     component: lazyRouteComponent(load as never),
   })
 
-/** Whether a part of the page could not be loaded: it has another name since the service was updated, or is not answered. */
+/** Whether a part of the page could not be loaded: an update renamed its file, or the service does not answer. */
 const isOutdated = (error: unknown): boolean => /dynamically imported module/i.test(String(error))
-const outdated = 'This part of the page cannot be loaded: Tollgate was updated, or does not answer'
+const outdated = 'This part of the page cannot be loaded: Tollgate was updated, or it does not answer'
 
 function Broken({ error }: { readonly error: unknown }) {
   return (
@@ -78,7 +78,7 @@ const queries = new QueryClient({
     queries: {
       staleTime: 5_000,
       refetchOnWindowFocus: true,
-      // refusals stand; a service that does not answer is asked again until it does
+      // A refusal is final. A service that does not answer is asked again until it answers.
       retry: (_, error) => isPassing(error),
       retryDelay: failures => Math.min(500 * 2 ** failures, 8_000),
     },

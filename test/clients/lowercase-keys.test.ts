@@ -1,4 +1,4 @@
-// CU-4 in the client: keys whose values are kept in lower case are compared here as the service compares them.
+// CU-4 in the client: it compares keys whose values are kept in lower case as the service does.
 import t from 'tap'
 import { startHere } from '../harness.js'
 import { makeFlag } from '../interface/flags.js'
@@ -15,7 +15,7 @@ await makeFlag(client, 'asked', true)
 const made = async (mail: string, kind = 'companies') =>
   (await client.ok('POST', `/${kind}`, { keys: { mail } })).id as string
 
-await t.test('CU-4 values of before the setting are found exactly first', async t => {
+await t.test('CU-4 values that were stored before the setting are found exactly first', async t => {
   const [upper, lower] = [await made('Two@x'), await made('two@x')]
   await settings({ company: ['mail'], user: ['mail'] })
   const tollgate = clientOf(t, client)
@@ -58,7 +58,7 @@ await t.test('CU-4 keys that were nobody’s become somebody’s in other letter
   t.match(await tollgate.check('asked', { company }), { source: 'local', reason: 'Company not found' })
   const id = await made('lATER@x')
   await until(tollgate, () => tollgate.checkHeld('asked', { company })?.company_id === id)
-  t.pass('told without another question')
+  t.pass('the service told the client by itself')
 })
 
 await t.test('CU-4 the setting changes while the client is connected', async t => {
@@ -76,7 +76,7 @@ await t.test('CU-4 the setting changes while the client is connected', async t =
   t.match(await tollgate.check('asked', { company }), { source: 'local', reason: 'Company not found' })
 })
 
-await t.test('CU-4 law: what is worked out here is what the service answers', async t => {
+await t.test('CU-4 law: the client’s answers are the service’s answers', async t => {
   await settings(null)
   const draw = new Random()
   const letters = ['a', 'A', 'ß', 'İ', 'Σ', 'É', 'é']

@@ -1,5 +1,5 @@
-// The console's acts that other tests of it do not press, in a real browser: webhooks, keys and members, rules by company,
-// overrides that change nothing. Each has its effect in the service; each dialog has no violation of WCAG 2.2 AA.
+// Acts of the console that its other tests leave out, in a real browser: webhooks, keys and members, rules by company,
+// overrides that change nothing. Each act has its effect in the service; no dialog violates WCAG 2.2 AA.
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { eventFeature, publishedPlan } from '../control/planned.js'
@@ -140,7 +140,7 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
           .getByRole('link', { name: new RegExp(`^${verb}: company override`) })
           .first()
           .waitFor()
-      t.pass('its changes have the overrides, also those that ended')
+      t.pass('the changes of a company include its overrides, and their ends')
     },
   )
 

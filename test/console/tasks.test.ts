@@ -1,5 +1,5 @@
-// The commonest tasks, each from one sentence, as somebody new to the console does them: by clicking what is seen, and typing
-// what only they know. Each has a number of clicks that it must not exceed.
+// The commonest tasks, each from one sentence, as somebody new to the console does them: with the links, buttons and fields
+// that the pages show. A task must not need more clicks than its bound.
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
 import { eventFeature, publishedPlan } from '../control/planned.js'
@@ -87,7 +87,7 @@ t.test('tasks', { skip: noBrowser }, async t => {
   await client.ok('POST', '/flags/exports/check', { company: { slug: 'acme' } })
   await tollgate.services.shards.tellChecks()
   for (let tries = 0; tries < 120; tries++) {
-    // a busy store asks for a moment
+    // A busy store answers with a request to wait.
     const { status, body } = await client.get(`/events?value=false&company_id=${acme}`)
     if (status === 200 && body.data.length > 0) break
     await new Promise(resolve => setTimeout(resolve, 500))

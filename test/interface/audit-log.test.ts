@@ -126,7 +126,7 @@ t.test('filters: environment, words, times, actor; newest first, in pages', asyn
   t.equal((await client.as(weak.secret).get('/audit-log')).status, 403, 'only for admin keys')
 })
 
-t.test('the changes of a company have those of what belongs to it, deletions too', async t => {
+t.test('the changes of a company include the changes of its overrides, deletions too', async t => {
   const [acme, other] = await Promise.all(
     ['acme', 'other'].map(slug => client.ok('POST', '/companies', { keys: { owner: slug }, name: slug })),
   )

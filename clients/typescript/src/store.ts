@@ -33,7 +33,7 @@ export class Entities<Data extends Snapshot, Prepared> {
     private readonly merge: (held: Data, changed: Partial<Data>) => Data,
     /** Called with keys of an entity that is dropped. */
     private readonly forgotten: (keys: Keys) => void,
-    /** Pairs that the service reads in lower case. */
+    /** Pairs of name and value that the service reads in lower case. */
     private readonly lowered: ReadonlySet<string>,
   ) {}
 
@@ -197,8 +197,8 @@ export class Store {
   /** Keys that are nobody's. */
   readonly unknown: Unknown
   /**
-   * Pairs that the service reads in lower case, by kind: nobody has them as they are given, nor can anybody come to have
-   * them while the names are the same (CU-4). Without a pair the service is asked.
+   * Pairs of name and value that the service reads in lower case, by kind. No entity has such a pair as it is written, and
+   * none can get it while the setting stays (CU-4). For a pair that is not in the set, the service is asked.
    */
   private readonly lowered: Readonly<Record<EntityKind, Set<string>>> = {
     company: new Set(),
@@ -292,7 +292,7 @@ export class Store {
     return null
   }
 
-  /** The service finds these pairs in lower case. */
+  /** Keep the pairs that the service finds in lower case. */
   private takeFound(type: string, keys: Keys): void {
     const kind = type === 'rulesengine.Company' ? 'company' : 'user'
     const lowered = this.lowered[kind]

@@ -27,7 +27,7 @@ export interface StreamOptions {
   /** Ids of every entity in memory. */
   readonly held: (kind: EntityKind) => readonly string[]
   readonly heard: (message: StreamMessage) => void
-  /** Whether an entity is in memory by these keys. */
+  /** Whether the entity with these keys is in memory. */
   readonly isHeld: (kind: EntityKind, keys: Keys) => boolean
   /** The service refused a subscription to these keys. `isWatched`: it tells when they become somebody's. */
   readonly refused: (kind: EntityKind, keys: Keys, isWatched: boolean) => void

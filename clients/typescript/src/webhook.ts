@@ -75,7 +75,7 @@ async function isSignedBy(
   const raw = bytesOf(secret.replace(/^whsec_/, ''))
   const expected = bytesOf(given)
   if (raw === null || raw.length === 0 || expected === null) return false
-  // a decoder passes over what is not of its alphabet: one signature has one text (security L8)
+  // A decoder skips characters outside its alphabet. Only the exact text of a signature is accepted (security L8).
   if (btoa(String.fromCharCode(...expected)) !== given) return false
   const hmac = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', raw, hmac, false, ['verify'])

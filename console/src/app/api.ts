@@ -44,7 +44,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether an error passes by itself: the service, a store or a proxy does not answer, or asks to wait. */
+/** Whether a later try may succeed: the service, a store or a proxy did not answer, or the service asked to wait. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof Refused && [0, 429, 502, 503, 504].includes(error.status)
 

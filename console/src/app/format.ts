@@ -47,7 +47,7 @@ export function smallestUnit(text: string, currency: string): number | null {
   return amount === null || amount.includes('.') ? null : Number(amount)
 }
 
-/** An amount in the main unit, "0.025", in the smallest unit of its currency with all its digits, "2.5"; null: it is none. */
+/** An amount in the main unit, "0.025", in the smallest unit of its currency with all its digits, "2.5"; null: the text is no amount. */
 export function smallestDecimal(text: string, currency: string): string | null {
   const digits = digitsOf(currency)
   const [, whole, rest = ''] = /^(\d+)(?:\.(\d*))?$/.exec(text.trim()) ?? []
@@ -80,7 +80,7 @@ export const dayOf = (time: string | null | undefined): string => {
   return at.getFullYear() === new Date().getFullYear() ? day.format(at) : dayAndYear.format(at)
 }
 const utcDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-/** The day of an instant in UTC, by which use is counted. */
+/** The day of an instant in UTC. Use is counted by days of UTC. */
 export const utcDayOf = (time: string | number): string => utcDay.format(new Date(time))
 export const timeOf = (time: string | null | undefined): string =>
   time ? instant.format(new Date(time)) : 'never'

@@ -156,7 +156,7 @@ function TopBar({
         value={id}
         options={who.environments.map(one => [one.id, one.name] as const)}
         onChange={event => {
-          // a single company, plan or flag is of this environment alone
+          // Another environment does not have this company, plan or flag: its list is shown there.
           const [, , page = 'overview', part] = pathname.split('/')
           const rest = page === 'preview' ? `${page}/${part}` : page
           void navigate({ to: `/${event.currentTarget.value}/${rest}` as never })

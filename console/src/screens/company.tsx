@@ -260,7 +260,7 @@ function Entitlements({ company }: { readonly company: Company }) {
   )
 }
 
-/** What the version of the company's plan allows, by feature. */
+/** Entitlements of the plan version that the company is on, by feature. */
 function usePlanned({ plan }: Company): ReadonlyMap<string, Schemas['PlanEntitlement']> {
   const { environment } = useHere()
   const version = plan?.plan_version_id
@@ -542,7 +542,7 @@ function ChangePlan({ company, onClose }: { readonly company: Company; readonly 
                     company_id: company.id,
                     base_plan_id: plan.id,
                     base_plan_price_id: price.id,
-                    // a company that stays on its plan keeps its version, which may not have this price
+                    // A company that stays on its plan would keep its version, and that version may lack this price.
                     ...(plan.id === before && { base_plan_version_id: plan.published_version!.id }),
                   } as never,
                 })

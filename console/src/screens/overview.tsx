@@ -210,11 +210,11 @@ const verbs: Readonly<Record<string, string>> = {
   SYSTEM: 'System',
 }
 
-/** Ids of companies that entries name in place of a name. */
+/** Ids of companies that entries of the audit log have as the name of a resource. */
 export const companiesIn = (rows: readonly Schemas['AuditLogList'][]): readonly string[] =>
   rows.flatMap(({ resource_name: name }) => (name?.startsWith('comp_') ? [name] : []))
 
-/** "Changed: company override of Acme". `names`: of companies, by id. */
+/** "Changed: company override of Acme". `names`: names of companies by id. */
 export function changeWords(row: Schemas['AuditLogList'], names?: ReadonlyMap<string, string>): string {
   const what = (row.resource_type ?? '').replaceAll('_', ' ')
   const [company] = companiesIn([row])

@@ -93,7 +93,7 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
 
 /** Changes that the dialog lists one by one. */
 const shownChanges = 20
-/** A link between words: its colour alone would not tell it apart. */
+/** A link between words. It is underlined, because a colour alone does not distinguish it. */
 const inText = 'text-accent underline'
 
 /** Companies that the dialog names. */
@@ -161,7 +161,7 @@ function whyFelt(one: Schemas['PlanVersionMigrationPreview']['companies'][number
       .map(({ currency, before, after }) => `${money(before, currency)} → ${money(after, currency)}`)
       .join(', ')
   if (what.startsWith('lose')) return one.losses.map(({ feature_name: name }) => name).join(', ')
-  // what a program would do about it is something else here
+  // The note names an operation for programs; people use the console.
   return (one.note ?? '').replace(/: POST \/manage-plan.*$/, '; “Change plan” on its page can move it')
 }
 

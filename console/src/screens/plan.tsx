@@ -255,7 +255,7 @@ function RemoveEntitlement({ row }: { readonly row: Entitlement }) {
   )
 }
 
-/** Kinds of value that this dialog keeps as they are, or changes in part. */
+/** Kinds of value that this dialog does not offer for a new entitlement. An entitlement with such a kind keeps it. */
 const kindWords: Readonly<Record<string, string>> = {
   credit: 'Credits for each unit',
   trait: 'A limit from a trait',

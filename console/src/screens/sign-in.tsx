@@ -36,7 +36,9 @@ export function SignInForm({
       onDone()
     } catch (error) {
       const isUnknown = error instanceof Refused && error.status === 401
-      setFailure(isUnknown ? new Error('This key or link is not known, or it was used or is over') : error)
+      setFailure(
+        isUnknown ? new Error('This key or link is unknown, was used already, or has expired') : error,
+      )
     } finally {
       setBusy(false)
     }

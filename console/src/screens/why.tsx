@@ -81,7 +81,7 @@ export function CompanyPicker({
 }: {
   readonly value: string
   readonly label?: string
-  /** What the company is a part of; said to those who do not see it. */
+  /** The part of the page that the company belongs to. Screen readers read it after the label. */
   readonly of?: string
   readonly onChange: (id: string) => void
 }) {

@@ -25,7 +25,7 @@ export function Button({
   )
 }
 
-/** A button that copies a text, and then says so. */
+/** A button that copies a text and then reads "Copied". */
 export function CopyButton({ text, ...rest }: ComponentProps<typeof Button> & { readonly text: string }) {
   const [isCopied, setIsCopied] = useState(false)
   return (
@@ -109,7 +109,7 @@ export function Raw({
   return (
     <pre
       className={`max-h-72 overflow-auto rounded bg-raised p-3 font-mono text-xs break-all whitespace-pre-wrap ${className}`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
       tabIndex={0}
     >
       {children}
@@ -285,13 +285,13 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
 interface Asked<T> {
   readonly data: T | undefined
   readonly error: unknown
-  /** Attempts of the present request that failed, and why the last one did. */
+  /** Number of failed attempts of the present request, and the error of the last one. */
   readonly failureCount: number
   readonly failureReason: unknown
   readonly refetch: () => unknown
 }
 
-/** Why a query cannot tell anything now: it was refused, or is asked again in vain; null: nothing is wrong. */
+/** The error that a query shows: its refusal, or the last error while it is retried; null: there is none to show. */
 export const troubleOf = ({
   error,
   failureCount,
@@ -339,7 +339,7 @@ export function Page({
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // several tabs and the history of the browser are told apart by it
+    // Tabs and the history of the browser show this title.
     document.title = `${heading.current?.textContent?.trim()} · Tollgate`
   })
   return (

@@ -69,7 +69,7 @@ function Plot({
       {
         width: node.clientWidth,
         height: 220,
-        // days are those of UTC
+        // The axis shows days of UTC.
         tzDate: at => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC'),
         series: [
           { value: (_, at) => (at == null ? '–' : dayAt(at)), label: 'Day' },

@@ -24,7 +24,7 @@ const quoted = (text: string): string => JSON.stringify(text)
 /**
  * All flags, each as JSON text, with the environment's present: clients' clocks may be wrong.
  *
- * lowercase  names of keys whose values are kept in lower case (CU-4); null: none.
+ * lowercase  names of keys whose values are kept in lower case (CU-4); null: there are none.
  */
 export function flagsFrame(
   flags: readonly string[],
@@ -70,7 +70,7 @@ export function confirmedFrame(kind: EntityKind, id: string): Uint8Array {
   return entityFrame('confirmed', kind, id, '{}')
 }
 
-/** Tells which of the asked pairs are found in lower case (CU-4): nobody has them as they are given. */
+/** Tells which pairs of a request are found in lower case (CU-4). No entity has these pairs as they are written. */
 export function foundFrame(kind: EntityKind, id: string, keys: Readonly<Record<string, string>>): Uint8Array {
   return entityFrame('found', kind, id, JSON.stringify({ keys }))
 }

@@ -106,7 +106,7 @@ export class KeptSubscriptions {
     const kept = changes.filter(({ isKept }) => isKept)
     const dropped = changes.filter(({ isKept }) => !isKept)
     await this.sql.begin(async tx => {
-      // what a key subscribed to before is over by now
+      // Subscriptions of a key that was not seen for so long have ended.
       await tx`
         delete from stream_keys k using unnest(${environments!}::text[], ${keys!}::text[]) as t (environment_id, api_key_id)
         where (k.environment_id, k.api_key_id) = (t.environment_id, t.api_key_id)

@@ -49,9 +49,9 @@ export interface StreamServices {
      * errors  ServiceError when the keys match two.
      */
     find(kind: EntityKind, environmentId: string, keys: Readonly<Record<string, string>>): string | null
-    /** Names whose values are kept in lower case (CU-4); null: none. */
+    /** Names of keys whose values are kept in lower case (CU-4); null: there are none. */
     lowercaseNames(environmentId: string): LowercaseNames | null
-    /** Pairs among these that are read in lower case (CU-4); null: none. */
+    /** The pairs among these keys that are read in lower case (CU-4); null: there are none. */
     readLower(
       kind: EntityKind,
       environmentId: string,

@@ -170,8 +170,8 @@ export class Streams implements Hub {
   }
 
   /**
-   * Whether a server reads the environment's flags at this node, or did within ten minutes: each of them is in use.
-   * Reads at other nodes, and those before a restart, are in `stream_keys`.
+   * Whether the environment's flags are read at this node, or were within ten minutes: each flag is in use.
+   * Reads at other nodes, and reads before a restart, are in `stream_keys`.
    */
   isRead(environmentId: string): boolean {
     const environment = this.environments.get(environmentId)
@@ -214,7 +214,7 @@ export class Streams implements Hub {
     for (const subscriber of environment.subscribers) this.flags.tellAll(subscriber)
   }
 
-  /** Values of other names are kept in lower case from now on (CU-4): told with all flags. */
+  /** The setting `lowercase_keys` of an environment changed (CU-4). Its names are sent with all flags. */
   lowercased(environmentId: string): void {
     const environment = this.environments.get(environmentId)
     if (environment === undefined) return
@@ -256,7 +256,7 @@ export class Streams implements Hub {
       this.services.kept.set(environment.id, memory.keyId, kind, id, true)
     }
     subscriber.subscribe(held)
-    // a client that evaluates itself finds entities by the keys that it is asked with
+    // A client that evaluates flags itself finds entities by the keys of its callers.
     const isOwn = subscriber.isRemembered && !subscriber.resumes
     const read = isOwn ? this.services.entities.readLower(kind, environment.id, keys) : null
     if (read !== null) subscriber.foundLower(held, read)

@@ -68,7 +68,7 @@ export interface KeyMemory {
   /** Entities among them that hold over a restart. */
   readonly kept: Set<Held>
   connections: number
-  /** Connections among them that are not pages'. */
+  /** Connections among them that belong to servers, not to pages. */
   servers: number
   idleSinceMs: number
 }
@@ -261,7 +261,7 @@ export class Subscriber {
     this.tell(errorFrame(error, isShort ? keys : null, entityType, watched))
   }
 
-  /** Tell which of the asked pairs are found in lower case (CU-4). Left out for a slow peer, which asks again. */
+  /** Tell which pairs of a request are found in lower case (CU-4). A slow peer is not told, and asks again. */
   foundLower(held: Held, keys: Readonly<Record<string, string>>): void {
     if (this.isFull() || this.owed.size > 0 || JSON.stringify(keys).length > echoMax) return
     this.tell(foundFrame(held.kind, held.id, keys))

@@ -46,7 +46,7 @@ function schemasByName(): Schemas {
   return sorted
 }
 
-/** The same schemas. Names that are made of a union's words have these in one order for every build. */
+/** The same schemas. A name that consists of the words of a union has the words in one order for every build. */
 function steadilyNamed(schemas: Schemas): Schemas {
   const steady = new Map<string, string>()
   for (const [name, { oneOf }] of Object.entries(schemas)) {
