@@ -4,7 +4,7 @@ create table fallback_billing (
   -- Start of the month up to which companies were found, epoch ms of the environment's time.
   month_ms bigint not null
 );
--- Use before this month is not billed: no closed period has told of it.
+-- What was used before is not billed: no closed period has told of it.
 insert into fallback_billing (environment_id, month_ms)
 select id, extract(epoch from date_trunc('month', to_timestamp(environment_present(id) / 1000.0) at time zone 'UTC'))::bigint * 1000
 from environments;
