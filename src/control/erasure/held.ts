@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { Services } from '../../kit/services.js'
 import type { ClickHouse } from '../../storage/clickhouse.js'
-import { type Entity, marksOf, mentions } from './marks.js'
+import { type Entity, inAudit, marksOf, mentions } from './marks.js'
 
 /** Rows of one statement. */
 const rowsPerPage = 1_000
@@ -33,13 +33,7 @@ export async function* heldOf(services: Services, entity: Entity): AsyncGenerato
   )
   yield* lines(
     'audit_logs',
-    await sql`
-      select to_jsonb(t) as row from audit_logs t
-      where account_id = ${entity.accountId} and (resource_id = ${entity.id} or ${mentions(
-        sql,
-        sql`concat_ws(' ', req_body, resp_body, url, secondary_resource, resource_id)`,
-        marks,
-      )})`,
+    await sql`select to_jsonb(t) as row from audit_logs t where ${inAudit(sql, entity, marks)}`,
   )
   for (const table of ['events', 'usage_by_hour', 'usage_by_user_hour', 'credit_ledger', 'flag_checks'])
     yield* analysed(clickhouse, table, entity)

@@ -64,3 +64,9 @@ function marksOfPair(name: string, value: string): string[] {
 export function mentions(sql: Sql, text: PendingQuery<Row[]>, marks: readonly string[]) {
   return sql`exists (select from unnest(${marks as string[]}::text[]) mark where position(mark in ${text}) > 0)`
 }
+
+/** A condition: a row of the audit log is about the entity, or mentions it. */
+export function inAudit(sql: Sql, { id, accountId }: Entity, marks: readonly string[]) {
+  const texts = sql`concat_ws(' ', req_body, resp_body, url, secondary_resource, resource_id)`
+  return sql`account_id = ${accountId} and (resource_id = ${id} or ${mentions(sql, texts, marks)})`
+}

@@ -2,7 +2,7 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
 import { nativeProductId } from '../../catalog/prices.js'
 import type { ClickHouse } from '../../storage/clickhouse.js'
-import { type Entity, mentions } from './marks.js'
+import { type Entity, inAudit, mentions } from './marks.js'
 
 /** Rows removed or blanked, by place. */
 export type Removed = Record<string, number>
@@ -166,17 +166,15 @@ const rowsAtOnce = 200
  */
 export async function blankAudit(
   tx: Sql,
-  { id, accountId }: Entity,
+  entity: Entity,
   marks: readonly string[],
 ): Promise<readonly number[]> {
-  const texts = tx`concat_ws(' ', req_body, resp_body, url, secondary_resource, resource_id)`
   const rows = await tx<{ seq: string }[]>`
     update audit_logs set erased = true, req_body = null, resp_body = null, resource_name = null, url = '',
       secondary_resource = null, remote_ip = null, user_agent = null
     where seq in (
       select seq from audit_logs
-      where account_id = ${accountId} and seq is not null and not erased
-        and (resource_id = ${id} or ${mentions(tx, texts, marks)})
+      where seq is not null and not erased and ${inAudit(tx, entity, marks)}
       order by seq limit ${rowsAtOnce})
     returning seq`
   return rows.map(row => Number(row.seq)).sort((a, b) => a - b)
