@@ -76,7 +76,8 @@ export class StoreFiles {
 
   private async begin(): Promise<Round | null> {
     const { sql, shards } = this.services
-    if (!this.hasRecycling) await restoreRecycling(sql)
+    // a process that was killed in `renewLog` has left the setting
+    if (!this.hasRecycling && !(await recycles(sql))) await setRecycling(sql, true)
     this.hasRecycling = true
     const rows = await sql<{ id: string; at: Date }[]>`
       select id, now() as at from erasures where erased_at is not null and files_clear_at is null
@@ -166,30 +167,26 @@ async function clearStatistics(sql: ReservedSql, table: string): Promise<void> {
       select indexname from pg_indexes where schemaname = current_schema() and tablename = ${table}))`
 }
 
-/** Undo what a process that was killed in `renewLog` has left. */
-async function restoreRecycling(sql: Sql): Promise<void> {
-  const [row] = await sql<{ value: string }[]>`select current_setting('wal_recycle') as value`
-  if (row!.value === 'on') return
-  await sql`alter system reset wal_recycle`
-  await sql`select pg_reload_conf()`
-}
-
 /** How often it is looked whether the server has taken a setting, ms. */
 const lookMs = 50
 
+/** Whether the server uses files of its write-ahead log again. */
+async function recycles(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ value: string }[]>`select current_setting('wal_recycle') as value`
+  return row!.value === 'on'
+}
+
+/** Have the server use files of the log again, its default, or remove them. Resolves when it has taken the setting. */
+async function setRecycling(sql: Sql, wanted: boolean): Promise<void> {
+  await (wanted ? sql`alter system reset wal_recycle` : sql`alter system set wal_recycle = off`)
+  await sql`select pg_reload_conf()`
+  while ((await recycles(sql)) !== wanted) await sleep(lookMs)
+}
+
 /** Begin another file of the write-ahead log, and remove the others in place of using them again. */
 async function renewLog(sql: ReservedSql): Promise<void> {
-  const taken = async (value: string): Promise<void> => {
-    await sql`select pg_reload_conf()`
-    for (;;) {
-      const [row] = await sql<{ value: string }[]>`select current_setting('wal_recycle') as value`
-      if (row!.value === value) return
-      await sleep(lookMs)
-    }
-  }
-  await sql`alter system set wal_recycle = off`
   try {
-    await taken('off')
+    await setRecycling(sql, false)
     // files that wait to be used again come first
     const [ahead] = await sql<{ files: number }[]>`
       select count(*)::int as files from pg_ls_waldir()
@@ -205,7 +202,6 @@ async function renewLog(sql: ReservedSql): Promise<void> {
     await sql`select pg_switch_wal()`
     await sql`checkpoint`
   } finally {
-    await sql`alter system reset wal_recycle`
-    await taken('on')
+    await setRecycling(sql, true)
   }
 }
