@@ -110,16 +110,16 @@ async function segmentsOf(journals: string): Promise<readonly string[]> {
  * ten minutes. A backup's clone keeps them for as long as it is read.
  */
 async function holdsOldParts(clickhouse: ClickHouse, before: Date): Promise<boolean> {
-  const at = { at: Math.ceil(before.getTime() / 1_000), clones: `${clonePrefix}%` }
+  const at = Math.ceil(before.getTime() / 1_000)
   const [held] = await clickhouse.select<{ n: number }>(
     `SELECT
        (SELECT count() FROM system.parts
         WHERE database = currentDatabase() AND NOT active AND toUnixTimestamp(remove_time) <= {at:Int64}) +
        (SELECT count() FROM system.detached_parts
         WHERE database = currentDatabase() AND toUnixTimestamp(modification_time) <= {at:Int64}) +
-       (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name LIKE {clones:String}) +
+       (SELECT count() FROM system.tables WHERE database = currentDatabase() AND startsWith(name, '${clonePrefix}')) +
        (SELECT count() FROM system.dropped_tables WHERE database = currentDatabase()) AS n`,
-    at,
+    { at },
   )
   return Number(held!.n) > 0
 }
