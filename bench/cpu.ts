@@ -49,6 +49,12 @@ export function memoryOf(pid: number): ReadonlyMap<string, number> {
   return held
 }
 
+/** Resident memory of a process itself, MiB. */
+export function residentMiB(pid: number): number {
+  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kibibytes) / 1_024)
+}
+
 /** Time at which a core had nothing to do, so far, µs, of all cores together. */
 export function idleUs(): number {
   const [, , , , idle = 0, waiting = 0] = text('/proc/stat').split('\n')[0]!.split(/ +/).map(Number)

@@ -1,13 +1,13 @@
 // npm run bench -- attacks [uws|node] [kind…]: what one key may use up that others need (security H1 to H6), on both HTTP servers. Each kind
 // has a service of its own, with the default limits. Prints memory before, at most and afterwards, the CPU time of each part
 // while it is quiet and while it is attacked, and how production's checks fare meanwhile. It keeps nothing.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
-import { cpuTimes, usedBetween } from '../cpu.js'
+import { cpuTimes, residentMiB, usedBetween } from '../cpu.js'
 import { secret, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
@@ -179,12 +179,12 @@ async function one(kind: string, attack: Attack, http: string): Promise<void> {
     // the first requests of a process compile code and fill caches
     await fare(world, quietMs)
     await sleep(1_000)
-    const beforeMb = memoryMb(pid)
+    const beforeMb = residentMiB(pid)
     const quiet = await fare(world, quietMs)
     const untilMs = performance.now() + attackMs
     const [during, heard] = await Promise.all([fare(world, attackMs), attack.run(world, untilMs)])
     await sleep(afterMs)
-    const afterMb = memoryMb(pid)
+    const afterMb = residentMiB(pid)
     const percent = Math.round((afterMb / beforeMb - 1) * 100)
     console.log(`${http} ${kind}: ${attack.what}${heard ? `; ${heard}` : ''}`)
     console.log(
@@ -213,7 +213,7 @@ async function fare({ url, pid, production, send }: World, ms: number) {
     }
   }
   const watch = setInterval(() => {
-    topMb = Math.max(topMb, memoryMb(pid))
+    topMb = Math.max(topMb, residentMiB(pid))
   }, 50)
   const body = { company: { slug: 'prod' } }
   await Promise.all([
@@ -236,10 +236,6 @@ async function fare({ url, pid, production, send }: World, ms: number) {
 
 const rank = (all: number[], part: number): string =>
   (all.sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))] ?? 0).toFixed(1)
-
-/** Resident set of the service itself. */
-const memoryMb = (pid: number): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024)
 
 /** Send this often until the time is over. Returns the answers in words. */
 async function many(untilMs: number, perSecond: number, ask: () => Promise<Answer>): Promise<string> {

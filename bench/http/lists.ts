@@ -4,6 +4,7 @@
 // filled and uses it again; TOLLGATE_BENCH_ONLY, a regular expression, asks only what it names, and keeps no results.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { residentMiB } from '../cpu.js'
 import { post, secret, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 import { fill, type World } from './lists-fill.js'
@@ -176,11 +177,6 @@ async function get(port: number, path: string): Promise<void> {
 
 function row(name: string, value: number, unit: string, goal = ''): Measured {
   return { name, value: Math.round(value * 10) / 10, unit, goal }
-}
-
-function residentMiB(pid: number): number {
-  const kibibytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-  return Math.round(kibibytes / 1_024)
 }
 
 /** Plans, features and credits through the interface, as an administrator makes them. */

@@ -1,11 +1,12 @@
 // Sustained load: batches for a while, from other threads to the service in a process of its own: events a second,
 // how far the stores fall behind, memory. Seconds, events per batch, senders, events a second at most (0: as they are
 // answered), 1 for events with idempotency keys: `node dist/bench/http/sustained.js 600 500 8 0 1`.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { residentMiB } from '../cpu.js'
 import { cpuOf, secret, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
@@ -68,7 +69,7 @@ async function measure(): Promise<void> {
       console.log(
         `${Math.round((Date.now() - begunMs) / 1_000)} s: ${Math.round(perSecond).toLocaleString('en')} events/s; ` +
           `behind: ${lagOf(shown, 'postgres')}, ${lagOf(shown, 'clickhouse')}; ` +
-          `resident ${memoryOf(pid)} MiB (heap ${mebibytes(shown('nodejs_heap_size_used_bytes'))} of the HTTP thread, ` +
+          `resident ${residentMiB(pid)} MiB (heap ${mebibytes(shown('nodejs_heap_size_used_bytes'))} of the HTTP thread, ` +
           `${mebibytes(shown('tollgate_actor_bytes'))} of the shards, outside ${mebibytes(shown('nodejs_external_memory_bytes'))}); ` +
           `${shown('tollgate_dedupe_keys').toLocaleString('en')} keys; journal kept ${mebibytes(shown('tollgate_journal_backlog_bytes'))} MiB; ` +
           `CPU of the HTTP thread ${((now.cpu.httpUs - last.cpu.httpUs) / events).toFixed(2)} µs an event`,
@@ -86,7 +87,7 @@ async function measure(): Promise<void> {
         `both stores had all of them ${((performance.now() - endedMs) / 1_000).toFixed(1)} s later`,
     )
     await sleep(10_000)
-    console.log(`resident after ten seconds of rest: ${memoryOf(pid)} MiB`)
+    console.log(`resident after ten seconds of rest: ${residentMiB(pid)} MiB`)
   } finally {
     await stop(product.child)
     rmSync(work, { recursive: true, force: true })
@@ -113,11 +114,6 @@ function run(told: readonly Told[], from: number, tallies: Sent[]): Promise<void
 
 function mebibytes(bytes: number): number {
   return Math.round(bytes / 2 ** 20)
-}
-
-/** Resident memory of a process, MiB. */
-function memoryOf(pid: number): number {
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024)
 }
 
 /** The sum of the series of a family in /metrics that have this label. */
