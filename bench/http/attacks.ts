@@ -1,6 +1,6 @@
 // npm run bench -- attacks [uws|node] [kind…]: what one key may use up that others need (security H1 to H6), on both HTTP servers. Each kind
 // has a service of its own, with the default limits. Prints memory before, at most and afterwards, the CPU time of each part
-// while it is quiet and while it is attacked, and how production's checks fare meanwhile. It keeps nothing.
+// without and with the attack, and the rate and latency of production's checks meanwhile. It keeps nothing.
 import { mkdirSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'

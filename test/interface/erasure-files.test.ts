@@ -71,7 +71,7 @@ async function inRows(): Promise<string[]> {
   return found
 }
 
-/** Directories with parts that are no part of a table any more. */
+/** Parts on the disk that belong to no table any more. */
 async function oldParts(): Promise<string[]> {
   const active = await tollgate.services.clickhouse.select<{ path: string }>(
     'SELECT path FROM system.parts WHERE active',

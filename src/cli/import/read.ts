@@ -89,7 +89,7 @@ async function* linesOf(source: FileSource, bytes: ReadStream): AsyncGenerator<R
         rest = ''
         if (read.text.trim() !== '') yield read
       }
-      // of a line that is too long the beginning is kept: it is refused later
+      // a line that is too long is cut, and refused later
       if (rest.length <= recordLengthMax) rest += part
     }
   }

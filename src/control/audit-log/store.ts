@@ -73,8 +73,8 @@ function matching(sql: Sql, filter: AuditFilter) {
 }
 
 /**
- * Ids of the entries that name a company in their address or as their company, and of others about the same resources:
- * the answer to a deletion names nothing.
+ * Ids of the entries that name a company in their address or as their company, and of other entries about the same
+ * resources: the entry of a deletion has no company. `lower` is that of the index of texts.
  */
 function ofCompany(sql: Sql, accountId: string, companyId: string) {
   return sql`

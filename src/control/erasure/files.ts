@@ -1,5 +1,5 @@
-// Files of the stores after erasures: what was removed lies in them until they are written anew (ER-9). Only files of
-// the embedded stores and of journals on the disk are ours to write.
+// Files of the stores after erasures: removed rows lie in them until they are written anew (ER-9). Tollgate writes only
+// files of the embedded stores, and journals on the disk.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -54,7 +54,7 @@ export class StoreFiles {
   }
 
   /**
-   * Go on with the erasures whose files are not clear. The next round takes the ones that end meanwhile.
+   * Go on with the erasures whose files are not clear. Erasures that end meanwhile are those of the next round.
    *
    * returns  whether records of erasures were marked as clear. source: ER-9
    * errors   a store's error; the next call tries again.
@@ -132,7 +132,7 @@ async function readsThePast(sql: Sql, before: Date): Promise<boolean> {
   return rows.length > 0
 }
 
-/** A table is locked while it is written anew, and not waited for where somebody uses it for longer. */
+/** Each table is locked while it is written anew. A table that others use for longer than the lock timeout is an error. */
 async function writeAnew(sql: Sql): Promise<void> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables
@@ -147,7 +147,7 @@ async function writeAnew(sql: Sql): Promise<void> {
       await connection`vacuum (full, analyze) ${connection(name)}`
       await clearStatistics(connection, name)
     }
-    // samples of the rows that were there
+    // statistics hold samples of removed rows
     await connection`vacuum full pg_catalog.pg_statistic`
     await renewLog(connection)
   } finally {
@@ -157,7 +157,7 @@ async function writeAnew(sql: Sql): Promise<void> {
   }
 }
 
-/** An empty table keeps the samples of rows that it had: there is nothing to replace them with. */
+/** Remove the statistics of an empty table: `analyze` replaces no samples of former rows where there are no rows. */
 async function clearStatistics(sql: ReservedSql, table: string): Promise<void> {
   const rows = await sql`select from ${sql(table)} limit 1`
   if (rows.length > 0) return
@@ -187,17 +187,17 @@ async function setRecycling(sql: Sql, wanted: boolean): Promise<void> {
 async function renewLog(sql: ReservedSql): Promise<void> {
   try {
     await setRecycling(sql, false)
-    // files that wait to be used again come first
+    // files that wait to be used again are used up first
     const [ahead] = await sql<{ files: number }[]>`
       select count(*)::int as files from pg_ls_waldir()
       where name ~ '^[0-9A-F]{24}$' and name > pg_walfile_name(pg_current_wal_lsn())`
     for (let left = ahead!.files; left >= 0; left--) {
-      // a file without a record is not left
+      // a switch leaves only a file that has a record
       await sql`select pg_create_restore_point('erased')`
       await sql`select pg_switch_wal()`
     }
     await sql`checkpoint`
-    // what the first one had begun is over: the second leaves no file from before
+    // a second checkpoint removes files that the first one still kept
     await sql`select pg_create_restore_point('erased')`
     await sql`select pg_switch_wal()`
     await sql`checkpoint`

@@ -1,5 +1,5 @@
-// Texts by which rows that mention an entity are found: its id, its keys as bodies and URLs write them, and what names the
-// plans, overrides and billing records that are its own.
+// Texts by which rows that mention an entity are found: its id, its keys as bodies and URLs write them, and the ids of its
+// own plans, overrides and billing records.
 import type { PendingQuery, Row, Sql } from 'postgres'
 
 export type Kind = 'company' | 'user'
@@ -12,7 +12,7 @@ export interface Entity {
   readonly accountId: string
 }
 
-/** The marks of an entity, from its stored keys, those it had before, and what is its own. */
+/** The marks of an entity, from its stored keys, its former keys, and its own records. */
 export async function marksOf(sql: Sql, { kind, id, environmentId }: Entity): Promise<string[]> {
   const pairs = await sql<Pair[]>`
     select name, value from entity_keys where entity_id = ${id} and environment_id = ${environmentId}

@@ -285,8 +285,8 @@ async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise
 }
 
 /**
- * Access rules: everyone needs the password, including other users with our system account. A start that finds others
- * gives the service's role what `rolesOf` says, too: another number there reaches clusters that were made before.
+ * Access rules: everyone needs the password, including other users with our system account. A start that finds other rules
+ * runs `rolesOf` too: a higher number in the first line brings new rights to clusters that exist.
  */
 const accessRules = `# Written by Tollgate at every start that finds another. 2
 local all ${user} scram-sha-256
@@ -327,7 +327,7 @@ function rolesOf(password: string, createsDatabases: boolean): readonly string[]
     `do $$ begin create role ${user}; exception when duplicate_object then null; end $$`,
     `alter role ${user} login nosuperuser ${createsDatabases ? 'createdb' : 'nocreatedb'} nocreaterole noreplication nobypassrls password '${password}'`,
     `alter role ${maker} nologin`,
-    // what an erasure needs to write the files anew (ER-9)
+    // rights with which an erasure writes the files anew (ER-9)
     `grant pg_checkpoint, pg_read_all_stats to ${user}`,
     `grant execute on function pg_switch_wal(), pg_create_restore_point(text), pg_reload_conf(), pg_ls_waldir() to ${user}`,
     `grant alter system on parameter wal_recycle to ${user}`,
@@ -423,7 +423,7 @@ const settings = (sockets: string, durable: boolean): readonly string[] =>
     log_destination: 'stderr',
     logging_collector: 'off',
     log_line_prefix: '',
-    // the log has no values of rows and statements
+    // errors are logged without values of rows and without statements
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     cluster_name: 'tollgate',
