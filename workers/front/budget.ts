@@ -1,12 +1,6 @@
 // A front takes from the buckets that all fronts share.
 import { refill, take } from '../../src/core/values/bucket.js'
-import {
-  type Allowance,
-  allowance,
-  firstBlocked,
-  refusal,
-  tightest,
-} from '../../src/front/http/admission/allowance.js'
+import { type Allowance, allowanceOf, refusalBy } from '../../src/front/http/admission/allowance.js'
 import { type BucketCells, SharedBucket } from '../../src/wire/bucket-cells.js'
 import type { BucketPlace, KeyFacts } from '../../src/wire/front-facts.js'
 
@@ -43,13 +37,11 @@ export class FrontBudgets {
       if (!this.holds(facts)) return 'stale'
       for (const bucket of shared) refill(bucket, nowMs)
       for (const bucket of own) refill(bucket, nowMs)
-      const over = firstBlocked(own)
-      if (over !== null) return refusal(over, over)
-      const exhausted = firstBlocked(shared)
-      if (exhausted !== null) return refusal(own[shared.indexOf(exhausted)] ?? exhausted, exhausted)
+      const refused = refusalBy(shared, own)
+      if (refused !== null) return refused
       for (const bucket of shared) take(bucket)
       for (const bucket of own) take(bucket)
-      return allowance(tightest(own.length > 0 ? own : shared))
+      return allowanceOf(shared, own)
     })
   }
 

@@ -1,4 +1,4 @@
-// The words of a budget to its caller: the rate-limit headers, and which budget refuses (AL-42).
+// What the buckets of a request say to its caller: the rate-limit headers, and which bucket refuses (AL-42).
 import type { RateLimitBucket } from '../../../../schemas/enums.js'
 import {
   type Bucket,
@@ -21,14 +21,40 @@ export interface Allowance {
   readonly refused: { readonly bucket: RateLimitBucket; readonly retryAfterSeconds: number } | null
 }
 
+/**
+ * The refusal of a request by its buckets, which are refilled up to now; null: each of them has a token.
+ *
+ * shared  the account's.
+ * own     those of a capped key, in the same order; none where the key has no cap.
+ * source  decision, AL-43: the headers of a capped key describe its own limit, even if the account's limit refuses;
+ *         Retry-After is the account's.
+ */
+export function refusalBy(shared: readonly NamedLevel[], own: readonly NamedLevel[]): Allowance | null {
+  const over = firstBlocked(own)
+  if (over !== null) return refusal(over, over)
+  const exhausted = firstBlocked(shared)
+  return exhausted === null ? null : refusal(own[shared.indexOf(exhausted)] ?? exhausted, exhausted)
+}
+
+/** What the headers say of a request that took its tokens. `shared`, `own`: as of `refusalBy`. */
+export function allowanceOf(shared: readonly NamedLevel[], own: readonly NamedLevel[]): Allowance {
+  const bucket = tightest(own.length > 0 ? own : shared)
+  return {
+    limit: bucket.limit.burst,
+    remaining: remaining(bucket),
+    resetSeconds: resetSeconds(bucket),
+    refused: null,
+  }
+}
+
 /** The first bucket without a token; null: all have one. */
-export function firstBlocked<Named extends NamedLevel>(chain: readonly Named[]): Named | null {
+function firstBlocked(chain: readonly NamedLevel[]): NamedLevel | null {
   for (const bucket of chain) if (!hasToken(bucket)) return bucket
   return null
 }
 
 // The bucket with the fewest remaining requests; ties: the longer reset (AL-42).
-export function tightest<Named extends NamedLevel>(chain: readonly Named[]): Named {
+function tightest(chain: readonly NamedLevel[]): NamedLevel {
   let found = chain[0]!
   for (let i = 1; i < chain.length; i++) {
     const other = chain[i]!
@@ -36,16 +62,6 @@ export function tightest<Named extends NamedLevel>(chain: readonly Named[]): Nam
     if (gap < 0 || (gap === 0 && resetSeconds(other) > resetSeconds(found))) found = other
   }
   return found
-}
-
-/** A request passed. */
-export function allowance(bucket: NamedLevel): Allowance {
-  return {
-    limit: bucket.limit.burst,
-    remaining: remaining(bucket),
-    resetSeconds: resetSeconds(bucket),
-    refused: null,
-  }
 }
 
 /** A request must wait for `blocking`; the headers describe `shown`. */

@@ -14,7 +14,7 @@ import type { KeyRecord } from '../../../kit/call.js'
 import { type BucketCells, SharedBucket } from '../../../wire/bucket-cells.js'
 import type { BucketPlace } from '../../../wire/front-facts.js'
 import type { LimitKind } from '../routing/route.js'
-import { type Allowance, allowance, firstBlocked, type NamedLevel, refusal, tightest } from './allowance.js'
+import { type Allowance, allowanceOf, type NamedLevel, refusal, refusalBy } from './allowance.js'
 import { BucketPlaces } from './bucket-places.js'
 
 export type { Allowance } from './allowance.js'
@@ -170,6 +170,13 @@ interface NamedBucket extends NamedLevel {
   spent: number
 }
 
+const noBuckets: readonly NamedBucket[] = []
+
+const partyOf = ({ kind }: KeyRecord, production: boolean): Party => {
+  if (kind === 'publishable') return 'publishable'
+  return production ? 'production' : 'rest'
+}
+
 /** Whether environments share the budgets of events ingest and analytics (decision 35). */
 type LimitsScope = 'account' | 'environment'
 
@@ -215,13 +222,9 @@ export class Limits {
     return this.alone(() => {
       const account = this.accountBudget(key.accountId, nowMs)
       if (account === null) return null
-      const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
-      const percent = key.rateLimitPercent
+      const party = partyOf(key, production)
       const shared = account.applying(kind, party, nowMs, environmentId)
-      const own =
-        percent === null || percent === 0
-          ? []
-          : this.keyBudget(key, percent, account.table, nowMs).applying(kind, party, nowMs, environmentId)
+      const own = this.ownOf(key, account.table, kind, party, nowMs, environmentId)
       if (![...shared, ...own].every(one => one instanceof SharedBucket)) return 'here'
       const placeOf = (one: NamedBucket): BucketPlace => {
         const { place, limit } = one as unknown as SharedBucket
@@ -316,30 +319,14 @@ export class Limits {
   ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null) return null
-    const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
+    const party = partyOf(key, production)
     const shared = account.applying(kind, party, nowMs, environmentId)
-    const percent = key.rateLimitPercent
-    if (percent === null || percent === 0) {
-      const blocked = firstBlocked(shared)
-      if (blocked !== null) return refusal(blocked, blocked)
-      this.takeAll(shared)
-      return allowance(tightest(shared))
-    }
-    const mine = this.keyBudget(key, percent, account.table, nowMs).applying(
-      kind,
-      party,
-      nowMs,
-      environmentId,
-    )
-    const over = firstBlocked(mine)
-    if (over !== null) return refusal(over, over)
-    const exhausted = firstBlocked(shared)
-    // source: decision, AL-43: the headers of a capped key describe its own limit, even if the account's limit
-    // refuses; Retry-After is the account's.
-    if (exhausted !== null) return refusal(mine[shared.indexOf(exhausted)]!, exhausted)
+    const own = this.ownOf(key, account.table, kind, party, nowMs, environmentId)
+    const refused = refusalBy(shared, own)
+    if (refused !== null) return refused
     this.takeAll(shared)
-    this.takeAll(mine)
-    return allowance(tightest(mine))
+    this.takeAll(own)
+    return allowanceOf(shared, own)
   }
 
   /**
@@ -370,13 +357,11 @@ export class Limits {
   ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null || tokens <= 0) return null
-    const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
-    const chains = [account.applying(kind, party, nowMs, environmentId)]
-    const percent = key.rateLimitPercent
-    if (percent !== null && percent > 0)
-      chains.push(
-        this.keyBudget(key, percent, account.table, nowMs).applying(kind, party, nowMs, environmentId),
-      )
+    const party = partyOf(key, production)
+    const chains = [
+      account.applying(kind, party, nowMs, environmentId),
+      this.ownOf(key, account.table, kind, party, nowMs, environmentId),
+    ]
     for (const chain of chains)
       for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
     for (const chain of chains) this.takeAll(chain, tokens)
@@ -413,6 +398,20 @@ export class Limits {
         : new Budget(table, { accountId, keyId: '', percent: 0 }, nowMs, this.scope, this.places)
     this.accounts.set(accountId, budget)
     return budget
+  }
+
+  /** The buckets of a capped key that apply, refilled up to now; none where the key has no cap. */
+  private ownOf(
+    key: KeyRecord,
+    table: LimitTable,
+    kind: LimitKind,
+    party: Party,
+    nowMs: number,
+    environmentId: string,
+  ): readonly NamedBucket[] {
+    const percent = key.rateLimitPercent
+    if (percent === null || percent === 0) return noBuckets
+    return this.keyBudget(key, percent, table, nowMs).applying(kind, party, nowMs, environmentId)
   }
 
   // A changed cap starts full (AL-46).
