@@ -42,6 +42,23 @@ export interface CheckRequest {
   readonly nowMs: number
 }
 
+/** The check that is looked at: one object for all. `repeated` copies those that are kept. */
+export class AskedCheck implements CheckRequest {
+  hash = 0
+  environmentId = ''
+  name = ''
+  body = new DataView<ArrayBufferLike>(new ArrayBuffer(0))
+  nowMs = 0
+
+  become(environmentId: string, name: string, body: DataView, nowMs: number): void {
+    this.hash = hashOfRequest(name, body)
+    this.environmentId = environmentId
+    this.name = name
+    this.body = body
+    this.nowMs = nowMs
+  }
+}
+
 /** An answer kept, whole. */
 interface CacheEntry {
   readonly hash: number

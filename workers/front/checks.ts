@@ -4,11 +4,11 @@
 //   head ─▶ what is known of the key ─▶ token ─▶ kept answer ─ or ─▶ names ─▶ shard ─▶ answer
 //        └───────────────┴─────────────────────────────────────┴────────┴──▶ main thread
 import { parseCheck } from '../../schemas/checks.js'
-import type { CheckContext, Preflight } from '../../src/core/model/requests.js'
-import { givenKeys, type Keys } from '../../src/entities/directory/entities.js'
+import type { Preflight } from '../../src/core/model/requests.js'
 import type { NameReader } from '../../src/entities/directory/name-reader.js'
 import { ServiceError } from '../../src/errors.js'
-import { askedMax, preflightOf } from '../../src/front/checks/handlers.js'
+import { askedIn, type Named, preflightOf, type Subject, subjectOf } from '../../src/front/checks/handlers.js'
+import { isPlainlyNamed } from '../../src/front/checks/kept-checks.js'
 import { flagsPerToken } from '../../src/front/checks/many.js'
 import { overLimit } from '../../src/front/http/admission/admit.js'
 import type { Cors } from '../../src/front/http/admission/cors.js'
@@ -20,8 +20,9 @@ import { parseBody } from '../../src/front/http/request/parse-body.js'
 import { allowanceHeaders, failure, headOf } from '../../src/front/http/request/respond.js'
 import { decodeUtf8 } from '../../src/json.js'
 import {
+  AskedCheck,
   bodyBytesMax,
-  hashOfRequest,
+  type CheckRequest,
   type KeyedStamp,
   type ResponseCache,
 } from '../../src/kept/response-cache.js'
@@ -74,14 +75,7 @@ export class FrontChecks {
   private readonly head: Head
   private inFlight = 0
   private requests = 0
-  /** The request that is looked at. */
-  private readonly request = {
-    hash: 0,
-    environmentId: '',
-    name: '',
-    body: new DataView<ArrayBufferLike>(new ArrayBuffer(0)),
-    nowMs: 0,
-  }
+  private readonly request = new AskedCheck()
 
   constructor(readonly parts: ChecksParts) {
     this.head = new Head(parts.keyHeaders, parts.environmentHeaders)
@@ -133,19 +127,15 @@ export class FrontChecks {
     return true
   }
 
-  /** The bytes of an answer that is still true; else `again` says whether this one is worth keeping. */
+  /** The bytes of an answer that is still true; else `repeated` says whether this one is worth keeping. */
   find(flagKey: string, { environmentId }: KeyFacts, body: DataView, nowMs: number): Uint8Array | null {
     const { request } = this
-    request.hash = hashOfRequest(flagKey, body)
-    request.environmentId = environmentId
-    request.name = flagKey
-    request.body = body
-    request.nowMs = nowMs
+    request.become(environmentId, flagKey, body, nowMs)
     return this.parts.answers.find(request)
   }
 
   /** A copy of the request of the last `find`, where it came before; else null. */
-  repeated(): ReturnType<ResponseCache['repeated']> {
+  repeated(): CheckRequest | null {
     return this.parts.answers.repeated(this.request)
   }
 
@@ -187,7 +177,7 @@ class Check implements Asker {
   private passed: (() => void) | null = null
   private text = ''
   private stamp: KeyedStamp | null = null
-  private kept: ReturnType<ResponseCache['repeated']> = null
+  private kept: CheckRequest | null = null
 
   constructor(
     private readonly front: FrontChecks,
@@ -266,44 +256,30 @@ class Check implements Asker {
       this.kept = front.repeated()
     }
     this.text = decodeUtf8(body)
-    const { company, user, preflight } = parseBody(this.text, parse, true)
+    const named = parseBody(this.text, parse, true)
+    const { preflight } = named
     if (route === ofAll && (preflight || facts.flags > flagsPerToken)) return this.passOn(body)
-    const context = this.contextOf(company, user)
-    if (context === null) return this.passOn(body)
-    this.ask(context, preflight ? preflightOf(preflight) : null, { company, user }, nowMs)
+    const subject = this.subjectOf(named)
+    if (subject === null) return this.passOn(body)
+    this.ask(subject, preflight ? preflightOf(preflight) : null, named, nowMs)
   }
 
   /** The company and user, found; null: the main thread must look. */
-  private contextOf(
-    company: Keys | null | undefined,
-    user: Keys | null | undefined,
-  ): { readonly companyId: string | null; readonly context: CheckContext } | null {
+  private subjectOf(named: Named): Subject | null {
     const { facts, text } = this
-    const { names } = this.front.parts
-    const [companyKeys, userKeys] = [givenKeys(company), givenKeys(user)]
-    const companyId = companyKeys && names.find('company', facts, companyKeys)
-    if (companyKeys !== null && companyId === null) return null
-    const userId = userKeys && names.find('user', facts, userKeys)
-    if (userKeys !== null && (userId === null || facts.readsUserTraits)) return null
-    const asked = text !== '' && text.length <= askedMax ? text : JSON.stringify({ company, user })
-    const [companyGiven, userGiven] = [companyKeys !== null, userKeys !== null]
-    return { companyId, context: { companyGiven, userGiven, asked, userId, userTraits: null } }
+    const subject = subjectOf(this.front.parts.names, facts, named, askedIn(text))
+    const { companyGiven, userGiven, userId } = subject.context
+    if (companyGiven && subject.companyId === null) return null
+    return userGiven && (userId === null || facts.readsUserTraits) ? null : subject
   }
 
-  private ask(
-    { companyId, context }: { readonly companyId: string | null; readonly context: CheckContext },
-    preflight: Preflight | null,
-    {
-      company,
-      user,
-    }: { readonly company?: Keys | null | undefined; readonly user?: Keys | null | undefined },
-    nowMs: number,
-  ): void {
+  private ask(subject: Subject, preflight: Preflight | null, named: Named, nowMs: number): void {
     const { front, facts, flagKey } = this
+    const { companyId, context } = subject
     const { answers, figures, shards } = front.parts
     const { environmentId } = facts
-    // as the main thread keeps them: each entity is named by exactly one key (KeptChecks)
-    if (this.kept !== null && isOne(company) && isOne(user) && !(preflight !== null && facts.haveBudgets))
+    const mayMeetBudget = preflight !== null && facts.haveBudgets
+    if (this.kept !== null && !mayMeetBudget && isPlainlyNamed(subject, named))
       this.stamp = answers.stamp(environmentId, companyId, flagKey, nowMs)
     figures.checked(this.route === ofAll ? facts.flags : 1)
     const timed = this.stamp !== null
@@ -369,9 +345,6 @@ class Check implements Asker {
     this.front.left()
   }
 }
-
-const isOne = (keys: Keys | null | undefined): boolean =>
-  givenKeys(keys) === null || Object.keys(keys!).length === 1
 
 /** The parts of a head that the answer to a check rests on. */
 interface PlainHead {

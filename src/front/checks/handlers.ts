@@ -6,12 +6,13 @@ import {
   type PreflightRequestBody,
   validateContext,
 } from '../../../schemas/checks.js'
+import type { EntityType } from '../../../schemas/enums.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import type { UserSnapshot } from '../../core/model/descriptions.js'
 import type { Question } from '../../core/model/message.js'
 import type { CheckContext, Preflight } from '../../core/model/requests.js'
 import { preflightError } from '../../core/rules/rule.js'
-import { givenKeys } from '../../entities/directory/entities.js'
+import { givenKeys, type Keys } from '../../entities/directory/entities.js'
 import type { Answered, Waiting } from '../../entities/shards/shards.js'
 import { inTurn } from '../../entities/turns/many-turns.js'
 import { ServiceError } from '../../errors.js'
@@ -76,7 +77,10 @@ function answerOfAll(body: string | Uint8Array): Answer {
 }
 
 /** Longest body that goes to the shard unchanged; from a longer one only company and user are sent. */
-export const askedMax = 2_048
+const askedMax = 2_048
+
+/** The text of a body as it goes to the shard; null: company and user are sent. */
+export const askedIn = (text: string): string | null => (text !== '' && text.length <= askedMax ? text : null)
 
 /** Send a check to its company's shard. Returns a promise only if the user's traits must be fetched first. */
 function answerTo<Reply, Asked extends Question>(
@@ -86,8 +90,7 @@ function answerTo<Reply, Asked extends Question>(
   send: Send<Asked>,
 ): Deferred | Promise<Answer> {
   const { body, text } = call
-  const fits = text !== '' && text.length <= askedMax && !call.signed
-  const subject = subjectOf(call, body, fits ? text : null)
+  const subject = subjectIn(call, body, askedIn(text))
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
   const later = new Deferred(({ reply }: Answered<Reply>) => answer(reply))
   send(call, subject, question(subject.context), later)
@@ -136,7 +139,7 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
 export async function checkAndReserveFlag(call: Call<Exact<CheckAndReserveRequestBody>>): Promise<Answer> {
   const { services, environment, params, body, nowMs } = call
   const preflight = body.preflight ? preflightOf(body.preflight) : null
-  const subject = subjectOf(call, body, null)
+  const subject = subjectIn(call, body, null)
   const { companyId, context } = needsTraits(call, subject) ? await withTraits(call, subject) : subject
   const flagKey = params.key!
   const expiresAtMs = body.expires_at == null ? null : requireTime(body.expires_at, 'expires_at')
@@ -183,10 +186,10 @@ const reserveRefusals: Refusals = {
 /** Ask the named company's shard, or the environment's own actor if no company was found. */
 export function ask<Reply>(
   call: Call<unknown>,
-  body: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>,
+  body: Named,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
-  const subject = subjectOf(call, body, null)
+  const subject = subjectIn(call, body, null)
   return needsTraits(call, subject)
     ? replyWithTraits(call, subject, question)
     : replyTo(call, subject, question(subject.context))
@@ -195,7 +198,7 @@ export function ask<Reply>(
 /** Ask for every flag, charged and in the turn of the environment: as `ask`, which it is where flags are few. */
 export async function askAll<Reply>(
   call: Call<unknown>,
-  body: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>,
+  body: Named,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
   if (!isHeavy(call)) return ask(call, body, question)
@@ -210,26 +213,30 @@ export interface Subject {
   readonly context: CheckContext
 }
 
-const askedOf = ({ company, user }: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>): string =>
-  JSON.stringify({ company, user })
+/** The keys of a company and a user, as a check names them. */
+export type Named = Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>
+
+/** The subject of a call. A signed context overrides what the body names (AL-14). */
+const subjectIn = ({ signed, services, environment }: Call<unknown>, named: Named, text: string | null) =>
+  subjectOf(services.entities, environment.id, signed ?? named, signed ? null : text)
 
 /**
- * asked: the text sent to the shard; null: it is built from company and user. A signed context overrides both
- * (AL-14).
+ * The subject of a check, its company and user found by their keys.
+ *
+ * entities  finds an entity in an environment; null: there is none.
+ * text      the text sent to the shard; null: it is built from company and user.
  */
-function subjectOf(
-  call: Call<unknown>,
-  given: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>,
+export function subjectOf<Environment>(
+  entities: { find(kind: EntityType, environment: Environment, keys: Keys): string | null },
+  environment: Environment,
+  { company, user }: Named,
   text: string | null,
 ): Subject {
-  const body = call.signed ?? given
-  const asked = text ?? askedOf(body)
-  const { entities } = call.services
-  const environmentId = call.environment.id
-  const companyKeys = givenKeys(body.company)
-  const userKeys = givenKeys(body.user)
-  const companyId = companyKeys && entities.find('company', environmentId, companyKeys)
-  const userId = userKeys && entities.find('user', environmentId, userKeys)
+  const asked = text ?? JSON.stringify({ company, user })
+  const companyKeys = givenKeys(company)
+  const userKeys = givenKeys(user)
+  const companyId = companyKeys && entities.find('company', environment, companyKeys)
+  const userId = userKeys && entities.find('user', environment, userKeys)
   const companyGiven = companyKeys !== null
   const userGiven = userKeys !== null
   return { companyId, context: { companyGiven, userGiven, asked, userId, userTraits: null } }

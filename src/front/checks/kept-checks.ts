@@ -5,9 +5,9 @@ import { haveBudgets } from '../../core/credits/budget.js'
 import type { Keys } from '../../entities/directory/entities.js'
 import type { Answered, Waiting } from '../../entities/shards/shards.js'
 import {
+  AskedCheck,
   bodyBytesMax,
   type CheckRequest,
-  hashOfRequest,
   type KeyedStamp,
   type ResponseCache,
 } from '../../kept/response-cache.js'
@@ -16,19 +16,12 @@ import type { Exact } from '../../kit/long.js'
 import type { Services } from '../../kit/services.js'
 import { echoOf, enveloped } from '../http/request/envelope.js'
 import type { Wrapper } from '../http/routing/wrapper.js'
-import { type CheckOfFlag, checkFlag, type Subject, sendCheck } from './handlers.js'
+import { type CheckOfFlag, checkFlag, type Named, type Subject, sendCheck } from './handlers.js'
 
 type CheckCall = Call<Exact<CheckFlagRequestBody>>
 
 export class KeptChecks implements Wrapper {
-  /** The request that is looked at: one object for all, made anew for those that are kept. */
-  private readonly request = {
-    hash: 0,
-    environmentId: '',
-    name: '',
-    body: new DataView<ArrayBufferLike>(new ArrayBuffer(0)),
-    nowMs: 0,
-  }
+  private readonly request = new AskedCheck()
 
   constructor(private readonly answers: Pick<ResponseCache, 'find' | 'repeated' | 'keep' | 'stamp'>) {}
 
@@ -40,11 +33,7 @@ export class KeptChecks implements Wrapper {
   ): Uint8Array | Handler<never, never> | null {
     if (body.byteLength > bodyBytesMax) return null
     const { request, answers } = this
-    request.hash = hashOfRequest(flagKey, body)
-    request.environmentId = environment.id
-    request.name = flagKey
-    request.body = body
-    request.nowMs = clock.now(environment.id)
+    request.become(environment.id, flagKey, body, clock.now(environment.id))
     const bytes = answers.find(request)
     if (bytes !== null) {
       metrics.checks.count++
@@ -81,22 +70,27 @@ export class KeptChecks implements Wrapper {
     )
   }
 
-  /**
-   * The version numbers that an answer rests on; null if it must not be kept. Each entity must be named by exactly one key and
-   * be known: then only a removal of that key can change who is meant.
-   */
+  /** The version numbers that an answer rests on; null if it must not be kept. */
   private stampOf(
     { body, environment, nowMs, services }: CheckCall,
-    { companyId, context }: Subject,
+    subject: Subject,
     { flagKey, preflight }: CheckOfFlag,
   ): KeyedStamp | null {
     // room in a budget also changes with time (BU-5)
     if (preflight !== null && haveBudgets(services.catalogs.get(environment.id).spendPolicies)) return null
-    const { companyGiven, userGiven, userId } = context
-    if (companyGiven && (companyId === null || !isOne(body.company))) return null
-    if (userGiven && (userId === null || !isOne(body.user))) return null
-    return this.answers.stamp(environment.id, companyId, flagKey, nowMs)
+    if (!isPlainlyNamed(subject, body)) return null
+    return this.answers.stamp(environment.id, subject.companyId, flagKey, nowMs)
   }
+}
+
+/**
+ * Whether each entity that a check names is known, and named by exactly one key: then only a removal of that key can change
+ * who is meant.
+ */
+export function isPlainlyNamed({ companyId, context }: Subject, { company, user }: Named): boolean {
+  const { companyGiven, userGiven, userId } = context
+  if (companyGiven && (companyId === null || !isOne(company))) return false
+  return !userGiven || (userId !== null && isOne(user))
 }
 
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1
