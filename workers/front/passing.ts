@@ -57,11 +57,6 @@ export class Passing {
     private readonly bytesMax: number,
   ) {}
 
-  /** Requests without an answer. */
-  get size(): number {
-    return this.passed.size
-  }
-
   /** Pass a request on that has just come. then: called when its answer is a success. */
   begin(res: AppResponse, req: AppRequest, then: Passed['then'] = null): void {
     const n = this.add(res, null, then)
