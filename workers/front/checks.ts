@@ -176,6 +176,7 @@ class Check implements Asker {
   /** The main thread answers it: it hears when the caller leaves. */
   private passed: (() => void) | null = null
   private text = ''
+  private requestId: string | null = null
   private stamp: KeyedStamp | null = null
   private kept: CheckRequest | null = null
 
@@ -219,6 +220,8 @@ class Check implements Asker {
     const { front, facts } = this
     // the definitions or the clock are others than those it was asked under
     if (!front.parts.known.holds(facts)) return this.passOn(Buffer.from(this.text))
+    // a check that is passed on is counted there
+    front.parts.figures.checked(this.route === ofAll ? facts.flags : 1)
     if (reply === null) return this.refuse(new ServiceError('not_found', 'Flag not found'))
     const echo = this.route === ofFlag ? echoOf({ key: this.flagKey }) : '{}'
     const answer = enveloped(reply as string, echo)
@@ -276,12 +279,11 @@ class Check implements Asker {
   private ask(subject: Subject, preflight: Preflight | null, named: Named, nowMs: number): void {
     const { front, facts, flagKey } = this
     const { companyId, context } = subject
-    const { answers, figures, shards } = front.parts
+    const { answers, shards } = front.parts
     const { environmentId } = facts
     const mayMeetBudget = preflight !== null && facts.haveBudgets
     if (this.kept !== null && !mayMeetBudget && isPlainlyNamed(subject, named))
       this.stamp = answers.stamp(environmentId, companyId, flagKey, nowMs)
-    figures.checked(this.route === ofAll ? facts.flags : 1)
     const timed = this.stamp !== null
     shards.ask(
       companyId === null ? 'e' : 'c',
@@ -309,10 +311,7 @@ class Check implements Asker {
   }
 
   private refuse(error: ServiceError): void {
-    const { status, headers, body } = failure(
-      error,
-      `${this.headers}\r\nX-Request-Id: ${this.front.requestId()}`,
-    )
+    const { status, headers, body } = failure(error, `${this.headers}\r\nX-Request-Id: ${this.ownId()}`)
     this.answer(status as Status, headers, body)
   }
 
@@ -330,13 +329,19 @@ class Check implements Asker {
       out.say([
         'slow',
         {
-          request_id: front.requestId(),
+          request_id: this.ownId(),
           route: frontRoutes[this.route]!,
           status,
           duration_ms: Math.round(elapsedMs * 1_000) / 1_000,
           environment_id: facts.environmentId,
         },
       ])
+  }
+
+  /** The request's id in logs and responses. */
+  private ownId(): string {
+    this.requestId ??= this.front.requestId()
+    return this.requestId
   }
 
   private end(): void {
