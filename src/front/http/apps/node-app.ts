@@ -6,7 +6,7 @@ import { fixedHeaders } from '../request/respond.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
 import { copyIfShared } from './copy-if-shared.js'
 import { NodeSockets } from './node-sockets.js'
-import { PathTree } from './path-tree.js'
+import { Handlers } from './path-tree.js'
 
 /** A connection that is silent for this long is closed: between requests, in headers and in bodies. */
 const silentMs = 10_000
@@ -17,7 +17,7 @@ const checkMs = 1_000
 
 /** A server of Node's `http`. */
 export class NodeApp implements App {
-  private readonly trees = new Map<string, PathTree<AppHandler>>()
+  private readonly handlers = new Handlers()
   private readonly server: Server
   private readonly sockets = new NodeSockets()
   /** Every connection with its unfinished responses. */
@@ -42,13 +42,7 @@ export class NodeApp implements App {
   }
 
   on(method: AppMethod, path: string, handler: AppHandler): void {
-    const name = method === 'del' ? 'delete' : method
-    let tree = this.trees.get(name)
-    if (tree === undefined) {
-      tree = new PathTree()
-      this.trees.set(name, tree)
-    }
-    tree.add(path, handler)
+    this.handlers.on(method, path, handler)
   }
 
   socket(path: string, route: SocketRoute): void {
@@ -128,9 +122,8 @@ export class NodeApp implements App {
     const method = req.method!.toLowerCase()
     const { path, query } = targetOf(req)
     const parameters: string[] = []
-    const handler =
-      this.trees.get(method)?.find(path, parameters) ?? this.trees.get('any')?.find(path, parameters)
-    if (handler === null || handler === undefined) {
+    const handler = this.handlers.find(method, path, parameters)
+    if (handler === null) {
       res.writeHead(404).end() // no path is without a handler: `/*` has one
       return
     }

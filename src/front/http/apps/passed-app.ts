@@ -14,14 +14,14 @@ import type {
   SocketRoute,
 } from './app.js'
 import { copyIfShared } from './copy-if-shared.js'
-import { PathTree } from './path-tree.js'
+import { Handlers } from './path-tree.js'
 
 /** Bytes of a body in pieces that may be on their way to a caller of another front. */
 const piecesBytesMax = 262_144
 
 /** A server that shares its port with extra fronts. */
 export class PassedApp implements App {
-  private readonly trees = new Map<string, PathTree<AppHandler>>()
+  private readonly handlers = new Handlers()
   private readonly routes = new Map<string, SocketRoute>()
   private readonly passages = new Set<Passage>()
   /** No connections are taken any more. */
@@ -32,10 +32,7 @@ export class PassedApp implements App {
 
   on(method: AppMethod, path: string, handler: AppHandler): void {
     this.own.on(method, path, handler)
-    const name = method === 'del' ? 'delete' : method
-    const tree = this.trees.get(name) ?? new PathTree()
-    this.trees.set(name, tree)
-    tree.add(path, handler)
+    this.handlers.on(method, path, handler)
   }
 
   socket(path: string, route: SocketRoute): void {
@@ -79,9 +76,7 @@ export class PassedApp implements App {
 
   /** The handler of a request, which reads its parameters; null: there is none. */
   find(method: string, path: string, parameters: string[]): AppHandler | null {
-    return (
-      this.trees.get(method)?.find(path, parameters) ?? this.trees.get('any')?.find(path, parameters) ?? null
-    )
+    return this.handlers.find(method, path, parameters)
   }
 
   routeOf(path: string): SocketRoute | null {

@@ -1,4 +1,5 @@
-// Finds the handler of a path, for Node's server; the native server has its own.
+// Finds the handler of a path, where the native server does not.
+import type { AppHandler, AppMethod } from './app.js'
 
 interface Node<Handler> {
   readonly literals: Map<string, Node<Handler>>
@@ -64,5 +65,23 @@ export class PathTree<Handler> {
     const found = this.walk(node.parameter, segments, at + 1, parameters)
     if (found === null) parameters.pop()
     return found
+  }
+}
+
+/** The handlers of a server, by method and path. */
+export class Handlers {
+  private readonly trees = new Map<string, PathTree<AppHandler>>()
+
+  on(method: AppMethod, path: string, handler: AppHandler): void {
+    const name = method === 'del' ? 'delete' : method
+    const tree = this.trees.get(name) ?? new PathTree()
+    this.trees.set(name, tree)
+    tree.add(path, handler)
+  }
+
+  /** The handler of a request, null where there is none. `method` in lower case; `parameters`: as of `PathTree`. */
+  find(method: string, path: string, parameters: string[]): AppHandler | null {
+    const { trees } = this
+    return trees.get(method)?.find(path, parameters) ?? trees.get('any')?.find(path, parameters) ?? null
   }
 }
