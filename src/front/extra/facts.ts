@@ -2,12 +2,12 @@
 import { haveBudgets } from '../../core/credits/budget.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
-import type { EnvironmentRecord, KeyRecord } from '../../kit/call.js'
+import type { KeyRecord } from '../../kit/call.js'
 import type { Services } from '../../kit/services.js'
 import type { Editions } from '../../wire/editions.js'
 import type { KeyFacts } from '../../wire/front-facts.js'
 import { readsUserTraits } from '../checks/handlers.js'
-import { refusalOf } from '../http/admission/admit.js'
+import { environmentOf, refusalOf } from '../http/admission/admit.js'
 import type { Limits } from '../http/admission/limits.js'
 import { askNobody } from '../http/request/request.js'
 import type { Route } from '../http/routing/route.js'
@@ -31,7 +31,7 @@ export function factsOf(parts: FactsParts, secret: string, environmentId: string
   const { catalogs, clock, directory, keys } = parts.services
   const key = keys.find(secret, askNobody)
   if (key === null || key instanceof Promise || !isPlain(key)) return null
-  const environment = environmentOf(key, environmentId, parts)
+  const environment = environmentOf(key, environmentId, keys)
   if (environment === null || refusalOf(route, key, environment, environmentId, null) !== null) return null
   const { id } = environment
   const production = environment.environmentType === 'production'
@@ -65,15 +65,4 @@ function catalogOf(catalogs: FactsParts['services']['catalogs'], environmentId: 
     if (error instanceof ServiceError) return null
     throw error
   }
-}
-
-/** The environment of a request, as `admit` finds it. */
-function environmentOf(
-  key: KeyRecord,
-  environmentId: string,
-  { services: { keys } }: FactsParts,
-): EnvironmentRecord | null {
-  const named = key.environmentId ?? environmentId
-  const found = named === '' ? null : keys.environment(named)
-  return found !== null && found.accountId === key.accountId ? found : null
 }

@@ -128,9 +128,7 @@ export function admit(
     const fault = keyFault(key.conditions, asker.wallMs(), () => asker.remoteIp())
     if (fault !== null) throw unknownKey(fault)
   }
-  const named = key.environmentId ?? environmentId
-  const found = named === '' ? null : keys.environment(named)
-  const environment = found !== null && found.accountId === key.accountId ? found : null
+  const environment = environmentOf(key, environmentId, keys)
   if (key.environmentId !== null && environment === null) throw unknownKey()
   const allowance = allowanceOf(route, key, environment, limits, monotonicMs)
   if (mustWait(route, key, allowance)) return { allowance, outcome: overLimit(allowance!) }
@@ -138,8 +136,19 @@ export function admit(
   const refused = refusalOf(route, key, environment, environmentId, context)
   if (refused !== null) return { allowance, outcome: refused }
   const signed = context !== null && !('fault' in context) ? context : null
-  const environmentUnknown = environment === null && named !== ''
+  const environmentUnknown = environment === null && environmentId !== ''
   return { allowance, outcome: { key, environment, environmentUnknown, signed } }
+}
+
+/** The environment that a key is bound to, or the header names; null: neither, or one that the account does not have. */
+export function environmentOf(
+  key: KeyRecord,
+  environmentId: string,
+  keys: Pick<Keys, 'environment'>,
+): EnvironmentRecord | null {
+  const named = key.environmentId ?? environmentId
+  const found = named === '' ? null : keys.environment(named)
+  return found !== null && found.accountId === key.accountId ? found : null
 }
 
 function contextOf(environment: EnvironmentRecord, asker: Asker): ReturnType<typeof readContext> | null {
