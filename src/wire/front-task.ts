@@ -24,29 +24,16 @@ export interface SharedNames {
   readonly epochs: Int32Array
 }
 
-export interface FrontOptions {
-  readonly index: number
-  /** With the main thread. */
-  readonly fronts: number
+/** What every front is told: settings, and what is the same for all. */
+export interface FrontSettings {
   readonly host: string
   readonly listenOn: number
-  /** Paths that take WebSocket connections, with the bytes of their frames. */
-  readonly sockets: readonly (readonly [path: string, frameBytesMax: number])[]
   /** Bytes of bodies that may be on their way to the main thread. */
   readonly bodiesBytesMax: number
-  /** One number for each front, which it raises while it lives. */
-  readonly beats: SharedArrayBuffer
   /** Whether it answers checks itself. */
   readonly answers: boolean
-  readonly shards: number
-  readonly names: SharedNames
-  /** Memory that the directory gets later. */
-  readonly chunks: MessagePort
-  readonly editions: SharedArrayBuffer
-  readonly buckets: SharedArrayBuffer
   /** Version counters (version-counters.ts). */
   readonly changes: SharedArrayBuffer
-  readonly figures: SharedArrayBuffer
   /** The monotonic clock at the zero of the main thread's `performance.now()`, ms. */
   readonly zeroMs: number
   /** Earliest possible present, epoch ms. */
@@ -58,6 +45,24 @@ export interface FrontOptions {
   /** Checks answered from memory that this front records one by one in a second, and denials beyond them in a minute. */
   readonly checkRowsPerSecond: number
   readonly deniedRowsPerMinute: number
+}
+
+/** What one front is started with. */
+export interface FrontOptions extends FrontSettings {
+  readonly index: number
+  /** With the main thread. */
+  readonly fronts: number
+  /** Paths that take WebSocket connections, with the bytes of their frames. */
+  readonly sockets: readonly (readonly [path: string, frameBytesMax: number])[]
+  /** One number for each front, which it raises while it lives. */
+  readonly beats: SharedArrayBuffer
+  readonly shards: number
+  readonly names: SharedNames
+  /** Memory that the directory gets later. */
+  readonly chunks: MessagePort
+  readonly editions: SharedArrayBuffer
+  readonly buckets: SharedArrayBuffer
+  readonly figures: SharedArrayBuffer
 }
 
 /** How often a front raises its number, ms. */

@@ -5,7 +5,7 @@
 //
 // An actor needs the same thread each time: a shard is one long task on a thread of its own (thread.ts).
 import { performance } from 'node:perf_hooks'
-import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { ShardControl, ShardFigures, ShardNotice } from '../../core/company/shard-request.js'
 import type { CatalogData } from '../../core/model/definitions.js'
@@ -352,11 +352,13 @@ export class Shards {
     )
   }
 
-  /** Give a shard another port over which checks are asked; false: it does not serve, and tells by its notice when it does. */
-  connect(index: number, asker: MessagePort): boolean {
+  /** Another port over which a shard is asked checks; null: it does not serve, and tells by its notice when it does. */
+  connect(index: number): MessagePort | null {
     const { ready, port } = this.shards[index]!
-    if (ready) port?.postMessage({ asker } satisfies AskerPort, [asker])
-    return ready
+    if (!ready || port === null) return null
+    const { port1: asker, port2 } = new MessageChannel()
+    port.postMessage({ asker } satisfies AskerPort, [asker])
+    return port2
   }
 
   /** Hand a new catalog to every shard; resolves when all serve it. */

@@ -1,13 +1,14 @@
 // Extra fronts, as the main thread sees them: it starts them, tells them what they must know, answers what they pass on,
 // and replaces one that dies.
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
+import type { CheckCounts } from '../../core/model/message.js'
 import type { Shards } from '../../entities/shards/shards.js'
 import { type StartThread, startThread, type Thread } from '../../entities/shards/thread.js'
-import type { Logger } from '../../log.js'
+import type { Logger, RequestLine } from '../../log.js'
 import { latencyBounds } from '../../metrics.js'
 import type { KeyFacts } from '../../wire/front-facts.js'
 import { FrontFigures } from '../../wire/front-figures.js'
-import type { FrontOptions, FrontTask, SharedNames } from '../../wire/front-task.js'
+import type { FrontOptions, FrontSettings, FrontTask, SharedNames } from '../../wire/front-task.js'
 import type { FromFront } from '../../wire/passed.js'
 import type { Passage, PassedApp } from '../http/apps/passed-app.js'
 import type { FrontMemory } from './shared-memory.js'
@@ -24,9 +25,9 @@ const livedMs = 10_000
 interface FrontListener {
   /** The facts of a key that a front may know; null: none. */
   factsOf(secret: string, environmentId: string): KeyFacts | null
-  counted(counts: Extract<FromFront, readonly [op: 'counts', ...unknown[]]>[1]): void
+  counted(counts: CheckCounts): void
   used(keyIds: readonly string[]): void
-  slow(line: Extract<FromFront, readonly [op: 'slow', ...unknown[]]>[1]): void
+  slow(line: RequestLine): void
 }
 
 export interface FrontsOptions {
@@ -39,20 +40,8 @@ export interface FrontsOptions {
   readonly names: () => SharedNames
   readonly shards: Pick<Shards, 'connect' | 'count'>
   readonly listener: FrontListener
-  /** Options that all are started with, beside memory and ports. */
-  readonly start: Omit<
-    FrontOptions,
-    | 'index'
-    | 'fronts'
-    | 'sockets'
-    | 'beats'
-    | 'names'
-    | 'chunks'
-    | 'editions'
-    | 'buckets'
-    | 'figures'
-    | 'shards'
-  >
+  /** What all are told at their start. */
+  readonly start: FrontSettings
   readonly log: Logger
   /**
    * A front hangs. Its server cannot be closed from outside, and the system goes on giving it connections: the process must
@@ -67,8 +56,6 @@ interface Front {
   readonly index: number
   readonly thread: Thread
   readonly passage: Passage
-  readonly chunks: MessagePort
-  readonly figures: FrontFigures
   /** Fronts before it that died soon. */
   readonly deaths: number
   /** When it was started, ms of `performance.now()`. */
@@ -133,8 +120,8 @@ export class Fronts {
   }
 
   private connect(passage: Passage, shard: number): void {
-    const { port1, port2 } = new MessageChannel()
-    if (this.options.shards.connect(shard, port1)) passage.say(['shard', shard, port2], port2)
+    const port = this.options.shards.connect(shard)
+    if (port !== null) passage.say(['shard', shard, port], port)
   }
 
   private launch(index: number, deaths: number): Promise<void> {
@@ -163,8 +150,6 @@ export class Fronts {
       index,
       thread,
       passage,
-      chunks,
-      figures,
       deaths,
       sinceMs: performance.now(),
       listens: false,

@@ -1,4 +1,4 @@
-// Extra fronts without a service behind them: what they pass on, a front whose code throws, and one that hangs.
+// Extra fronts without a service behind them: what they pass on, and a front whose code throws.
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { pino } from 'pino'
@@ -96,7 +96,7 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
     count: 1,
     memory,
     names: () => directory.lent,
-    shards: { connect: () => false, count: 1 },
+    shards: { connect: () => null, count: 1 },
     listener: { factsOf: () => null, counted: () => {}, used: () => {}, slow: () => {} },
     start: {
       host: '127.0.0.1',
