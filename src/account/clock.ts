@@ -1,14 +1,11 @@
 // The present per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions
 // 10, 11).
 import type { Sql } from 'postgres'
+import { presentOf, type TestClock } from '../core/values/test-clock.js'
+import { WallClock } from '../host/wall-clock.js'
 
 /** Years on the wire have four digits. */
 const latestMs = Date.UTC(9999, 0, 1)
-
-/** A test clock: a running offset from the wall clock, or a frozen instant. Epoch ms. */
-export type TestClock =
-  | { readonly kind: 'ticking'; readonly offsetMs: number }
-  | { readonly kind: 'frozen'; readonly atMs: number }
 
 /** A requested test clock: an instant or an offset from the wall clock, running unless frozen. */
 export type ClockWish =
@@ -41,18 +38,16 @@ export function testClockTarget(
  */
 export class ServiceClock {
   readonly #sql: Sql
-  readonly #source: () => number
+  readonly #wall: WallClock
   readonly #test = new Map<string, TestClock>()
   readonly #listeners: ((environmentId: string) => void)[] = []
-  #wallMs = 0
   /** Clocks are stored in the order they were set. */
   #writes: Promise<unknown> = Promise.resolve()
 
   /** floorMs  earliest possible present. */
   constructor(options: { sql: Sql; source?: () => number; floorMs?: number }) {
     this.#sql = options.sql
-    this.#wallMs = options.floorMs ?? 0
-    this.#source = options.source ?? Date.now
+    this.#wall = new WallClock(options.floorMs, options.source)
   }
 
   /** Read the test clocks again: another node has set one. */
@@ -81,15 +76,11 @@ export class ServiceClock {
   }
 
   wall(): number {
-    const ms = this.#source()
-    if (ms > this.#wallMs) this.#wallMs = ms
-    return this.#wallMs
+    return this.#wall.now()
   }
 
   now(environmentId: string): number {
-    const test = this.#test.get(environmentId)
-    if (!test) return this.wall()
-    return test.kind === 'frozen' ? test.atMs : this.wall() + test.offsetMs
+    return presentOf(this.#test.get(environmentId), this.wall())
   }
 
   testClock(environmentId: string): TestClock | null {

@@ -1,5 +1,6 @@
 // Facts that the main thread tells a front of a key, so that the front answers its checks itself.
 import type { Limit } from '../core/values/bucket.js'
+import type { TestClock } from '../core/values/test-clock.js'
 
 /** A bucket of several threads. */
 export interface BucketPlace {
@@ -7,7 +8,7 @@ export interface BucketPlace {
   readonly limit: Limit
 }
 
-/** A key in an environment whose checks pass without a further look. They hold while both editions are the same. */
+/** What a front must know to answer the checks of a key in an environment. It holds while both editions are the same. */
 export interface KeyFacts {
   readonly edition: number
   readonly keyId: string
@@ -15,11 +16,8 @@ export interface KeyFacts {
   /** Its number in the directory's tables. */
   readonly environment: number
   readonly environmentEdition: number
-  /** The test clock: a running offset from the wall clock, or an instant; null: none. */
-  readonly clock:
-    | { readonly kind: 'ticking'; readonly offsetMs: number }
-    | { readonly kind: 'frozen'; readonly atMs: number }
-    | null
+  /** The test clock; null: none. */
+  readonly clock: TestClock | null
   /** Buckets that a check takes a token from: the account's, and a capped key's own. Null: no limits. */
   readonly budgets: { readonly shared: readonly BucketPlace[]; readonly own: readonly BucketPlace[] } | null
   /** Rules read traits of users, which the front does not have. */

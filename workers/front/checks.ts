@@ -1,10 +1,12 @@
-// Checks that a front answers itself. Everything in doubt is passed on to the main thread, with its token given back: an
-// unknown key or name, a write under way, a company that is not in memory, a body that is refused.
+// Checks that a front answers itself. A check in doubt is passed on to the main thread, and its token is given back: one
+// with an unknown key or name, or with a body that is refused; one that a write under way concerns; one of a company that
+// is not in memory.
 //
 //   head ─▶ what is known of the key ─▶ token ─▶ kept answer ─ or ─▶ names ─▶ shard ─▶ answer
 //        └───────────────┴─────────────────────────────────────┴────────┴──▶ main thread
 import { parseCheck } from '../../schemas/checks.js'
 import type { Preflight } from '../../src/core/model/requests.js'
+import { presentOf } from '../../src/core/values/test-clock.js'
 import type { NameReader } from '../../src/entities/directory/name-reader.js'
 import { ServiceError } from '../../src/errors.js'
 import { askedIn, type Named, preflightOf, type Subject, subjectOf } from '../../src/front/checks/handlers.js'
@@ -18,6 +20,7 @@ import { Head } from '../../src/front/http/request/head.js'
 import { longBytes } from '../../src/front/http/request/long-bodies.js'
 import { parseBody } from '../../src/front/http/request/parse-body.js'
 import { allowanceHeaders, failure, headOf } from '../../src/front/http/request/respond.js'
+import type { WallClock } from '../../src/host/wall-clock.js'
 import { decodeUtf8 } from '../../src/json.js'
 import {
   AskedCheck,
@@ -56,8 +59,7 @@ interface ChecksParts {
   readonly shards: ShardPorts
   readonly figures: FrontFigures
   readonly cors: Cors
-  /** The wall clock, never backwards, epoch ms. */
-  readonly wallMs: () => number
+  readonly wall: WallClock
   /** By how much the main thread's `performance.now()` is ahead of this thread's, ms. */
   readonly aheadMs: number
   readonly keyHeaders: readonly string[]
@@ -112,7 +114,7 @@ export class FrontChecks {
     res.onData((chunk, isLast) => check.data(chunk, isLast))
   }
 
-  /** Whether nothing about a request needs another look than at its key and body. */
+  /** Whether the key and the body of a request are all that must be looked at. */
   private isPlain(route: number, flagKey: string, req: AppRequest): boolean {
     const { head } = this
     if (head.key === '' || head.isChunked || head.contentEncoding !== '' || head.signedContext !== '')
@@ -140,8 +142,7 @@ export class FrontChecks {
   }
 
   now({ clock }: KeyFacts): number {
-    if (clock === null) return this.parts.wallMs()
-    return clock.kind === 'frozen' ? clock.atMs : this.parts.wallMs() + clock.offsetMs
+    return presentOf(clock, this.parts.wall.now())
   }
 
   requestId(): string {

@@ -6,6 +6,7 @@ import { UwsApp } from '../../src/front/http/apps/uws-app.js'
 import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { monotonicMs } from '../../src/host/monotonic.js'
+import { WallClock } from '../../src/host/wall-clock.js'
 import { ResponseCache } from '../../src/kept/response-cache.js'
 import { latencyBounds } from '../../src/metrics.js'
 import { BucketCells } from '../../src/wire/bucket-cells.js'
@@ -108,17 +109,12 @@ function ownChecks(
     options.deniedRowsPerMinute,
     options.fronts,
   )
-  let wall = options.floorMs
-  const wallMs = (): number => {
-    const now = Date.now()
-    if (now > wall) wall = now
-    return wall
-  }
+  const wall = new WallClock(options.floorMs)
   const checks = new FrontChecks({
     ...parts,
     names,
     answers,
-    wallMs,
+    wall,
     budgets: new FrontBudgets(new BucketCells(options.buckets), facts => known.holds(facts)),
     figures: new FrontFigures(options.figures, latencyBounds),
     cors: new Cors(options.corsOrigins),
@@ -142,7 +138,7 @@ function ownChecks(
   return {
     checks,
     tell(all) {
-      wallMs()
+      wall.now()
       answers.tick()
       if (checks.used.size > 0) out.say(['used', [...checks.used]])
       checks.used.clear()
