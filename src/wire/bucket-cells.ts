@@ -2,12 +2,12 @@
 // for less than a microsecond.
 import type { Bucket, Limit } from '../core/values/bucket.js'
 
-/** Buckets there is room for. Memory that none has used is not there. */
+/** Buckets there is room for. The system gives memory to those that were used alone. */
 const bucketsMax = 1 << 18
 /** The lock has a cache line to itself. */
 const headBytes = 64
 const bytesEach = 16
-/** Looks at a lock that is taken, before the thread sleeps for a moment: who has it may wait for a core. */
+/** Looks at a lock that is taken, before the thread sleeps for a moment: the thread that holds it may wait for a core. */
 const looksMax = 1_000
 const sleepMs = 0.05
 

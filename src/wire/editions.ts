@@ -1,7 +1,7 @@
 // Numbers that tell fronts when to forget what they know: one for keys, environments and limits, and one for each
 // environment's definitions and clock. The main thread raises them before a change is acknowledged.
 
-/** Environments share numbers: a change of one may make fronts forget another, and nothing else. */
+/** Several environments may share a number: then a change of one makes fronts forget the others too, and ask again. */
 const places = 1 << 14
 
 export class Editions {

@@ -1,4 +1,4 @@
-// A front takes from the buckets that all fronts share.
+// The buckets that all fronts share, as one of them takes from them.
 import { refill, take } from '../../src/core/values/bucket.js'
 import { type Allowance, allowanceOf, refusalBy } from '../../src/front/http/admission/allowance.js'
 import { type BucketCells, SharedBucket } from '../../src/wire/bucket-cells.js'
@@ -27,7 +27,7 @@ export class FrontBudgets {
    * Take one check from every budget it counts against, or from none, as `Limits.admit` does.
    *
    * nowMs    the main thread's monotonic clock.
-   * returns  null: nothing is limited; `stale`: the budgets are others by now.
+   * returns  null: nothing is limited; `stale`: the facts hold no longer, and their buckets may have been replaced.
    */
   admit(facts: KeyFacts, nowMs: number): Allowance | 'stale' | null {
     if (facts.budgets === null) return null
@@ -45,7 +45,7 @@ export class FrontBudgets {
     })
   }
 
-  /** Give back what a check took that the main thread answers: it takes it there. */
+  /** Give back the token of a check that the main thread will answer: the main thread takes it again. */
   giveBack(facts: KeyFacts): void {
     if (facts.budgets === null) return
     const { shared, own } = this.chainsOf(facts)

@@ -1,4 +1,4 @@
-// Facts of a key that a front may know: enough to answer the checks that the main thread would let in without another look.
+// Facts of a key that a front may know: with them it answers the checks that the main thread would let in for the key alone.
 import { haveBudgets } from '../../core/credits/budget.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
@@ -24,7 +24,8 @@ interface FactsParts {
  * The facts of a key.
  *
  * environmentId  as the header has it; '' without one.
- * returns        null: its checks need another look at each. Keys with conditions, publishable keys, tokens of companies.
+ * returns        null: the main thread must judge each check of the key, as of keys with conditions, publishable keys and
+ *                tokens of companies.
  */
 export function factsOf(parts: FactsParts, secret: string, environmentId: string): KeyFacts | null {
   const { limits, editions, route } = parts

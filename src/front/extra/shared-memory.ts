@@ -10,7 +10,7 @@ export class FrontMemory {
   /** Over which fronts get memory of the directory. */
   readonly ports = new Set<MessagePort>()
 
-  /** Give memory of the directory to every front. Each takes it when it meets it. */
+  /** Give memory of the directory to every front, which takes it when it first needs it. */
   readonly hand = (chunk: NamesChunk): void => {
     for (const port of this.ports) port.postMessage(chunk)
   }

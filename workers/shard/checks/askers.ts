@@ -1,5 +1,5 @@
-// Checks that extra fronts ask of companies in memory. A company that must be loaded first is not theirs to ask: the main
-// thread is told no more of a check than before, and a front holds no queue of loads.
+// Checks that extra fronts ask of companies in memory. For a company that must be loaded first the front hears `starting`, and
+// passes the check on to the main thread: only the main thread's questions wait for a load.
 import type { MessagePort } from 'node:worker_threads'
 import type { ShardRequest } from '../../../src/core/company/shard-request.js'
 import { isQuestion, type Question } from '../../../src/core/model/message.js'

@@ -7,7 +7,7 @@ export class BucketPlaces {
 
   constructor(
     readonly cells: BucketCells,
-    /** Fronts must forget the places that they know: other buckets stand for them now. */
+    /** Called when buckets were replaced: fronts must forget the places that they know. */
     readonly forgotten: () => void,
   ) {}
 
