@@ -8,7 +8,7 @@ export interface BucketPlace {
   readonly limit: Limit
 }
 
-/** What a front must know to answer the checks of a key in an environment. It holds while both editions are the same. */
+/** The facts with which a front answers the checks of a key in an environment. They hold while both editions are the same. */
 export interface KeyFacts {
   readonly edition: number
   readonly keyId: string

@@ -24,7 +24,7 @@ export interface SharedNames {
   readonly epochs: Int32Array
 }
 
-/** What every front is told: settings, and what is the same for all. */
+/** Settings, and facts that are the same for all fronts. */
 export interface FrontSettings {
   readonly host: string
   readonly listenOn: number
@@ -47,7 +47,7 @@ export interface FrontSettings {
   readonly deniedRowsPerMinute: number
 }
 
-/** What one front is started with. */
+/** The options of one front at its start. */
 export interface FrontOptions extends FrontSettings {
   readonly index: number
   /** With the main thread. */

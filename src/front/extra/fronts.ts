@@ -40,7 +40,7 @@ export interface FrontsOptions {
   readonly names: () => SharedNames
   readonly shards: Pick<Shards, 'connect' | 'count'>
   readonly listener: FrontListener
-  /** What all are told at their start. */
+  /** The settings of all fronts. */
   readonly start: FrontSettings
   readonly log: Logger
   /**

@@ -1,4 +1,4 @@
-// What the buckets of a request say to its caller: the rate-limit headers, and which bucket refuses (AL-42).
+// The answer of budgets to a caller: the rate-limit headers, and the bucket that refuses (AL-42).
 import type { RateLimitBucket } from '../../../../schemas/enums.js'
 import {
   type Bucket,
@@ -36,7 +36,7 @@ export function refusalBy(shared: readonly NamedLevel[], own: readonly NamedLeve
   return exhausted === null ? null : refusal(own[shared.indexOf(exhausted)] ?? exhausted, exhausted)
 }
 
-/** What the headers say of a request that took its tokens. `shared`, `own`: as of `refusalBy`. */
+/** The rate-limit headers of a request that took its tokens. `shared`, `own`: as of `refusalBy`. */
 export function allowanceOf(shared: readonly NamedLevel[], own: readonly NamedLevel[]): Allowance {
   const bucket = tightest(own.length > 0 ? own : shared)
   return {
