@@ -103,8 +103,13 @@ const settings = {
   TOLLGATE_DRAIN_MS: '2000',
   // the same tests run on both HTTP servers
   TOLLGATE_HTTP: process.env.TOLLGATE_HTTP || 'auto',
-  // and with one front or several
-  TOLLGATE_FRONTS: process.env.TOLLGATE_FRONTS || '1',
+}
+
+/** Settings of one test over the usual ones. With `TOLLGATE_FRONTS=2` all tests run with several fronts, but for several nodes and Node's `http`: they have one. */
+function withUsual(more: Readonly<Record<string, string>>): Record<string, string> {
+  const all: Record<string, string> = { ...settings, ...more }
+  const one = all.REDIS_URL !== undefined || all.TOLLGATE_HTTP === 'node'
+  return { TOLLGATE_FRONTS: one ? '1' : process.env.TOLLGATE_FRONTS || '1', ...all }
 }
 
 /** Settings of a Tollgate that has the embedded stores, whatever the run shares: it is about them, or kills them. */
@@ -150,7 +155,7 @@ export async function startHere(
 ): Promise<{ readonly client: Client; readonly tollgate: Tollgate; readonly dataDir: string }> {
   const dataDir = more.TOLLGATE_DATA_DIR ?? (await temporaryDirectory(t))
   const stores = await storesOf(dataDir, more)
-  const config = readConfig({ ...settings, ...stores, TOLLGATE_DATA_DIR: dataDir, ...more })
+  const config = readConfig({ ...stores, TOLLGATE_DATA_DIR: dataDir, ...withUsual(more) })
   const tollgate = await start(config, createLogger(config, 2))
   t.teardown(() => tollgate.stop())
   return { client: new Client(`http://127.0.0.1:${tollgate.port}`), tollgate, dataDir }
@@ -172,7 +177,7 @@ export class Process {
     stderr: 'inherit' | 'pipe' = 'inherit',
   ): ChildProcess {
     return spawn(process.execPath, ['--enable-source-maps', ...program], {
-      env: { ...process.env, ...settings, TOLLGATE_DATA_DIR: dataDir, ...more },
+      env: { ...process.env, TOLLGATE_DATA_DIR: dataDir, ...withUsual(more) },
       stdio: ['ignore', 'pipe', stderr],
     })
   }
