@@ -11,6 +11,8 @@ import { readSnapshots, type SnapshotStore } from './snapshots/snapshots.js'
 
 /** The time of a slice, ms: a check waits no longer for outlooks. */
 const sliceMs = 2
+/** Companies are read again when actors left memory meanwhile; after so many reads the request is refused. */
+const readsMax = 8
 
 /** The parts of a shard that outlooks need. */
 interface Place {
@@ -40,7 +42,8 @@ async function outlooksOf(place: Place, { env, at, companyIds, question }: Outlo
   const { actors, catalogs } = place
   const outlooks = new Outlooks(question, companyIds.length)
   let left: readonly number[] = [...companyIds.keys()]
-  while (left.length > 0) {
+  for (let reads = 0; left.length > 0; reads++) {
+    if (reads === readsMax) throw new Error('actors leave memory faster than companies are read')
     // a company may have come into memory by now: it is answered from there, where all that is written of it is until it leaves
     const departures = await loaded(
       place,

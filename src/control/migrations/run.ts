@@ -143,11 +143,7 @@ export async function retry(
   row: CountedMigration,
   codes: readonly string[] | null | undefined,
 ): Promise<void> {
-  if (row.status === 'cancelled')
-    throw new ServiceError(
-      'state_conflict',
-      `The ${row.kind === 'migration' ? 'migration' : 'move'} is cancelled`,
-    )
+  if (row.status === 'cancelled') throw new ServiceError('state_conflict', `The ${row.kind} is cancelled`)
   const which = codes?.length ? { codes } : {}
   await recorded(call, tx => retryFailed(tx, row.id, which, new Date(call.nowMs)))
   await soon(call, row.id)
