@@ -107,6 +107,8 @@ function readAll(env: Env) {
     metricsToken: given(env, 'TOLLGATE_METRICS_TOKEN'), // bearer token of /metrics; null: none
     clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // start with the machine's clock even if it is behind the last known time
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
+    postgresPooler: boolean(env, 'TOLLGATE_POSTGRES_POOLER', false), // DATABASE_URL leads to a pooler in transaction mode
+    postgresConnections: integer(env, 'TOLLGATE_POSTGRES_CONNECTIONS', 0, { min: 0, max: 1_000 }), // to DATABASE_URL, about; 0: 10 behind a pooler, else as many as there is use for
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
     redisUrl: redisUrl(env), // turns on several nodes; null: this one is alone
     nodeId: given(env, 'TOLLGATE_NODE_ID'), // how it is called; null: by the address it announces
@@ -242,6 +244,8 @@ function mustBeComplete(config: Config): void {
     throw new ConfigError('TOLLGATE_FRONTS: one of several nodes (REDIS_URL) has one front')
   if (config.fronts > 1 && config.http === 'node')
     throw new ConfigError("TOLLGATE_FRONTS: Node's http has one front; several need TOLLGATE_HTTP=uws")
+  if (config.postgresPooler && config.databaseUrl === null)
+    throw new ConfigError('TOLLGATE_POSTGRES_POOLER: a pooler is named by DATABASE_URL; set it, too')
   if (config.redisUrl === null) {
     if (config.sharedPort)
       throw new ConfigError('TOLLGATE_SHARED_PORT: nodes share a port; set REDIS_URL, too')

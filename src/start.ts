@@ -136,7 +136,7 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
       ? embedded(startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), log })).then(
           one => one.address,
         )
-      : { url: databaseUrl },
+      : { url: databaseUrl, pooled: config.postgresPooler },
     clickhouseUrl === null
       ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(one => {
           // until then requests wait for its results

@@ -82,6 +82,8 @@ export interface Settings {
   readonly TOLLGATE_METRICS_TOKEN_FILE?: string | undefined
   readonly DATABASE_URL?: string | undefined
   readonly DATABASE_URL_FILE?: string | undefined
+  readonly TOLLGATE_POSTGRES_POOLER?: Truth | undefined
+  readonly TOLLGATE_POSTGRES_CONNECTIONS?: number | string | undefined
   readonly CLICKHOUSE_URL?: string | undefined
   readonly CLICKHOUSE_URL_FILE?: string | undefined
   readonly REDIS_URL?: string | undefined

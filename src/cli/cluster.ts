@@ -108,10 +108,10 @@ async function ask(overview: Overview, node: NodeOverview): Promise<void> {
 }
 
 async function open(config: Config): Promise<Overview> {
-  const { redisUrl, databaseUrl, clusterSecret } = config
+  const { redisUrl, databaseUrl, clusterSecret, postgresPooler: pooled } = config
   if (redisUrl === null || databaseUrl === null || clusterSecret === null)
     throw new ConfigError('REDIS_URL: name the Redis of the nodes, and set what else they have set')
-  const sql = openPostgres({ url: databaseUrl }, { max: 1 })
+  const sql = openPostgres({ url: databaseUrl, pooled }, { max: 1 })
   try {
     const [row] = await sql<{ generation: string }[]>`select generation from cluster`
     if (row === undefined) throw new Failure('No node was ever started on this Postgres with REDIS_URL')

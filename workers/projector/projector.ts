@@ -54,7 +54,7 @@ export default async function project(task: ProjectorTask): Promise<void> {
   const { options } = task
   const journals = options.redis === undefined ? null : await journalsIn(options.redis)
   const sql = openPostgres(options.postgres, {
-    max: journals === null ? Math.min(8, 1 + options.shards.length) : 8,
+    max: Math.min(options.postgres.shares?.projector ?? 8, journals === null ? 1 + options.shards.length : 8),
   })
   const clickhouse = openClickHouse(options.clickhouse, { max: 4 })
   if (mechanisms().idleCollections) collectWhenIdle()

@@ -63,7 +63,9 @@ class Host {
 
   constructor(private readonly task: HostTask) {
     // a pool for all shards of the thread: none of them closes it
-    const kept = postgresSnapshots(openPostgres(task.postgres, { max: 4 }))
+    const kept = postgresSnapshots(
+      openPostgres(task.postgres, { max: 2 * (task.postgres.shares?.thread ?? 2) }),
+    )
     this.snapshots = { ...kept, close: async () => {} }
     this.redis = RedisClient.open(task.redis)
     this.checks = FlagChecks.of(randomUUID(), task)

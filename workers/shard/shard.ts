@@ -33,6 +33,7 @@ import { nodeDisk } from '../../src/journal/disk.js'
 import { type FileJournal, openFileJournal } from '../../src/journal/file-journal.js'
 import type { FramedRecords, NewRecord } from '../../src/journal/journal.js'
 import { isFenced } from '../../src/redis/claims.js'
+import { acknowledging } from '../../src/storage/ownership.js'
 import { openPostgres } from '../../src/storage/postgres.js'
 import { allFailed, type Packet, Replies, unpack } from '../../src/wire/message-codec.js'
 import { closed } from '../../src/wire/port.js'
@@ -64,7 +65,7 @@ import { Fate, type ShardStorage, type ShardTask, unwritten } from './task.js'
 
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
 export default function shard(task: ShardTask): Promise<void> {
-  const sql = openPostgres(task.options.postgres, { max: 2 })
+  const sql = openPostgres(task.options.postgres, { max: task.options.postgres.shares?.thread ?? 2 })
   if (mechanisms().idleCollections) collectWhenIdle()
   return runShard(task, { disk: nodeDisk, snapshots: postgresSnapshots(sql) })
 }
@@ -154,6 +155,7 @@ class Shard implements Asked {
 
   static async start(task: ShardTask, storage: ShardStorage): Promise<Shard> {
     const { options, port } = task
+    const { owner } = options.postgres
     const positions = new Positions(options.positions)
     const groups: Groups = []
     const { journal } = await openFileJournal({
@@ -162,6 +164,8 @@ class Shard implements Asked {
       segmentBytes: options.segmentBytes,
       mustReach: positions.stored(options.index),
       committed: sequence => positions.set(options.index, 'committed', sequence),
+      // the Redis of several nodes refuses one that was replaced
+      ...(owner !== undefined && options.redis === undefined && { held: acknowledging(owner) }),
       measured: (records, seconds) => {
         noteGroup(groups, records, seconds)
         if (options.tellsGroups) port.postMessage(groupWritten(journal.committed, records, seconds))

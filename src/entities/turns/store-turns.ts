@@ -7,8 +7,8 @@ import type { ClickHouse } from '../../storage/clickhouse.js'
 import { clickHouseInTurn, sqlInTurn } from '../../storage/in-turn.js'
 import { FairGate } from '../../turns/fair-gate.js'
 
-/** Connections to Postgres for requests: statements and transactions at once, and those of one environment. */
-export const postgresPlaces = { places: 12, perGroup: 10 }
+/** Connections to Postgres for requests that one environment leaves to others. */
+const leftToOthers = 2
 /** Statements of requests that ClickHouse is given at once, and those of one environment. */
 const clickhousePlaces = { places: 4, perGroup: 3 }
 
@@ -19,11 +19,17 @@ export interface Stores {
 }
 
 export class StoreTurns {
-  private readonly postgresGate = new FairGate({ ...postgresPlaces, name: 'Postgres' })
+  private readonly postgresGate: FairGate
   private readonly clickhouseGate = new FairGate({ ...clickhousePlaces, name: 'ClickHouse' })
 
-  /** sql  a pool of as many connections as there are places. */
-  constructor(private readonly stores: Stores) {}
+  /** places  connections of `sql`: statements and transactions at once. */
+  constructor(
+    private readonly stores: Stores,
+    places: number,
+  ) {
+    const perGroup = Math.max(Math.ceil(places / 2), places - leftToOthers)
+    this.postgresGate = new FairGate({ places, perGroup, name: 'Postgres' })
+  }
 
   /** The same services, with stores that run statements in the turn of a group: an environment, or an account. */
   services<Had extends Stores & { readonly catalogs: DefinitionChanges }>(services: Had, group: string): Had {
