@@ -32,7 +32,7 @@ export interface FileJournalOptions {
   /** Called after each group, before its callers are answered. */
   readonly committed?: (sequence: Sequence) => void
   /** Asked for each durable group: null when it may be told, else it waits. */
-  readonly held?: () => Promise<void> | null
+  readonly held?: (() => Promise<void> | null) | undefined
   /** Called for each group: its records, and the seconds until its write was durable. */
   readonly measured?: (records: number, seconds: number) => void
   readonly disk?: JournalDisk

@@ -1,6 +1,8 @@
 // SQL fragments that many handlers share.
 import type { Sql } from 'postgres'
 
+export { inTransaction } from '../storage/transactions.js'
+
 /** A list of any length as `(…)`, for `x in ${among(sql, ids)}`. */
 export function among(sql: Sql, values: readonly string[]) {
   return sql`(select jsonb_array_elements_text(${sql.json([...values])}))`
@@ -24,14 +26,4 @@ export function anywhere(part: string): string {
 /** A value for a jsonb column. Our own interfaces have no index signature, which the driver's type asks for. */
 export function asJson(sql: Sql, value: object) {
   return sql.json(value as Parameters<Sql['json']>[0])
-}
-
-/** Run in one transaction. A rejection rolls back and is passed on. */
-export async function inTransaction<T>(sql: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
-  let result: { readonly value: T } | null = null
-  // the driver types a transaction without the members that only a pool has
-  await sql.begin(async tx => {
-    result = { value: await work(tx as unknown as Sql) }
-  })
-  return (result as unknown as { readonly value: T }).value
 }

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { ConfigError } from '../config.js'
-import { inTransaction } from '../kit/sql.js'
 import { leaseMs, moment, newLook, noteLook, type Ownership } from './ownership.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
 import { bootId, startOf } from './process.js'
+import { inTransaction } from './transactions.js'
 
 /** Transactions that write have it shared; a new owner waits until none does. Any number that no other program would choose. */
 const writersKey = 5_021_718_304_553
@@ -145,7 +145,7 @@ export class Holder {
       const began = moment()
       const isHeld = await this.renewed()
       if (isHeld === false) return this.end(await takenBy(this.sql, this.holding))
-      // Nobody takes a database that is away; a process that hung meanwhile looks once more, as it began before.
+      // A database that is away has no other owner; a process that hung meanwhile looks once more, as it began before.
       noteLook(this.ownership.looked, began)
       if (away && isHeld) this.log.info('the lease of Postgres is renewed again')
       away = isHeld === null
@@ -249,7 +249,7 @@ function isGone(row: Row): boolean {
   return processName(pid) !== row.process
 }
 
-/** Who holds the session lock of a build before the lease; null: nobody. */
+/** Find the holder of the session lock of builds before the lease; null: there is none. */
 async function formerHolder(sql: Sql): Promise<string | null> {
   const rows = await sql<{ name: string; since: Date }[]>`
     select application_name as name, backend_start as since

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Sql } from 'postgres'
 import { MigrationError, ServiceError } from '../errors.js'
-import { inTransaction } from '../kit/sql.js'
 import type { ClickHouse } from './clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
+import { inTransaction } from './transactions.js'
 
 interface MigrateOptions {
   readonly postgres: PostgresAddress

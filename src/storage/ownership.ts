@@ -2,7 +2,7 @@
 // have been replaced: until it has looked again, it acknowledges nothing.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Nobody takes a database whose owner renewed its lease within this time. */
+/** Length of a lease: no other process takes a database whose owner renewed it within this time. */
 export const leaseMs = 3_000
 
 /** The owner of a database as its connections and threads know it; plain data, so that it can be sent to threads. */
@@ -41,10 +41,12 @@ export function noteLook(looked: SharedArrayBuffer, began: Moment): void {
 /**
  * Make a function that says whether the process may acknowledge.
  *
+ * owner    absent: there is no lease, and no such function.
  * returns  null: it may; else a promise that resolves when the process has looked again.
  */
-export function acknowledging({ looked }: Ownership): () => Promise<void> | null {
-  const cells = new Int32Array(looked)
+export function acknowledging(owner: Ownership | undefined): (() => Promise<void> | null) | undefined {
+  if (owner === undefined) return undefined
+  const cells = new Int32Array(owner.looked)
   const isRecent = () => {
     const { steady, wall } = moment()
     const most = leaseMs / tickMs

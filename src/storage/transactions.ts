@@ -8,12 +8,22 @@ export function setLocally(settings: Readonly<Record<string, number>>): string {
     .join('; ')
 }
 
+/** Run in one transaction. A rejection rolls back and is passed on. */
+export async function inTransaction<T>(sql: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
+  let result: { readonly value: T } | null = null
+  // the driver types a transaction without the members that only a pool has
+  await sql.begin(async tx => {
+    result = { value: await work(tx as unknown as Sql) }
+  })
+  return (result as unknown as { readonly value: T }).value
+}
+
 type Work = (tx: TransactionSql) => unknown
 
 interface Opening {
-  /** What every transaction begins with; may be empty. */
+  /** First statements of every transaction; may be empty. */
   readonly all: string
-  /** What those that may write begin with, after that; absent: nothing. */
+  /** Further ones of those that may write; absent: none. */
   readonly writing?: string
 }
 

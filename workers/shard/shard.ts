@@ -155,7 +155,6 @@ class Shard implements Asked {
 
   static async start(task: ShardTask, storage: ShardStorage): Promise<Shard> {
     const { options, port } = task
-    const { owner } = options.postgres
     const positions = new Positions(options.positions)
     const groups: Groups = []
     const { journal } = await openFileJournal({
@@ -164,8 +163,7 @@ class Shard implements Asked {
       segmentBytes: options.segmentBytes,
       mustReach: positions.stored(options.index),
       committed: sequence => positions.set(options.index, 'committed', sequence),
-      // the Redis of several nodes refuses one that was replaced
-      ...(owner !== undefined && options.redis === undefined && { held: acknowledging(owner) }),
+      held: acknowledging(options.redis === undefined ? options.postgres.owner : undefined),
       measured: (records, seconds) => {
         noteGroup(groups, records, seconds)
         if (options.tellsGroups) port.postMessage(groupWritten(journal.committed, records, seconds))
