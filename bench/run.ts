@@ -1,10 +1,11 @@
-// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [nodes-quiet]
+// npm run bench [town] [servers] [core] [shards] [console] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [nodes-quiet]
 // [attacks [kind]] [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]] [scale [rounds]]: runs the
 // benchmarks of the areas named, or of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { benchConsole } from './console/screens.js'
 import { attackWords, benchAttacks } from './http/attacks.js'
 import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
@@ -27,6 +28,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   servers: benchServers,
   core: () => runFiles('core'),
   shards: () => runFiles('shards'),
+  console: benchConsole,
   http: benchHttp,
   mixed: benchOnlyMixed,
   lists: () => benchLists(numbers),
@@ -97,6 +99,7 @@ try {
         'village',
         'city',
         'servers',
+        'console',
         'nodes',
         'nodes-quiet',
         'long',

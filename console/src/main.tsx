@@ -77,6 +77,8 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
+      // A screen that is opened is read anew, however lately it was seen: another person or a server may have changed it.
+      refetchOnMount: 'always',
       refetchOnWindowFocus: true,
       // A refusal is final. A service that does not answer is asked again until it answers.
       retry: (_, error) => isPassing(error),

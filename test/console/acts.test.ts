@@ -1,8 +1,8 @@
-// Acts of the console that its other tests leave out, in a real browser: webhooks, keys and members, rules by company,
-// overrides that change nothing. Each act has its effect in the service; no dialog violates WCAG 2.2 AA.
+// Acts of the console that its other tests leave out, in a real browser: prices, webhooks, moves of companies, keys and members,
+// rules by company, overrides that change nothing. Each act has its effect in the service; no dialog violates WCAG 2.2 AA.
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { eventFeature, publishedPlan } from '../control/planned.js'
+import { eventFeature, publishDraftOf, publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
 import { receiver } from '../interface/receiver.js'
 import { launch, noBrowser, openPage, openScreen, press, signIn, violations } from './browser.js'
@@ -189,6 +189,98 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     await press(page, 'Continue')
     await dialog(t, page, /Jim Roe/)
     await page.keyboard.press('Escape')
+  })
+
+  await t.test(
+    'a price is changed; moves that fail for it say why and are tried again; it is sold',
+    async t => {
+      await at(`plans/${plan.id}`)
+      await press(page, 'Change price')
+      const form = await dialog(t, page, 'Change price')
+      await form.getByLabel(/^A month/).fill('49.5')
+      await form.getByLabel(/^A year/).fill('490')
+      await press(page, 'Continue')
+      const check = await dialog(t, page, 'Change the price of Team in the draft')
+      await check.getByText('$49.50 a month or $490 a year').waitFor()
+      await confirm(page, 'Change', 'The price of Team was changed in the draft')
+      await press(page, 'Publish')
+      const publish = await dialog(t, page, 'Publish v2 of Team')
+      await publish.getByText('2 companies that a move would reach:').waitFor()
+      await publish.getByText('“Change plan” on its page can move it').waitFor()
+      await publish.getByRole('link', { name: 'Globex' }).waitFor()
+      t.same(await violations(page), [], 'publishing, with companies that cannot be moved')
+      await publish.getByLabel('Companies on an older version').selectOption('immediate')
+      await press(page, 'Continue')
+      await confirm(page, 'Publish', 'v2 of Team is published')
+      await page.getByText('2 failed').waitFor()
+      t.same(await violations(page), [], 'moves that failed')
+      await press(page, 'Try again')
+      await dialog(t, page, 'Try failed companies again')
+      await confirm(page, 'Try again', 'Try failed companies again')
+
+      for (const [id, name] of [
+        [acme, 'Acme'],
+        [globex, 'Globex'],
+      ]) {
+        await at(`companies/${id}`)
+        await press(page, 'Change plan')
+        const sell = await dialog(t, page, 'Change plan')
+        await sell.getByLabel('Price').selectOption({ label: '$49.50 a month' })
+        await press(page, 'Continue')
+        const sold = await dialog(t, page, `Put ${name} on Team`)
+        await sold.getByText('billing begins at this price').waitFor()
+        await confirm(page, 'Change plan', `${name} is on Team`)
+      }
+      await page.getByRole('tab', { name: 'Charges' }).click()
+      await page.getByText('$49.50').first().waitFor()
+      const { lines } = await client.ok('GET', `/companies/${globex}/charges`)
+      t.match(lines, [{ kind: 'recurring', amount: 4950 }])
+    },
+  )
+
+  await t.test('companies are moved at the end of their period: held, gone on with, moved now', async t => {
+    const [row] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
+    await client.ok('PUT', `/plan-entitlements/${row.id}`, { value_numeric: 60 })
+    await at(`plans/${plan.id}`)
+    await press(page, 'Publish')
+    const form = await dialog(t, page, 'Publish v3 of Team')
+    await form.getByText('2 companies that a move would reach:').waitFor()
+    await form.getByText('used 70 of 60 Calls').waitFor()
+    t.same(await violations(page), [], 'publishing, with sums')
+    await form.getByLabel('Companies on an older version').selectOption('end_of_billing_period')
+    await press(page, 'Continue')
+    await dialog(t, page, 'Publish v3 of Team')
+    await confirm(page, 'Publish', 'v3 of Team is published')
+    await page.getByText('Moved at the end of their period').waitFor()
+    await press(page, 'Pause')
+    await dialog(t, page, 'Pause moving companies')
+    await confirm(page, 'Pause', 'Pause moving companies')
+    await page.getByText('paused', { exact: true }).waitFor()
+    t.same(await violations(page), [], 'a move that is paused')
+    await press(page, 'Go on')
+    await confirm(page, 'Go on', 'Go on moving companies')
+    await press(page, 'Move now')
+    await dialog(t, page, 'Move the rest now')
+    await confirm(page, 'Move now', 'Move the rest now')
+    await page.getByText('2 of 2 companies moved').waitFor()
+    await at(`companies/${globex}`)
+    await page.getByText('70 / 60').first().waitFor()
+  })
+
+  await t.test('a move that waits is stopped', async t => {
+    const [row] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
+    await client.ok('PUT', `/plan-entitlements/${row.id}`, { value_numeric: 80 })
+    await publishDraftOf(client, plan.id, {
+      migration_strategy: 'end_of_billing_period',
+      excluded_company_ids: [],
+    })
+    await at(`plans/${plan.id}`)
+    await press(page, 'Stop')
+    await dialog(t, page, 'Stop moving companies')
+    await confirm(page, 'Stop', 'Stop moving companies')
+    await page.getByText('stopped', { exact: true }).waitFor()
+    const { entitlements } = await client.ok('GET', `/companies/${globex}`)
+    t.equal(entitlements[0].allocation, 60, 'they stay on their version')
   })
 
   t.same(faults, [], 'no error, no other host')

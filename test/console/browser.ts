@@ -90,7 +90,15 @@ export async function openScreen(
   await page.goto(`${base}/console/#/${environmentId}/${screen}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await settled(page)
+  if (picturesDir !== undefined) await picture(page, screen)
 }
+
+/** Where pictures of opened screens are kept, for a person to look at. */
+const picturesDir = process.env.TOLLGATE_TEST_PICTURES
+let pictures = 0
+
+const picture = (page: Page, screen: string) =>
+  page.screenshot({ path: `${picturesDir}/${++pictures} ${screen.replaceAll(/[^\w=-]+/g, ' ')}.png` })
 
 /** Nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {

@@ -32,6 +32,7 @@ export default function Audit() {
     ...(filters.kind && { kind: filters.kind }),
     ...(filters.here === 'yes' && { environment_id: environment.id }),
   }
+  const isFiltered = Object.keys(query).length > 1
   const rows = useQuery({
     queryKey: [environment.id, 'audit', query],
     enabled: may.admin,
@@ -112,7 +113,11 @@ export default function Audit() {
         <Loaded of={rows}>
           {shown =>
             shown.length === 0 ? (
-              <Empty title="Nothing matches" />
+              <Empty title={isFiltered ? 'Nothing matches' : 'Nothing was changed yet'}>
+                {isFiltered
+                  ? 'Other words, another kind or every environment may find more.'
+                  : 'Each change, with who made it, is listed here.'}
+              </Empty>
             ) : (
               <Table label="Audit log" head={['When', 'Change', 'By', 'Environment', 'Answer', '']}>
                 {shown.map(row => (

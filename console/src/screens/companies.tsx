@@ -6,7 +6,19 @@ import { api, type Schemas } from '../app/api.js'
 import { ago, figure } from '../app/format.js'
 import { Go, useFilters, useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Bar, Button, Choice, Empty, Failure, Field, Input, Page, troubleOf } from '../ui/basics.js'
+import {
+  Badge,
+  Bar,
+  Button,
+  Choice,
+  Empty,
+  Failure,
+  Field,
+  Input,
+  Loading,
+  Page,
+  troubleOf,
+} from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 
 type Summary = Schemas['CompanySummary']
@@ -89,42 +101,42 @@ export default function Companies() {
         />
       </div>
       {trouble ? <Failure error={trouble} retry={() => list.refetch()} /> : null}
-      {!list.isPending && !trouble && rows.length === 0 ? (
-        q || plan ? (
-          <Empty
-            title="No company matches"
-            action={
-              <Button
-                onClick={() => {
-                  setTyped('')
-                  setFilters({ q: '', plan: '' })
-                }}
-              >
-                Show all
-              </Button>
-            }
-          />
-        ) : (
-          <Empty
-            title="No company yet"
-            action={
-              may.write && (
-                <Button look="primary" onClick={() => setAdding(true)}>
-                  Add company
-                </Button>
-              )
-            }
-          >
-            Companies are your customers. Your servers add them with their first event; you can also add one
-            here.
-          </Empty>
-        )
-      ) : (
+      {rows.length > 0 ? (
         <List
           rows={rows}
           more={list.hasNextPage && !list.isFetchingNextPage}
           loadMore={() => void list.fetchNextPage()}
         />
+      ) : trouble ? null : list.isPending ? (
+        <Loading />
+      ) : q || plan ? (
+        <Empty
+          title="No company matches"
+          action={
+            <Button
+              onClick={() => {
+                setTyped('')
+                setFilters({ q: '', plan: '' })
+              }}
+            >
+              Show all
+            </Button>
+          }
+        />
+      ) : (
+        <Empty
+          title="No company yet"
+          action={
+            may.write && (
+              <Button look="primary" onClick={() => setAdding(true)}>
+                Add company
+              </Button>
+            )
+          }
+        >
+          Companies are your customers. Your servers add them with their first event; you can also add one
+          here.
+        </Empty>
       )}
       {adding && <AddCompany onClose={() => setAdding(false)} />}
     </Page>

@@ -14,6 +14,7 @@ import { CompanyCharges } from './company-charges.js'
 import { Credits, GrantCredits } from './company-credits.js'
 import { Traits } from './company-portal.js'
 import { EventTable } from './event-table.js'
+import { Turn } from './flag-rules.js'
 import { isVoid, OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
 import { actorOf, changeWords, shortReason } from './overview.js'
 import { priceWords } from './plan-words.js'
@@ -369,6 +370,9 @@ function Flags({ company }: { readonly company: Company }) {
         query: { limit: 250 },
       }),
   })
+  // Plans and overrides decide the flag of a feature.
+  const features = useFeatures()
+  const ofFeature = new Set(features.data?.flatMap(one => one.flag?.id ?? []))
   return (
     <Card title="Flags now">
       <Loaded of={values}>
@@ -386,7 +390,10 @@ function Flags({ company }: { readonly company: Company }) {
                     <Badge tone={row.value ? 'ok' : 'danger'}>{row.value ? 'on' : 'off'}</Badge>
                   </Cell>
                   <Cell className="text-muted">{shortReason(row.reason)}</Cell>
-                  <Cell>
+                  <Cell className="text-right whitespace-nowrap">
+                    {features.data && !ofFeature.has(row.flag_id) && (
+                      <Turn why={row} company={company.name || company.id} />
+                    )}{' '}
                     <Go
                       to="/why"
                       search={{ company: company.id, flag: row.flag }}

@@ -10,22 +10,15 @@ import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page } from '../ui/basics.js'
 import { Conditions, type ConditionWrite, conditionWords, type Names, useNames } from './flag-conditions.js'
+import { type Draft, draftsOf, newDraft, putRules, type RuleWrite, restoreRules, Turn } from './flag-rules.js'
+import { shortReason } from './overview.js'
 import { CompanyPicker } from './why.js'
 
 type Flag = Schemas['FlagDetail']
-type RuleWrite = Omit<Schemas['RuleWrite'], 'conditions' | 'condition_groups'> & {
-  readonly conditions: ConditionWrite[]
-  readonly condition_groups: readonly { readonly conditions: readonly ConditionWrite[] }[]
-}
-/** A rule being edited; `id` names it in the list only. */
-interface Draft {
-  readonly id: string
-  readonly rule: RuleWrite
-}
-
 export default function FlagPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { environment } = useHere()
+  const [isEdited, setIsEdited] = useState(false)
   const flag = useQuery({
     queryKey: [environment.id, 'flag', id],
     queryFn: () => api.get('/flags/{flag_id}', { path: { flag_id: id } }),
@@ -51,8 +44,12 @@ export default function FlagPage() {
       <Loaded of={flag}>
         {shown => (
           <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
-            <Rules key={`${shown.id} ${shown.rules.map(rule => rule.updated_at).join()}`} flag={shown} />
-            <Tester flag={shown} />
+            <Rules
+              key={`${shown.id} ${shown.rules.map(rule => rule.updated_at).join()}`}
+              flag={shown}
+              onEdited={setIsEdited}
+            />
+            <Tester flag={shown} isEdited={isEdited} />
           </div>
         )}
       </Loaded>
@@ -60,50 +57,22 @@ export default function FlagPage() {
   )
 }
 
-const draftOf = (rule: Schemas['RuleDetail']): Draft => ({
-  id: rule.id,
-  rule: {
-    id: rule.id,
-    name: rule.name,
-    priority: rule.priority,
-    rule_type: rule.rule_type,
-    value: rule.value,
-    conditions: rule.conditions.map(writeOf),
-    condition_groups: rule.condition_groups.map(group => ({
-      conditions: group.conditions.map(writeOf),
-    })) as never,
-  },
-})
-
-const writeOf = (one: Schemas['RuleConditionDetail']): ConditionWrite =>
-  ({
-    id: one.id,
-    condition_type: one.condition_type,
-    operator: one.operator,
-    resource_ids: one.resource_ids,
-    trait_id: one.trait_id,
-    trait_value: one.trait_value,
-    ...(one.comparable_type && { comparable_type: one.comparable_type }),
-    comparison_trait_id: one.comparison_trait_id,
-    event_subtype: one.event_subtype,
-    metric_period: one.metric_period,
-    metric_period_month_reset: one.metric_period_month_reset,
-    metric_value: one.metric_value,
-    credit_id: one.credit_id,
-    credit_cost: one.consumption_rate,
-  }) as ConditionWrite
-
-/** Types whose rules people write here; those of plans and overrides are made by them. */
-const own = ['standard', 'global_override', 'default']
-
-function Rules({ flag }: { readonly flag: Flag }) {
+function Rules({
+  flag,
+  onEdited,
+}: {
+  readonly flag: Flag
+  /** Told whether there are changes that are not saved. */
+  readonly onEdited: (isEdited: boolean) => void
+}) {
   const { may, production } = useHere()
   const act = useAct()
-  const first = flag.rules.filter(rule => own.includes(rule.rule_type)).map(draftOf)
+  const first = draftsOf(flag)
   const [drafts, setDrafts] = useState<readonly Draft[]>(first)
   const [failure, setFailure] = useState<unknown>(null)
   const names = useNames(drafts.flatMap(({ rule }) => conditionsOf(rule)))
   const changed = JSON.stringify(drafts) !== JSON.stringify(first)
+  useEffect(() => onEdited(changed), [changed, onEdited])
   const move = (from: number, to: number) =>
     setDrafts(was => {
       if (to < 0 || to >= was.length || from === to) return was
@@ -113,11 +82,6 @@ function Rules({ flag }: { readonly flag: Flag }) {
     })
   const set = (at: number, change: Partial<RuleWrite>) =>
     setDrafts(was => was.map((one, i) => (i === at ? { ...one, rule: { ...one.rule, ...change } } : one)))
-  const put = (rules: readonly Draft[]) =>
-    api.put('/flags/{flag_id}/rules', {
-      path: { flag_id: flag.id },
-      body: { rules: rules.map(({ rule }, i) => ({ ...rule, priority: i + 1 })) } as never,
-    })
   const save = async () => {
     setFailure(null)
     const nameless = drafts.find(({ rule }) => rule.name.trim() === '')
@@ -128,38 +92,15 @@ function Rules({ flag }: { readonly flag: Flag }) {
       differences: differencesOf(first, drafts, names),
       note: 'The next check follows the new rules.',
       ...(production && { typed: flag.key }),
-      run: () => put(drafts),
+      run: () => putRules(flag.id, drafts),
       done: `The rules of ${flag.name} are saved`,
-      undo: () => put(first.map(one => ({ ...one, rule: withoutIds(one.rule) }))),
+      undo: () => restoreRules(flag.id, first),
     })
   }
   return (
     <Card
       title="Rules, in the order they are tried"
-      aside={
-        may.write && (
-          <Button
-            onClick={() =>
-              setDrafts(was => [
-                ...was,
-                {
-                  id: `new ${was.length} ${Date.now()}`,
-                  rule: {
-                    name: '',
-                    value: true,
-                    priority: was.length + 1,
-                    rule_type: 'standard',
-                    conditions: [],
-                    condition_groups: [],
-                  },
-                },
-              ])
-            }
-          >
-            Add rule
-          </Button>
-        )
-      }
+      aside={may.write && <Button onClick={() => setDrafts(was => [...was, newDraft()])}>Add rule</Button>}
     >
       {drafts.length === 0 ? (
         <Empty title="No rule here">
@@ -196,11 +137,6 @@ function Rules({ flag }: { readonly flag: Flag }) {
       )}
     </Card>
   )
-}
-
-const withoutIds = (rule: RuleWrite): RuleWrite => {
-  const { id: _, ...rest } = rule
-  return { ...rest, conditions: rest.conditions.map(({ id: __, ...one }) => one as ConditionWrite) }
 }
 
 const conditionsOf = (rule: RuleWrite): readonly ConditionWrite[] => [
@@ -361,7 +297,7 @@ function RuleEditor({
   )
 }
 
-function Tester({ flag }: { readonly flag: Flag }) {
+function Tester({ flag, isEdited }: { readonly flag: Flag; readonly isEdited: boolean }) {
   const { environment } = useHere()
   const [company, setCompany] = useState('')
   const told = useQuery({
@@ -381,7 +317,10 @@ function Tester({ flag }: { readonly flag: Flag }) {
           {why => (
             <div className="mt-3">
               <Badge tone={why.value ? 'ok' : 'danger'}>{why.value ? 'ON' : 'OFF'}</Badge>{' '}
-              <span>{why.reason.replace(/ \(rule_[^)]*\)/, '')}</span>
+              <span>{shortReason(why.reason)}</span>{' '}
+              {flag.feature_id === null && !isEdited && (
+                <Turn why={why} company={why.company_name || company} />
+              )}
               <div className="mt-2">
                 <Go to="/why" search={{ company, flag: flag.key }}>
                   Every rule and what it saw

@@ -168,11 +168,18 @@ function LatestChanges() {
   const { environment } = useHere()
   const changes = useQuery({
     queryKey: [environment.id, 'audit', 'latest'],
-    queryFn: () => api.get('/audit-log', { query: { limit: 8 } }),
+    queryFn: () => api.get('/audit-log', { query: { limit: 8, environment_id: environment.id } }),
   })
   const names = useCompanyNames(companiesIn(changes.data ?? []))
   return (
-    <Card title="Latest changes" aside={<Go to="/audit">All</Go>}>
+    <Card
+      title={`Latest changes in ${environment.name}`}
+      aside={
+        <Go to="/audit" search={{ here: 'yes' }}>
+          All
+        </Go>
+      }
+    >
       <Loaded of={changes}>
         {rows =>
           rows.length === 0 ? (

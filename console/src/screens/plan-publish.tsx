@@ -35,6 +35,8 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
       }),
     retry: false,
   })
+  const totals = preview.data?.totals
+  const noneMoves = totals !== undefined && totals.companies > 0 && totals.would_move === 0
   return (
     <FormDialog
       title={`Publish v${draft.version} of ${diff.plan_name}`}
@@ -45,8 +47,8 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
           label: 'Companies on an older version',
           kind: 'choice',
           options: strategies,
-          initial: diff.published_version === null ? 'leave' : 'immediate',
-          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.`,
+          initial: diff.published_version === null || noneMoves ? 'leave' : 'immediate',
+          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.${noneMoves ? ' None of them can be moved.' : ''}`,
         },
       ]}
       note={
@@ -109,12 +111,54 @@ function Felt({
 }) {
   type Company = (typeof companies)[number]
   const names = useCompanyNames(companies.slice(0, namedMax).map(one => one.company_id))
-  const rows: readonly (readonly [number, string, Tone, (one: Company) => boolean])[] = [
-    [totals.would_fail, 'cannot be moved', 'danger', one => one.would_fail],
-    [totals.exceeding, 'exceed a limit at once', 'danger', one => one.exceeded_limits.length > 0],
-    [totals.losing, 'lose a feature or get less of it', 'warn', one => one.losses.length > 0],
-    [totals.price_changing, 'pay something else', 'warn', one => one.prices.length > 0],
-    [totals.gaining, 'gain a feature or get more of it', 'plain', one => one.gains.length > 0],
+  const rows: readonly {
+    readonly number: number
+    readonly what: string
+    readonly tone: Tone
+    readonly isOf: (one: Company) => boolean
+    readonly why: (one: Company) => string
+  }[] = [
+    {
+      number: totals.would_fail,
+      what: 'cannot be moved',
+      tone: 'danger',
+      isOf: one => one.would_fail,
+      why: one => (one.failure_reason && failureWords[one.failure_reason]) ?? one.note ?? '',
+    },
+    {
+      number: totals.exceeding,
+      what: 'exceed a limit at once',
+      tone: 'danger',
+      isOf: one => one.exceeded_limits.length > 0,
+      why: one =>
+        one.exceeded_limits
+          .map(({ feature_name: name, usage, limit }) => `used ${figure(usage)} of ${figure(limit)} ${name}`)
+          .join(', '),
+    },
+    {
+      number: totals.losing,
+      what: 'lose a feature or get less of it',
+      tone: 'warn',
+      isOf: one => one.losses.length > 0,
+      why: one => one.losses.map(({ feature_name: name }) => name).join(', '),
+    },
+    {
+      number: totals.price_changing,
+      what: 'pay something else',
+      tone: 'warn',
+      isOf: one => one.prices.length > 0,
+      why: one =>
+        one.prices
+          .map(({ currency, before, after }) => `${money(before, currency)} → ${money(after, currency)}`)
+          .join(', '),
+    },
+    {
+      number: totals.gaining,
+      what: 'gain a feature or get more of it',
+      tone: 'plain',
+      isOf: one => one.gains.length > 0,
+      why: () => '',
+    },
   ]
   return (
     <div className="mb-3 rounded-md border border-line px-3 py-2">
@@ -123,26 +167,24 @@ function Felt({
         {count(totals.companies, 'company', 'companies')} that a move would reach:
       </p>
       <ul className="mt-1 space-y-1 text-sm">
-        {rows.map(([number, what, tone, isOf]) => (
+        {rows.map(({ number, what, tone, isOf, why: whyOf }) => (
           <li key={what}>
             <Badge tone={number > 0 ? tone : 'plain'}>{figure(number)}</Badge> {what}
             {number > 0 &&
               tone !== 'plain' &&
-              alike(companies.filter(isOf).slice(0, namedCompanies), one => whyFelt(one, what)).map(
-                ([why, same]) => (
-                  <span key={why} className="block pl-4 text-xs">
-                    {same.map((one, i) => (
-                      <Fragment key={one.company_id}>
-                        {i > 0 && ', '}
-                        <Go to={`/companies/${one.company_id}`} className={inText}>
-                          {names.get(one.company_id) || one.company_id}
-                        </Go>
-                      </Fragment>
-                    ))}{' '}
-                    <span className="text-muted">{why}</span>
-                  </span>
-                ),
-              )}
+              alike(companies.filter(isOf).slice(0, namedCompanies), whyOf).map(([why, same]) => (
+                <span key={why} className="block pl-4 text-xs">
+                  {same.map((one, i) => (
+                    <Fragment key={one.company_id}>
+                      {i > 0 && ', '}
+                      <Go to={`/companies/${one.company_id}`} className={inText}>
+                        {names.size === 0 ? '…' : names.get(one.company_id) || one.company_id}
+                      </Go>
+                    </Fragment>
+                  ))}{' '}
+                  <span className="text-muted">{why}</span>
+                </span>
+              ))}
           </li>
         ))}
       </ul>
@@ -150,19 +192,10 @@ function Felt({
   )
 }
 
-/** The effect on one company of a preview: "used 120 of 80 exports". */
-function whyFelt(one: Schemas['PlanVersionMigrationPreview']['companies'][number], what: string): string {
-  if (what.startsWith('exceed'))
-    return one.exceeded_limits
-      .map(({ feature_name: name, usage, limit }) => `used ${figure(usage)} of ${figure(limit)} ${name}`)
-      .join(', ')
-  if (what.startsWith('pay'))
-    return one.prices
-      .map(({ currency, before, after }) => `${money(before, currency)} → ${money(after, currency)}`)
-      .join(', ')
-  if (what.startsWith('lose')) return one.losses.map(({ feature_name: name }) => name).join(', ')
-  // The note names an operation for programs; people use the console.
-  return (one.note ?? '').replace(/: POST \/manage-plan.*$/, '; “Change plan” on its page can move it')
+/** Failures whose words in the preview name an operation for programs: people use a page. */
+const failureWords: Readonly<Partial<Record<string, string>>> = {
+  not_paid:
+    'The version costs something, and no subscription bills the company for the plan; “Change plan” on its page can move it',
 }
 
 /** Rows with the same words together, in order. */
@@ -179,6 +212,13 @@ const strategyWords: Readonly<Record<Migration['strategy'], string>> = {
   immediate: 'Moved at once',
   end_of_billing_period: 'Moved at the end of their period',
   scheduled: 'Moved at a set time',
+}
+
+const statusWords: Readonly<Partial<Record<Migration['status'], string>>> = {
+  cancelled: 'stopped',
+  completed: 'done',
+  in_progress: 'running',
+  pending: 'waiting',
 }
 
 /** Moves of companies to a version, how far they are, and what may be done about them. */
@@ -236,7 +276,7 @@ function Moving({ migration: one }: { readonly migration: Migration }) {
           <span className="text-xs text-muted">since {timeOf(one.created_at)}</span>
         </span>
         <Badge tone={one.status === 'failed' ? 'danger' : one.status === 'completed' ? 'ok' : 'plain'}>
-          {isPaused ? 'paused' : words(one.status)}
+          {isPaused ? 'paused' : (statusWords[one.status] ?? words(one.status))}
         </Badge>
       </div>
       {all > 0 && (

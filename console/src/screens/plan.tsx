@@ -23,6 +23,8 @@ export default function PlanPage() {
   const diff = useQuery({
     queryKey: [environment.id, 'plan', id, 'diff'],
     queryFn: () => api.get('/plans/{plan_id}/draft-diff', { path: { plan_id: id } }),
+    // Another person may publish it.
+    refetchInterval: 15_000,
   })
   const shownVersion = diff.data?.draft_version ?? diff.data?.published_version ?? null
   const entitlements = useQuery({

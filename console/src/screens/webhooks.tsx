@@ -235,7 +235,9 @@ export default function Webhooks() {
         <Loaded of={deliveries}>
           {rows =>
             rows.length === 0 ? (
-              <Empty title="No delivery" />
+              <Empty title={filters.status ? 'No delivery with this status' : 'No delivery yet'}>
+                Each notification that is sent to a webhook is listed here.
+              </Empty>
             ) : (
               <Table label="Deliveries" head={['When', 'Notification', 'Webhook', 'Attempts', 'Status', '']}>
                 {rows.map(one => (

@@ -2,6 +2,7 @@
 import { AlertTriangle } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useId, useRef, useState } from 'react'
+import { Refused } from '../app/api.js'
 import { type Figure, figure, shortFigure } from '../app/format.js'
 
 const looks = {
@@ -264,8 +265,13 @@ export function Empty({
   )
 }
 
+const storeAway = 'A part of the service does not answer. It is tried again.'
+const isStoreAway = (error: unknown): boolean => error instanceof Refused && error.status === 503
+
+/** A failure in words. `retry`: it is of a query, which is repeated by itself while a store is away. */
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  const message = error instanceof Error ? error.message : String(error)
+  const message =
+    retry && isStoreAway(error) ? storeAway : error instanceof Error ? error.message : String(error)
   return (
     <div
       role="alert"
@@ -316,13 +322,14 @@ export function Loaded<T>({
         {children(of.data)}
       </>
     )
-  if (failure) return failure
-  return (
-    <p className="py-4 text-muted" role="status">
-      Loading
-    </p>
-  )
+  return failure ?? <Loading />
 }
+
+export const Loading = () => (
+  <p className="py-4 text-muted" role="status">
+    Loading
+  </p>
+)
 
 export function Page({
   title,

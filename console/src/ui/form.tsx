@@ -37,19 +37,19 @@ export function FormDialog({
   readonly onDone?: () => void
 }) {
   const ask = useAct()
-  const [values, setValues] = useState<Record<string, string>>(() =>
-    Object.fromEntries(
-      fields.map(({ name, kind, initial, options }) => [
-        name,
-        initial ?? (kind === 'choice' ? options?.[0]?.[0] : null) ?? '',
-      ]),
-    ),
+  const [typed, setTyped] = useState<Values>({})
+  // An initial value may come later than the dialog; it never replaces a value that somebody typed.
+  const values: Values = Object.fromEntries(
+    fields.map(({ name, kind, initial, options }) => [
+      name,
+      typed[name] ?? initial ?? (kind === 'choice' ? options?.[0]?.[0] : null) ?? '',
+    ]),
   )
   const [failure, setFailure] = useState<unknown>(null)
   const shown = fields.filter(({ when }) => when === undefined || when(values))
   const set = (name: string) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
-    setValues(was => ({ ...was, [name]: value }))
+    setTyped(was => ({ ...was, [name]: value }))
   }
   const submit = async () => {
     setFailure(null)
@@ -83,7 +83,7 @@ export function FormDialog({
                   <Many
                     options={options}
                     value={values[name] ?? ''}
-                    onChange={value => setValues(was => ({ ...was, [name]: value }))}
+                    onChange={value => setTyped(was => ({ ...was, [name]: value }))}
                   />
                 )
               if (kind === 'choice') return <Choice {...common} options={options} onChange={set(name)} />

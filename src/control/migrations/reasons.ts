@@ -16,7 +16,7 @@ export const reasonTexts: Readonly<Record<PlanMoveReason, string>> = {
   no_price: noPrice,
   not_assignable: 'The company cannot be on the plan',
   not_paid:
-    'The version costs something, and no subscription bills the company for the plan: POST /manage-plan with base_plan_version_id moves it',
+    'The version costs something, and no subscription bills the company for the plan: a change of plan at a price moves it (POST /manage-plan with base_plan_version_id)',
   over_limit: 'The company uses more than the plan allows, and the plan group refuses that',
   provider_billed: 'A provider bills the plan of the company: it is changed there',
   version_gone: 'The version that the company had is deleted',
