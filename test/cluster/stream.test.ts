@@ -142,6 +142,32 @@ t.test('decision 24 the stream of any node', { skip: skipped }, async t => {
     },
   )
 
+  await t.test('M7 who reads definitions at one node is known at the other', async t => {
+    const { environments } = await one!.ok('GET', '/whoami')
+    const { secret: wide } = await one!.ok('POST', '/api-keys', { name: 'account' })
+    const bound = async (name: string): Promise<string> => {
+      const { id } = environments.find((each: { readonly name: string }) => each.name === name)
+      const made = await one!.as(wide).ok('POST', '/api-keys', { name: `of ${name}`, environment_id: id })
+      return made.secret
+    }
+    const [development, production] = [await bound('Development'), await bound('Production')]
+    const { id } = await one!.ok('POST', '/flags', {
+      key: 'read elsewhere',
+      name: 'read elsewhere',
+      description: '',
+      flag_type: 'boolean',
+      default_value: true,
+    })
+    let changes = 0
+    const change = () => other!.as(development).put(`/flags/${id}`, { description: `change ${++changes}` })
+    t.equal((await change()).status, 200, 'nobody reads')
+    const reader = await StreamClient.open(one!.url, { key: production, protocols: ['tollgate'] })
+    t.teardown(() => reader.ws.terminate())
+    await until(async () => (await change()).status === 403, 'the other node knows')
+    t.match(await change(), { body: { error: /in use in Production \(read by the data stream\)/ } })
+    t.equal((await other!.as(production).put(`/flags/${id}`, { description: 'its own' })).status, 200)
+  })
+
   await t.test('the other node is killed', async t => {
     await cluster.nodes[1]!.process.end('SIGKILL')
     // until it hears of the death, the node that is left is whole

@@ -1,0 +1,18 @@
+// The thread that attacks: its own work delays no request that the bench measures, and any other thread goes before it, since
+// an attacker has a machine of its own.
+import { parentPort, workerData } from 'node:worker_threads'
+import { lowerThread } from '../../src/host/thread-priority.js'
+import { attack, type Callers } from './attack-kinds.js'
+
+/** What the bench tells it. */
+export interface AttackJob {
+  readonly kind: string
+  readonly callers: Callers
+  readonly forMs: number
+}
+
+const last = 19
+
+lowerThread(last)
+const { kind, callers, forMs } = workerData as AttackJob
+parentPort!.postMessage(await attack(kind, callers, performance.now() + forMs))
