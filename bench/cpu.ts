@@ -2,6 +2,7 @@
 // counts them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { afterRequests } from '../src/host/thread-priority.js'
 
 /** CPU time so far, µs, by part. */
 export type CpuTimes = ReadonlyMap<string, number>
@@ -11,8 +12,8 @@ const tickUs = 10_000
 const afterName = 3
 
 /**
- * CPU time so far of a service: of its HTTP thread, its projector (the thread of lower priority), every other thread
- * by its number, both stores; of children of this process that ended, which are the senders.
+ * CPU time so far of a service: of its HTTP thread, its parsers and its projector (the threads of lower priority), every
+ * other thread by its number, both stores; of children of this process that ended, which are the senders.
  *
  * pid  the service's; its stores are its children.
  */
@@ -22,7 +23,14 @@ export function cpuTimes(pid: number): CpuTimes {
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const [ran] = text(`/proc/${pid}/task/${thread}/schedstat`).split(' ')
     const nice = Number(stat(`/proc/${pid}/task/${thread}/stat`, 19))
-    const part = Number(thread) === pid ? 'HTTP' : nice > 0 ? 'projector' : `thread ${thread}`
+    const part =
+      Number(thread) === pid
+        ? 'HTTP'
+        : nice >= afterRequests
+          ? 'projector'
+          : nice > 0
+            ? 'parser'
+            : `thread ${thread}`
     add(part, Number(ran) / 1_000)
   }
   for (const [child, name] of descendants(pid)) add(name, withEnded(child))

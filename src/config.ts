@@ -159,7 +159,7 @@ function readAll(env: Env) {
     deniedRowsPerMinute: integer(env, 'TOLLGATE_DENIED_ROWS_PER_MINUTE', 60, { min: 0, max: 4_095 }), // denials kept beyond that rate, for each company
     threadPriorities: boolean(env, 'TOLLGATE_THREAD_PRIORITIES', true), // the projector and an embedded ClickHouse after requests
     clickhouseThrottle: boolean(env, 'TOLLGATE_CLICKHOUSE_THROTTLE', false), // an embedded ClickHouse that keeps up runs only when no thread wants the core
-    idleCollections: boolean(env, 'TOLLGATE_IDLE_COLLECTIONS', false), // threads that grew and became idle collect their heaps
+    idleCollections: boolean(env, 'TOLLGATE_IDLE_COLLECTIONS', true), // threads that grew and became idle collect their heaps
     companyViewsBytes: integer(env, 'TOLLGATE_COMPANY_VIEWS_BYTES', 67_108_864, {
       min: 0,
       max: 17_179_869_184,

@@ -10,7 +10,7 @@ import { parseExactly } from '../json.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'
 
-/** Events per sub-batch: the HTTP thread processes one in less than a millisecond. */
+/** Events per sub-batch: the HTTP thread takes one in a turn, or a part of it where they cost more (slices.ts). */
 export const eventsPerSubBatch = 128
 
 /** An encoded sub-batch of events, in order. Its buffers are transferred, not copied. */
@@ -150,16 +150,35 @@ export class JudgedReading {
   private at = 0
   private text = ''
   private textAt = 0
+  /** Events of the sub-batch that are not decoded yet. */
+  private left = 0
 
   /** nowMs  effective time of events without their own, epoch ms. */
   constructor(private readonly nowMs: number) {}
 
+  /** Decode a whole sub-batch. */
   read(subBatch: SubBatch, taking: Taking): void {
+    this.begin(subBatch)
+    while (this.isReading) this.next(taking)
+  }
+
+  /** Begin a sub-batch, whose events `next` decodes one by one. */
+  begin(subBatch: SubBatch): void {
     this.numbers = subBatch.numbers as typeof this.numbers
     this.text = this.decoder.decode(subBatch.text)
     this.at = 0
     this.textAt = 0
-    for (let i = 0; i < subBatch.count; i++) this.event(taking)
+    this.left = subBatch.count
+  }
+
+  /** Whether the sub-batch has more events. */
+  get isReading(): boolean {
+    return this.left > 0
+  }
+
+  next(taking: Taking): void {
+    this.left--
+    this.event(taking)
   }
 
   private event(taking: Taking): void {

@@ -1,4 +1,4 @@
-// Thread priorities: request threads before projector threads and stores. Linux counts priorities by thread, within a
+// Thread priorities: request threads before parser threads, projector threads and stores. Linux counts priorities by thread, within a
 // session where it shares cores between sessions first.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +9,8 @@ import { setFlagsFromString } from 'node:v8'
 
 /** Priority of projectors and stores below request threads: they keep at least a tenth of a core. */
 export const afterRequests = 10
+/** Priority of parser threads: a large body is a third of a second of work, which no check waits for. They keep a quarter of a core. */
+export const afterChecks = 5
 
 /**
  * On a machine with so few cores that the HTTP thread and a shard use them all, let V8 mark a heap on its own thread,

@@ -267,9 +267,11 @@ export function unpack(cells: Packet, take: (request: ShardRequest) => void): vo
 
 /** Characters of events from which on a post is a long one: it takes a shard a tenth of a millisecond and more. */
 const longTextMin = 16_384
+/** Values of their own from which on it is: most are writes of entities, which take a few microseconds each. */
+const longThingsMin = 32
 
-export function isLong([, text, , received = '']: Packet): boolean {
-  return text.length + received.length >= longTextMin
+export function isLong([, text, things, received = '']: Packet): boolean {
+  return text.length + received.length >= longTextMin || things.length >= longThingsMin
 }
 
 /** The same text on its own, not as a part of a longer one. */

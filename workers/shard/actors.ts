@@ -128,10 +128,9 @@ export class Actors {
   }
 
   /** Actors that do not exist, for those ids in a request that storage does not know. */
-  makeAbsent(request: ShardRequest, ids: readonly string[]): void {
+  makeAbsent(request: ShardRequest, ids: ReadonlySet<string>): void {
     const wanted = 'events' in request ? request.events : 'm' in request ? [request] : []
-    for (const { k, id, env } of wanted)
-      if (k !== 'e' && ids.includes(id) && !this.get(id)) this.make(k, id, env)
+    for (const { k, id, env } of wanted) if (k !== 'e' && ids.has(id) && !this.get(id)) this.make(k, id, env)
   }
 
   /** One that was loaded, unless it is in memory already, where it may have changed since; returns the one in memory. */

@@ -511,8 +511,9 @@ class Shard implements Asked {
       await this.loadAbsent(ids)
       const lost = ids.filter(id => this.actors.lost.has(id))
       if (lost.length > 0) await this.replay(new Set(lost))
+      const absent = new Set(ids)
       for (const request of parked)
-        if ('m' in request || 'events' in request) this.actors.makeAbsent(request, ids)
+        if ('m' in request || 'events' in request) this.actors.makeAbsent(request, absent)
       this.loading = false
       this.turn(take => parked.forEach(take))
     } catch (error) {

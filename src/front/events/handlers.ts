@@ -18,8 +18,9 @@ import { assertPlain } from '../../json-bounds.js'
 import type { Answer, Call, Deferred, KeyRecord, RawBody } from '../../kit/call.js'
 import { boolean, type QueryOf, query } from '../../kit/query.js'
 import type { Sender } from './claims.js'
-import { acknowledged, ingestMany, ingestOne } from './ingest.js'
+import { acknowledged, acknowledgedInPieces, ingestOne } from './ingest.js'
 import { collectLarge, ingestLarge, isLarge } from './large.js'
+import { ingestMany } from './many.js'
 import { ingestOneBytes, ingestText } from './usual.js'
 
 /**
@@ -98,7 +99,8 @@ type BatchCall = Call<RawBody, unknown>
 async function ingestBatch(call: BatchCall, report: boolean, bare: boolean, anyAge = false): Promise<Answer> {
   const { body, nowMs } = call
   const format = formatOf(body)
-  if (isLarge(call)) return acknowledged(await ingestLarge(call, sender(call), format, report, anyAge))
+  if (isLarge(call))
+    return acknowledgedInPieces(await ingestLarge(call, sender(call), format, report, anyAge))
   if (format === 'events' && !anyAge)
     return ingestText(sender(call), body.text(), body.byteLength, report, bare)
   const events = readBatch(body.text(), format, { secret: isSecret(call), nowMs })

@@ -11,15 +11,15 @@ import { claimedKeys, type Target, type Wanted } from '../../entities/directory/
 import type { Claim } from '../../entities/idempotency/dedupe.js'
 import type { Undelivered } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
-import { Unparsable } from '../../events/formats.js'
 import { type Judged, judge } from '../../events/judge.js'
 import { bodyText, failedBody, typeOf } from '../../events/text.js'
+import type { Pieces } from '../../json.js'
 import { type Answer, Deferred } from '../../kit/call.js'
 import { isoTime } from '../../kit/time.js'
 import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
 import { type Draft, describe } from './draft.js'
-import { isOfOneEvent, isPublic, refuseBeyond, unnamed } from './publishable.js'
+import { isPublic, refuseBeyond, unnamed } from './publishable.js'
 import { refusedAsTooLarge, unlessGone } from './refusals.js'
 
 /** Data of one acknowledgement. `failure` is null unless the event is stored as failed. */
@@ -63,45 +63,9 @@ export function acknowledged(acks: readonly string[]): Answer {
   return { json: `{"events":[${acks.join(',')}]}` }
 }
 
-/**
- * Take a list of events. Each is validated on its own: an invalid one is stored as failed and does not affect the
- * others.
- *
- * events   as parsed; one that is unreadable in its format is an `Unparsable`.
- * report   acknowledgements say which events are stored as failed, and why.
- * anyAge   backfill may be older than 365 days.
- * returns  one acknowledgement per event, each a RawEvent as JSON, in the given order.
- * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
- * source   EV-7, EV-27, EV-28, decision 20.
- */
-export async function ingestMany(
-  sender: Sender,
-  events: readonly unknown[],
-  report = false,
-  anyAge = false,
-): Promise<readonly string[]> {
-  if (events.length === 0) return []
-  sender.services.backlog.admit()
-  const batch = new Batch(sender, report)
-  const secret = sender.key.kind === 'secret'
-  for (const event of events) {
-    if (event instanceof Unparsable) {
-      batch.fail(event.given, event.reason)
-      continue
-    }
-    try {
-      const judged = judge(event, secret, sender.nowMs, anyAge)
-      if ('error' in judged) batch.fail(event, judged.error)
-      else batch.take(judged)
-    } catch (error) {
-      if (!isOfOneEvent(error)) {
-        batch.abandon()
-        throw error
-      }
-      batch.fail(event, error.message)
-    }
-  }
-  return batch.commit()
+/** The answer to a long list of events. `acks`: acknowledgements as JSON with their commas. */
+export function acknowledgedInPieces(acks: Pieces): Answer {
+  return { pieces: ['{"events":[', ...acks, ']}'] }
 }
 
 /** Events acknowledged together. */

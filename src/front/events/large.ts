@@ -1,13 +1,15 @@
-// Large bodies: parsed and validated on another thread, then taken in sub-batches so that other requests run in between.
+// Large bodies: parsed and validated on another thread, then taken in slices so that other requests run in between.
 // Callers get the same answers as for a small body.
 import { ServiceError } from '../../errors.js'
 import { JudgedReading, type SubBatch, type Taking } from '../../events/judged.js'
 import type { JudgedGroup, KeyedSubmitter, ParseReply } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
+import type { Pieces } from '../../json.js'
 import type { Call, RawBody } from '../../kit/call.js'
 import { nameOf, type Sender, windowFull } from './claims.js'
-import { Batch } from './ingest.js'
+import type { Batch } from './ingest.js'
 import { isOfOneEvent } from './publishable.js'
+import { asList, type EventSource, type Sending, type Slice, sendInSlices } from './slices.js'
 
 type LargeCall = Call<RawBody, unknown>
 
@@ -19,6 +21,7 @@ export function isLarge({ body, services }: Pick<LargeCall, 'body' | 'services'>
 /**
  * `ingestMany` for the events of a large body. If the caller disconnects before parsing ends, nothing is taken.
  *
+ * returns  acknowledgements as JSON, joined by commas.
  * errors  400 for an invalid body; 503 when too many bytes are being parsed, when the parser thread died, or when
  *         events could not be made durable: a retry finds the durable ones by their keys.
  * source  EV-4, EV-7, EV-27, EV-28.
@@ -29,7 +32,7 @@ export function ingestLarge(
   format: BatchFormat,
   report = false,
   anyAge = false,
-): Promise<readonly string[]> {
+): Promise<Pieces> {
   const { body, nowMs } = call
   const { parsers } = call.services
   const speaker = { secret: sender.key.kind === 'secret', nowMs, anyAge }
@@ -37,11 +40,17 @@ export function ingestLarge(
   return parsers.hold(group, body.byteLength, async () => {
     const sent = await parsers.inTurn(group, goneOf(call), async () => {
       const [group] = groupsOf(await parsers.parse({ bytes: handedOver(body), format, speaker }))
-      return send(atPresent(sender), group!, report)
+      return send(atPresent(sender), group!, report, asBytes)
     })
-    return sent === null ? [] : sent.acks
+    return sent === null ? [] : separated(await sent.acks)
   })
 }
+
+/** The bytes of a megabyte of acknowledgements would take a turn of their own: each slice's are made in its own. */
+const asBytes = (acks: readonly string[]): Uint8Array => Buffer.from(acks.join())
+
+const separated = (slices: readonly Uint8Array[]): Pieces =>
+  slices.flatMap((slice, n) => (n === 0 ? [slice] : [',', slice]))
 
 /**
  * `collect` for a large body.
@@ -71,7 +80,7 @@ export function collectLarge(
       const sent: Collected[] = []
       for (const judged of groupsOf(reply)) {
         const sender = groups.senders[judged.group] ?? own()
-        sent.push({ at: judged.at!, ...(await send(atPresent(sender), judged, false)) })
+        sent.push({ at: judged.at!, ...(await send(atPresent(sender), judged, false, asList)) })
       }
       return sent
     })
@@ -102,7 +111,7 @@ async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
   for (const [index, { at }] of sent.entries()) {
     const settled = all[index]!
     if (settled.status === 'rejected') throw settled.reason
-    for (const [place, ack] of settled.value.entries()) placed[at[place]!] = ack
+    for (const [place, ack] of settled.value.flat().entries()) placed[at[place]!] = ack
   }
   return placed.filter(() => true) // drops the gaps left by events without a sender
 }
@@ -153,49 +162,17 @@ function groupsOf(reply: ParseReply): readonly JudgedGroup[] {
   throw new ServiceError(code, message, extra ? { extra } : {})
 }
 
-/** Events being sent. */
-interface Sending {
-  /** Settles when the outcome of all events is known. */
-  readonly acks: Promise<readonly string[]>
-}
-
-/**
- * Send the events of one sender, sub-batch by sub-batch, in order. Stops after the first sub-batch that fails.
- * Resolves when all are sent.
- */
-async function send(sender: Sender, group: JudgedGroup, report: boolean): Promise<Sending> {
+/** Send the events of one sender, in slices. Resolves when all are sent. */
+async function send<Told>(
+  sender: Sender,
+  group: JudgedGroup,
+  report: boolean,
+  tell: (acks: readonly string[]) => Told,
+): Promise<Sending<Told>> {
   if (group.count === 0) return { acks: Promise.resolve([]) }
-  const { backlog, parsers } = sender.services
-  backlog.admit()
+  sender.services.backlog.admit()
   await mustFit(sender, group)
-  const reading = new JudgedReading(sender.nowMs)
-  const commits: Promise<readonly string[]>[] = []
-  let failed = false
-  const ended = (commit: Promise<unknown>): Promise<void> =>
-    commit.then(
-      () => {},
-      () => {
-        failed = true
-      },
-    )
-  for (const subBatch of group.subBatches) {
-    // before the sub-batch takes its turn, which others wait for
-    await sender.services.entities.paced(sender.environmentId, 0, async () => {})
-    await parsers.turns.enter()
-    if (failed) {
-      parsers.turns.lasts(Promise.resolve())
-      break
-    }
-    const { commit, leavesAtOnce } = sendSubBatch(sender, reading, subBatch, report)
-    commits.push(commit)
-    const fate = ended(commit)
-    parsers.turns.lasts(fate)
-    // its preludes must be durable before the next sub-batch leaves, to keep the order
-    if (!leavesAtOnce) await fate
-  }
-  const acks = Promise.allSettled(commits).then(async () => (await Promise.all(commits)).flat())
-  acks.catch(() => {}) // handled by the caller that awaits it
-  return { acks }
+  return sendInSlices(sender, new JudgedEvents(sender, group.subBatches), report, tell)
 }
 
 /** Throws 503 if the idempotency window lacks room for all new keys; then none is claimed. */
@@ -222,21 +199,29 @@ async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
   throw windowFull(dedupe)
 }
 
-/** Take and send the events of a sub-batch. */
-function sendSubBatch(
-  sender: Sender,
-  reading: JudgedReading,
-  subBatch: SubBatch,
-  report: boolean,
-): { readonly commit: Promise<readonly string[]>; readonly leavesAtOnce: boolean } {
-  const batch = new Batch(sender, report)
-  try {
-    reading.read(subBatch, takingInto(batch))
-  } catch (error) {
-    batch.abandon()
-    return { commit: Promise.reject(error), leavesAtOnce: true }
+/** The events of sub-batches, one after the other. A slice ends with its sub-batch. */
+class JudgedEvents implements EventSource {
+  private readonly reading: JudgedReading
+  private at = 0
+
+  constructor(
+    sender: Sender,
+    private readonly subBatches: readonly SubBatch[],
+  ) {
+    this.reading = new JudgedReading(sender.nowMs)
   }
-  return { commit: batch.commit(), leavesAtOnce: batch.leavesAtOnce }
+
+  get isAtEnd(): boolean {
+    return !this.reading.isReading && this.at >= this.subBatches.length
+  }
+
+  take(batch: Batch, slice: Slice): void {
+    const { reading } = this
+    if (!reading.isReading) reading.begin(this.subBatches[this.at++]!)
+    const taking = takingInto(batch)
+    do reading.next(taking)
+    while (reading.isReading && slice.goesOn())
+  }
 }
 
 function takingInto(batch: Batch): Taking {

@@ -15,7 +15,8 @@ import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/s
 import { type Answer, Deferred } from '../../kit/call.js'
 import { isoTime } from '../../kit/time.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
-import { acknowledged, callerJson, ingestMany, otherJson, repeatJson } from './ingest.js'
+import { acknowledged, callerJson, otherJson, repeatJson } from './ingest.js'
+import { ingestMany } from './many.js'
 import { isPublic, mayName, namesEvents, quantityMaxOf } from './publishable.js'
 
 const scan = new Scan()
