@@ -1,4 +1,4 @@
-// What the attacks of `npm run bench -- attacks` send (security H1 to H6).
+// The requests of `npm run bench -- attacks` (security H1 to H6).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { lowerThread } from '../../src/host/thread-priority.js'
 import { attack, type Callers } from './attack-kinds.js'
 
-/** What the bench tells it. */
+/** The task of the thread. */
 export interface AttackJob {
   readonly kind: string
   readonly callers: Callers

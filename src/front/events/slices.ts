@@ -1,5 +1,5 @@
-// Lists of events in slices, one in a turn of the event loop, so that other requests are answered in between. What an event costs
-// cannot be told before it is taken: one that makes its company and its user costs the HTTP thread and the shard ten times as
+// Lists of events in slices, one in a turn of the event loop, so that other requests are answered in between. The cost of an
+// event cannot be told before it is taken: one that makes its company and its user costs the HTTP thread and the shard ten times as
 // much as one of a known company (security H4). So a slice ends when its time is over.
 import { performance } from 'node:perf_hooks'
 import type { Sender } from './claims.js'
