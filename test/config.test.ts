@@ -114,3 +114,12 @@ t.test('secrets are not shown', async t => {
   t.notMatch(told({ DATABASE_URL: 'mysql://u:hidden@db' }), 'hidden')
   t.match(newKeyValue('secret', 'development'), /^sk_dev_[\w-]{49}$/)
 })
+
+t.test('several fronts need the native server, and one node', async t => {
+  t.equal(readConfig({}).fronts, 1)
+  t.equal(readConfig({ TOLLGATE_FRONTS: '16' }).fronts, 16)
+  refuses({ TOLLGATE_FRONTS: '17' }, /^TOLLGATE_FRONTS: /)
+  refuses({ TOLLGATE_FRONTS: '2', TOLLGATE_HTTP: 'node' }, /^TOLLGATE_FRONTS: .*TOLLGATE_HTTP=uws$/)
+  refuses({ TOLLGATE_FRONTS: '2', REDIS_URL: 'redis://127.0.0.1:6379' }, /^TOLLGATE_FRONTS: .*REDIS_URL/)
+  t.equal(readConfig({ TOLLGATE_FRONTS: '1', TOLLGATE_HTTP: 'node' }).fronts, 1)
+})

@@ -1,8 +1,10 @@
 // Starts the extra fronts, once the main thread serves.
 import type { CheckCounts } from '../core/model/message.js'
 import { factsOf } from '../front/extra/facts.js'
+import { FrontUses } from '../front/extra/front-uses.js'
 import { Fronts } from '../front/extra/fronts.js'
 import type { FrontMemory } from '../front/extra/shared-memory.js'
+import { ToldKeys } from '../front/extra/told-keys.js'
 import type { Limits } from '../front/http/admission/limits.js'
 import type { PassedApp } from '../front/http/apps/passed-app.js'
 import { monotonicMs } from '../host/monotonic.js'
@@ -34,7 +36,10 @@ export function openFronts(
   const { app, port, memory, limits, changes, noteChecks } = parts
   const { directory, shards, keys, clock } = services
   const route = routes.find(({ path }) => path === '/flags/:key/check')!
-  const facts = { services, limits, editions: memory.editions, route }
+  const eventsRoute = routes.find(({ path, method }) => path === '/events' && method === 'post')!
+  const told = new ToldKeys()
+  const facts = { services, limits, editions: memory.editions, route, eventsRoute, told }
+  const uses = new FrontUses(services, told, log)
   let toldMs = Number.NEGATIVE_INFINITY
   return new Fronts({
     app,
@@ -46,6 +51,7 @@ export function openFronts(
     listener: {
       factsOf: (secret, environmentId) => factsOf(facts, secret, environmentId),
       counted: noteChecks,
+      uses: (packet, say) => uses.take(packet, say),
       used: keyIds => {
         for (const id of keyIds) keys.used(id, performance.now())
       },
@@ -66,6 +72,7 @@ export function openFronts(
       floorMs: clock.wall(),
       apiKeyHeaders: config.apiKeyHeaders,
       environmentHeaders: config.environmentHeaders,
+      trustProxy: config.trustProxy,
       corsOrigins: config.corsOrigins,
       slowRequestMs: config.slowRequestMs,
       checkRowsPerSecond: Math.floor(config.flagCheckRowsPerSecond / config.fronts),

@@ -1,11 +1,19 @@
 // Facts that the main thread tells a front of a key, so that the front answers its checks itself.
+import type { RateLimitBucket } from '../../schemas/enums.js'
 import type { Limit } from '../core/values/bucket.js'
 import type { TestClock } from '../core/values/test-clock.js'
 
 /** A bucket of several threads. */
 export interface BucketPlace {
+  readonly name: RateLimitBucket
   readonly place: number
   readonly limit: Limit
+}
+
+/** Buckets that a request takes a token from: the account's, and a capped key's own. */
+export interface Budgets {
+  readonly shared: readonly BucketPlace[]
+  readonly own: readonly BucketPlace[]
 }
 
 /** The facts with which a front answers the checks of a key in an environment. They hold while both editions are the same. */
@@ -18,8 +26,10 @@ export interface KeyFacts {
   readonly environmentEdition: number
   /** The test clock; null: none. */
   readonly clock: TestClock | null
-  /** Buckets that a check takes a token from: the account's, and a capped key's own. Null: no limits. */
-  readonly budgets: { readonly shared: readonly BucketPlace[]; readonly own: readonly BucketPlace[] } | null
+  /** Budgets of checks. Null: no limits. */
+  readonly budgets: Budgets | null
+  /** The key may send events: its number, and their budgets. Null: the main thread takes its events. */
+  readonly events: { readonly number: number; readonly budgets: Budgets | null } | null
   /** Rules read traits of users, which the front does not have. */
   readonly readsUserTraits: boolean
   /** A preflight may meet a budget, whose room also changes with time. */

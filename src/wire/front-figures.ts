@@ -1,16 +1,24 @@
 // Figures of a front's own answers, in memory that the main thread reads when metrics are asked for.
 
+import { type RateLimitBucket, rateLimitBuckets } from '../../schemas/enums.js'
+
 /** Routes that a front answers itself, in the order of their figures. */
-export const frontRoutes = ['POST /flags/:key/check', 'POST /flags/check'] as const
+export const frontRoutes = [
+  'POST /flags/:key/check',
+  'POST /flags/check',
+  'POST /events',
+  'POST /event-batch',
+] as const
 /** Statuses that it answers with. */
-export const frontStatuses = [200, 201, 404, 429] as const
+export const frontStatuses = [200, 201, 404, 429, 500, 503] as const
 
 const flagsAt = 0
 const againAt = 1
 const abortedAt = 2
 const inFlightAt = 3
+/** A number for each bucket. */
 const refusedAt = 4
-const routesAt = 5
+const routesAt = refusedAt + rateLimitBuckets.length
 /** A route has a number for each status, and the sum and the buckets of durations. */
 const strideOf = (bounds: number): number => frontStatuses.length + 1 + bounds
 
@@ -46,8 +54,9 @@ export class FrontFigures {
     this.numbers[abortedAt]!++
   }
 
-  refused(): void {
-    this.numbers[refusedAt]!++
+  /** A bucket was empty. */
+  refused(bucket: RateLimitBucket): void {
+    this.numbers[refusedAt + rateLimitBuckets.indexOf(bucket)]!++
   }
 
   set inFlight(count: number) {
@@ -78,7 +87,8 @@ export class FrontFigures {
     readonly flags: number
     readonly again: number
     readonly aborted: number
-    readonly refused: number
+    /** By the order of `rateLimitBuckets`. */
+    readonly refused: Float64Array
     readonly routes: readonly RouteFigures[]
   } {
     const now = this.numbers.slice()
@@ -97,7 +107,7 @@ export class FrontFigures {
       flags: more[flagsAt]!,
       again: more[againAt]!,
       aborted: more[abortedAt]!,
-      refused: more[refusedAt]!,
+      refused: more.subarray(refusedAt, routesAt),
       routes,
     }
   }

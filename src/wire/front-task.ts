@@ -40,6 +40,8 @@ export interface FrontSettings {
   readonly floorMs: number
   readonly apiKeyHeaders: readonly string[]
   readonly environmentHeaders: readonly string[]
+  /** Proxies in front, whose entries of X-Forwarded-For are believed. */
+  readonly trustProxy: number
   readonly corsOrigins: readonly string[] | null
   readonly slowRequestMs: number
   /** Checks answered from memory that this front records one by one in a second, and denials beyond them in a minute. */

@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { CheckCounts } from '../core/model/message.js'
 import type { RequestLine } from '../log.js'
 import type { KeyFacts } from './front-facts.js'
+import type { Repeat, UsesPacket, UsesRefusal } from './front-uses.js'
 
 /** Status line and headers of an answer as the server takes them: names and values in turn. */
 export interface PassedHead {
@@ -45,6 +46,8 @@ export type FromFront =
   | readonly [op: 'counts', counts: CheckCounts]
   /** Keys whose checks the front answered. */
   | readonly [op: 'used', keyIds: readonly string[]]
+  /** Events that the front has read. */
+  | readonly [op: 'uses', packet: UsesPacket]
   /** A line for the log. */
   | readonly [op: 'slow', line: RequestLine]
   | readonly [op: 'failed', error: unknown]
@@ -65,6 +68,12 @@ export type ToFront =
   /** So many characters of messages were worked on. */
   | readonly [op: 'heard', n: number, characters: number]
   | readonly [op: 'shut', n: number, code: number, reason: string]
+  /** The events of a request are durable; received at `nowMs`. Null: none repeats an earlier one. */
+  | readonly [op: 'durable', n: number, nowMs: number, repeats: readonly Repeat[] | null]
+  /** The events of a request must be passed on: nothing was done. */
+  | readonly [op: 'untaken', n: number]
+  /** They did not become durable, or it is not known. */
+  | readonly [op: 'undone', n: number, why: UsesRefusal]
   | readonly [op: 'told', key: string, environmentId: string, facts: KeyFacts | null, edition: number]
   /** The way to a shard that has started. */
   | readonly [op: 'shard', index: number, port: MessagePort]
@@ -96,7 +105,14 @@ export class Gathered<Said> {
     if (transfer !== undefined) this.transfers.push(transfer)
   }
 
+  /** Post something at once, with what was said before. */
+  sayNow(one: Said): void {
+    this.said.push(one)
+    this.post()
+  }
+
   private readonly post = (): void => {
+    if (this.said.length === 0) return
     const { said, transfers } = this
     this.said = []
     this.transfers = []

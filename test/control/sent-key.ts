@@ -1,5 +1,5 @@
 // One key as it stands in a body.
-import type { Sent, SentKey } from '../../src/entities/directory/directory.js'
+import type { Sent, SentKey } from '../../src/entities/directory/key-lookup-cache.js'
 
 /** A body with this key in it, after `before` bytes of something else. */
 export function sentKey(name: string, value: string, before = 0): { body: Sent; key: SentKey } {

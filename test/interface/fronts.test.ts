@@ -1,77 +1,12 @@
 // Two fronts are one service: what one has acknowledged the other shows at once, and budgets are shared to the token.
-import { Agent, request } from 'node:http'
 import t from 'tap'
 import { chooseServer } from '../../src/front/http/apps/native.js'
-import { bootstrapKey, startHere } from '../harness.js'
+import { startHere } from '../harness.js'
 import { Random } from '../random.js'
+import { Connections } from './connections.js'
 import { makeFlag, rule } from './flags.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
-
-interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
-  readonly body: any
-}
-
-/** Connections that stay open: the system spreads them over the fronts. */
-class Connections {
-  private readonly agents: readonly Agent[]
-
-  constructor(
-    private readonly port: number,
-    readonly count: number,
-  ) {
-    this.agents = Array.from({ length: count }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  }
-
-  send(on: number, method: string, path: string, body?: unknown, key = bootstrapKey): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const headers = { 'X-Service-Api-Key': key, 'Content-Type': 'application/json' }
-      const agent = this.agents[on % this.count]!
-      const sent = request({ host: '127.0.0.1', port: this.port, method, path, agent, headers }, res => {
-        let text = ''
-        res.setEncoding('utf8')
-        res.on('data', piece => {
-          text += piece
-        })
-        res.on('end', () =>
-          resolve({
-            status: res.statusCode!,
-            headers: res.headers,
-            body: text === '' ? null : JSON.parse(text),
-          }),
-        )
-      })
-      sent.on('error', reject)
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-    })
-  }
-
-  /** The connections that the extra front answers, as the ids of its requests say. The key is known there afterwards. */
-  async elsewhere(key = bootstrapKey): Promise<readonly boolean[]> {
-    const isElsewhere = async (on: number): Promise<boolean> => {
-      // a success makes a front ask for what it must know
-      await this.send(on, 'POST', '/flags/first/check', {}, key)
-      const { headers } = await this.send(on, 'POST', '/flags/unknown/check', {}, key)
-      return /f\d+_/.test(String(headers['x-request-id']))
-    }
-    for (let round = 0; round < 100; round++) {
-      let isKnown = false
-      for (let on = 0; on < this.count && !isKnown; on++) isKnown = await isElsewhere(on)
-      if (isKnown) break
-      await new Promise(resolve => setTimeout(resolve, 20))
-    }
-    const are: boolean[] = []
-    for (let on = 0; on < this.count; on++) are.push(await isElsewhere(on))
-    return are
-  }
-
-  close(): void {
-    for (const agent of this.agents) agent.destroy()
-  }
-}
 
 t.test('what one front acknowledged the other shows at once', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2' })

@@ -1,21 +1,28 @@
 // The buckets that all fronts share, as one of them takes from them.
-import { refill, take } from '../../src/core/values/bucket.js'
+import type { RateLimitBucket } from '../../schemas/enums.js'
+import { type Limit, refill, take } from '../../src/core/values/bucket.js'
 import { type Allowance, allowanceOf, refusalBy } from '../../src/front/http/admission/allowance.js'
 import { type BucketCells, SharedBucket } from '../../src/wire/bucket-cells.js'
-import type { BucketPlace, KeyFacts } from '../../src/wire/front-facts.js'
+import type { BucketPlace, Budgets, KeyFacts } from '../../src/wire/front-facts.js'
 
-/** Every check takes from the bucket of all requests alone. */
-class GlobalBucket extends SharedBucket {
-  readonly name = 'global'
+class NamedBucket extends SharedBucket {
+  constructor(
+    cells: BucketCells,
+    readonly name: RateLimitBucket,
+    place: number,
+    limit: Limit,
+  ) {
+    super(cells, place, limit)
+  }
 }
 
 interface Chains {
-  readonly shared: readonly GlobalBucket[]
-  readonly own: readonly GlobalBucket[]
+  readonly shared: readonly NamedBucket[]
+  readonly own: readonly NamedBucket[]
 }
 
 export class FrontBudgets {
-  private readonly chains = new WeakMap<KeyFacts, Chains>()
+  private readonly chains = new WeakMap<Budgets, Chains>()
 
   /** holds: whether nothing has changed that facts rest on. */
   constructor(
@@ -24,14 +31,15 @@ export class FrontBudgets {
   ) {}
 
   /**
-   * Take one check from every budget it counts against, or from none, as `Limits.admit` does.
+   * Take one request from every budget it counts against, or from none, as `Limits.admit` does.
    *
+   * budgets  of the facts: of checks, or of events.
    * nowMs    the main thread's monotonic clock.
    * returns  null: nothing is limited; `stale`: the facts hold no longer, and their buckets may have been replaced.
    */
-  admit(facts: KeyFacts, nowMs: number): Allowance | 'stale' | null {
-    if (facts.budgets === null) return null
-    const { shared, own } = this.chainsOf(facts)
+  admit(facts: KeyFacts, budgets: Budgets | null, nowMs: number): Allowance | 'stale' | null {
+    if (budgets === null) return null
+    const { shared, own } = this.chainsOf(budgets)
     return this.cells.alone(() => {
       // buckets are replaced under the same lock
       if (!this.holds(facts)) return 'stale'
@@ -45,23 +53,23 @@ export class FrontBudgets {
     })
   }
 
-  /** Give back the token of a check that the main thread will answer: the main thread takes it again. */
-  giveBack(facts: KeyFacts): void {
-    if (facts.budgets === null) return
-    const { shared, own } = this.chainsOf(facts)
+  /** Give back the token of a request that the main thread will answer: the main thread takes it again. */
+  giveBack(budgets: Budgets | null): void {
+    if (budgets === null) return
+    const { shared, own } = this.chainsOf(budgets)
     this.cells.alone(() => {
       for (const chain of [shared, own])
         for (const bucket of chain) bucket.level = Math.min(bucket.level + 1, bucket.limit.burst)
     })
   }
 
-  private chainsOf(facts: KeyFacts): Chains {
-    let chains = this.chains.get(facts)
+  private chainsOf(budgets: Budgets): Chains {
+    let chains = this.chains.get(budgets)
     if (chains === undefined) {
-      const open = ({ place, limit }: BucketPlace) => new GlobalBucket(this.cells, place, limit)
-      const { shared, own } = facts.budgets!
+      const open = ({ name, place, limit }: BucketPlace) => new NamedBucket(this.cells, name, place, limit)
+      const { shared, own } = budgets
       chains = { shared: shared.map(open), own: own.map(open) }
-      this.chains.set(facts, chains)
+      this.chains.set(budgets, chains)
     }
     return chains
   }

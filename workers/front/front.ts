@@ -18,7 +18,9 @@ import { closed } from '../../src/wire/port.js'
 import { Changes } from '../../src/wire/version-counters.js'
 import { FrontBudgets } from './budget.js'
 import { FrontChecks } from './checks.js'
+import { FrontEvents } from './events.js'
 import { KnownKeys } from './known-keys.js'
+import { OwnRequests } from './own-request.js'
 import { Passing } from './passing.js'
 import { ShardPorts } from './shard-ports.js'
 
@@ -26,6 +28,8 @@ import { ShardPorts } from './shard-ports.js'
 const closedMs = 100
 /** How often counts and uses are told. */
 const tellMs = 1_000
+/** How long plain values of keys are kept at most, as on the main thread. */
+const forgetMs = 60_000
 
 /** Runs until the main thread closes it. Rejects, and another front comes, when something here throws. */
 export default async function front({ port, options }: FrontTask): Promise<void> {
@@ -36,10 +40,12 @@ export default async function front({ port, options }: FrontTask): Promise<void>
   for (const [path, frameBytesMax] of sockets) app.socket(path, passing.route(frameBytesMax))
   const shards = new ShardPorts(options.shards)
   const known = new KnownKeys(new Editions(options.editions), (key, id) => out.say(['ask', key, id]))
-  const own = ownChecks(options, { passing, out, known, shards })
+  const own = ownRequests(options, { passing, out, known, shards })
   if (options.answers) {
     app.on('post', '/flags/:key/check', own.checks.ofFlag)
     app.on('post', '/flags/check', own.checks.ofAll)
+    app.on('post', '/events', own.events.one)
+    app.on('post', '/event-batch', own.events.batch)
   }
   app.on('any', '/*', (res, req) => passing.begin(res, req))
 
@@ -52,11 +58,12 @@ export default async function front({ port, options }: FrontTask): Promise<void>
     port.on('message', (list: readonly ToFront[]) => {
       for (const said of list)
         if (said[0] === 'stop') {
-          own.checks.draining = true
+          own.requests.draining = true
           app.stopListening()
         } else if (said[0] === 'close') resolve()
         else if (said[0] === 'told') known.told(said[1], said[2], said[3], said[4])
         else if (said[0] === 'shard') shards.connect(said[1], said[2])
+        else if (said[0] === 'durable' || said[0] === 'untaken' || said[0] === 'undone') own.events.hear(said)
         else passing.hear(said)
     })
   })
@@ -64,6 +71,7 @@ export default async function front({ port, options }: FrontTask): Promise<void>
   const timers = [
     setInterval(() => void Atomics.add(beats, index, 1), beatMs),
     setInterval(() => own.tell(false), tellMs),
+    setInterval(() => known.forget(), forgetMs),
   ]
   if (mechanisms().idleCollections) collectWhenIdle()
   try {
@@ -82,13 +90,15 @@ export default async function front({ port, options }: FrontTask): Promise<void>
 }
 
 interface Own {
+  readonly requests: OwnRequests
   readonly checks: FrontChecks
+  readonly events: FrontEvents
   /** Tell what was answered here. all: counts of just now, too. */
   tell(all: boolean): void
 }
 
-/** The checks that this front answers itself. */
-function ownChecks(
+/** The requests that this front answers itself. */
+function ownRequests(
   options: FrontOptions,
   parts: {
     readonly passing: Passing
@@ -110,11 +120,8 @@ function ownChecks(
     options.fronts,
   )
   const wall = new WallClock(options.floorMs)
-  const checks = new FrontChecks({
+  const requests = new OwnRequests({
     ...parts,
-    names,
-    answers,
-    wall,
     budgets: new FrontBudgets(new BucketCells(options.buckets), facts => known.holds(facts)),
     figures: new FrontFigures(options.figures, latencyBounds),
     cors: new Cors(options.corsOrigins),
@@ -124,6 +131,9 @@ function ownChecks(
     slowRequestMs: options.slowRequestMs,
     name: `${Date.now().toString(36)}f${options.index + 1}`,
   })
+  const checks = new FrontChecks({ requests, names, answers, wall, shards: parts.shards })
+  const { shards, trustProxy, bodiesBytesMax } = options
+  const events = new FrontEvents({ requests, names, shards, trustProxy, bodiesBytesMax })
   // in parts, so that checks are answered in between
   const sweepSome = (): void => {
     if (answers.sweepSome()) setImmediate(sweepSome)
@@ -136,12 +146,14 @@ function ownChecks(
     else setImmediate(tellSome, all)
   }
   return {
+    requests,
     checks,
+    events,
     tell(all) {
       wall.now()
       answers.tick()
-      if (checks.used.size > 0) out.say(['used', [...checks.used]])
-      checks.used.clear()
+      if (requests.used.size > 0) out.say(['used', [...requests.used]])
+      requests.used.clear()
       tellSome(all)
     },
   }

@@ -51,6 +51,13 @@ export class KnownKeys {
     this.ask(key, environmentId)
   }
 
+  /** Forget all: plain values of keys stay no longer than on the main thread. Called once a minute. */
+  forget(): void {
+    this.known.clear()
+    this.asked.clear()
+    this.last = null
+  }
+
   told(key: string, environmentId: string, facts: KeyFacts | null, edition: number): void {
     const name = nameOf(key, environmentId)
     this.asked.delete(name)

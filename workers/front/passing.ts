@@ -13,7 +13,10 @@ import { sendLarge } from '../../src/front/http/request/streamed-response.js'
 import type { FromFront, Gathered, PassedHead, ToFront } from '../../src/wire/passed.js'
 
 /** Messages that concern no single request. */
-type OfFront = Extract<ToFront, readonly [op: 'stop' | 'close' | 'told' | 'shard', ...unknown[]]>
+type OfFront = Extract<
+  ToFront,
+  readonly [op: 'stop' | 'close' | 'told' | 'shard' | 'durable' | 'untaken' | 'undone', ...unknown[]]
+>
 type OfRequest = Exclude<ToFront, OfFront>
 
 /** Characters of messages of one WebSocket that may be on their way; beyond, it is closed with this code. */
@@ -56,6 +59,11 @@ export class Passing {
     private readonly out: Gathered<FromFront>,
     private readonly bytesMax: number,
   ) {}
+
+  /** The address of a request's peer. */
+  addressOf(res: AppResponse): string {
+    return this.app.addressOf(res)
+  }
 
   /** Pass a request on that has just come. then: called when its answer is a success. */
   begin(res: AppResponse, req: AppRequest, then: Passed['then'] = null): void {

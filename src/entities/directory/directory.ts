@@ -12,7 +12,7 @@ import { ownText } from '../../wire/message-codec.js'
 import { EntityTable } from './entity-table.js'
 import { EnvironmentNumbers } from './environment-numbers.js'
 import { KeyIndex } from './key-index.js'
-import { KeyLookupCache } from './key-lookup-cache.js'
+import { KeyLookupCache, type Sent, type SentKey } from './key-lookup-cache.js'
 import type { NamesChunk } from './name-reader.js'
 import { PairIndex, servicePrefix } from './pair-index.js'
 
@@ -31,22 +31,6 @@ interface Claim {
   durable: boolean
   /** Former owners, latest first, whose deletions were in flight. Until those are durable the pair may be theirs. */
   readonly from: readonly string[]
-}
-
-/** A body as received, and as text with one character per byte. */
-export interface Sent {
-  readonly view: DataView
-  readonly text: string
-}
-
-/** Position of a key `{"name":"value"}` in a body, and of its name and value, without quotes. */
-export interface SentKey {
-  readonly at: number
-  readonly end: number
-  readonly nameAt: number
-  readonly nameEnd: number
-  readonly valueAt: number
-  readonly valueEnd: number
 }
 
 /** An entity whose deletion is in flight. */
@@ -310,6 +294,11 @@ export class Directory {
   isUnconfirmed(id: string): boolean {
     if (this.unconfirmed.size > 0 && this.unconfirmed.has(id)) return true
     return this.taking.size > 0 && this.awaited(id).length > 0
+  }
+
+  /** Whether `isUnconfirmed` may be true of any. */
+  get hasUnconfirmed(): boolean {
+    return this.unconfirmed.size > 0 || this.taking.size > 0
   }
 
   /** Entities whose deletion must be durable before a write to this one is sent, because it claims their pairs. */

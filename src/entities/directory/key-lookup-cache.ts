@@ -1,6 +1,22 @@
 // Cache of key lookups by raw bytes: callers send the same keys again and again, and comparing four bytes at a time
 // costs less than a text and three map lookups.
 
+/** A body as received, and as text with one character per byte. */
+export interface Sent {
+  readonly view: DataView
+  readonly text: string
+}
+
+/** Position of a key `{"name":"value"}` in a body, and of its name and value, without quotes. */
+export interface SentKey {
+  readonly at: number
+  readonly end: number
+  readonly nameAt: number
+  readonly nameEnd: number
+  readonly valueAt: number
+  readonly valueEnd: number
+}
+
 /** Keys kept: a later one takes the place of an earlier one. There are more places once as many were kept as there are. */
 const placesMin = 1 << 6
 const placesMax = 1 << 15

@@ -6,6 +6,7 @@ import { HashState, KeyedHash } from '../../wire/shared/keyed-hash.js'
 import { handedChunks } from '../../wire/shared/segments.js'
 import { Table } from '../../wire/shared/table.js'
 import { marked } from './entity-table.js'
+import { KeyLookupCache, type Sent, type SentKey } from './key-lookup-cache.js'
 import { groupOf, hashOfName, servicePrefix } from './pair-index.js'
 
 /** Memory that a table has got since. */
@@ -18,7 +19,7 @@ export interface NamesChunk {
 const namesMax = 1_000
 
 /** An environment, and its number in the tables. */
-interface Numbered {
+export interface Numbered {
   readonly environmentId: string
   readonly environment: number
 }
@@ -32,6 +33,7 @@ export class NameReader {
   /** Hashes of names, by environment, kind and name. */
   private readonly states = new Map<string, HashState>()
   /** Memory that was handed over and is not used yet. */
+  private readonly met = { company: new KeyLookupCache(), user: new KeyLookupCache() }
   private readonly handed: Record<NamesChunk['table'], SharedArrayBuffer[]> = { pairs: [], entities: [] }
 
   /** take: the next memory that was handed to this thread; null: there is none. */
@@ -65,6 +67,20 @@ export class NameReader {
       found = id
     }
     return found
+  }
+
+  /** `find` for one key at its position in a body, whose text has one character per byte. */
+  findSent(kind: EntityType, where: Numbered, { text, view }: Sent, key: SentKey): string | null {
+    const met = kind === 'company' ? this.met.company : this.met.user
+    const { at, end } = key
+    // before the tables are read: what changes meanwhile raises it
+    const { keyEpoch } = this
+    const known = met.get(where.environmentId, view, at, end, keyEpoch)
+    if (known !== null) return known
+    const name = text.slice(key.nameAt, key.nameEnd)
+    const id = this.findOne(kind, where, name, text.slice(key.valueAt, key.valueEnd))
+    if (id !== null) met.put(view, at, end, keyEpoch, id)
+    return id
   }
 
   private findOne(

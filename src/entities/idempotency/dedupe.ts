@@ -30,6 +30,7 @@ import type { Archived, KeyArchive, KeySource } from './key-archive.js'
 import { sortedRecords } from './key-archive.js'
 import { segmentCount } from './key-file.js'
 import { KeyTable } from './key-table.js'
+import { NamePlace, nameOf } from './name-place.js'
 import { environmentCode, type Part, WindowShares } from './window-shares.js'
 
 /** In front of a key that a publishable API key sent: U+0000, which is refused in every body (decision 23). */
@@ -74,9 +75,7 @@ export class Dedupe implements KeySource {
   private turn = 0
   private reserved = 0
   private readonly ids = new IdReader()
-  /** The environment of the name sought last, and the beginning of its names. */
-  private environmentId = ''
-  private namesBegin = '\0'
+  private readonly names = new NamePlace()
   /** Names that are about to be claimed. */
   private readonly prepared = new PreparedNames()
   /** Sum of the tags that were read ahead; it keeps those reads. */
@@ -203,6 +202,14 @@ export class Dedupe implements KeySource {
   prepare(n: number, environmentId: string, key: string): void {
     const { table, prepared } = this
     this.seek(environmentId, key)
+    prepared.put(n, table.segment, table.tag, table.middle, table.part)
+    this.ahead = (this.ahead + table.touch(table.segment, table.tag)) | 0
+  }
+
+  /** The same of a secret key's name that another thread has hashed (`NamePlace`). */
+  preparePlace(n: number, environmentId: string, segment: number, tag: number, middle: number): void {
+    const { table, prepared } = this
+    table.seek(segment, tag, middle, this.shares.of(environmentId, false).index)
     prepared.put(n, table.segment, table.tag, table.middle, table.part)
     this.ahead = (this.ahead + table.touch(table.segment, table.tag)) | 0
   }
@@ -395,17 +402,10 @@ export class Dedupe implements KeySource {
 
   /** Have the table look for a name. */
   private seek(environmentId: string, key: string): void {
-    if (environmentId !== this.environmentId) {
-      this.environmentId = environmentId
-      this.namesBegin = nameOf(environmentId, '')
-    }
-    const digest = hash('sha256', this.namesBegin + key, 'binary')
-    this.table.seek(
-      (digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15),
-      word(digest, 2),
-      word(digest, 6),
-      this.shares.of(environmentId, isMarked(key)).index,
-    )
+    const { names } = this
+    names.hash(environmentId, key)
+    const { segment, tag, middle } = names
+    this.table.seek(segment, tag, middle, this.shares.of(environmentId, isMarked(key)).index)
   }
 
   private alive(slot: number, nowMs: number): Claim | null {
@@ -551,19 +551,9 @@ function wordsOf(eventId: string): readonly [high: number, low: number] {
   return id
 }
 
-/** A key's name among those of all environments. */
-const nameOf = (environmentId: string, key: string): string => `${environmentId}\0${key}`
-
 /** Claims that are read ahead of the one that is written. */
 const readAhead = 64
 
 const segmentIn = (bytes: Uint8Array, at: number): number => (bytes[at]! << 4) | (bytes[at + 1]! & 15)
 const wordIn = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
-
-const word = (digest: string, at: number): number =>
-  ((digest.charCodeAt(at) << 24) |
-    (digest.charCodeAt(at + 1) << 16) |
-    (digest.charCodeAt(at + 2) << 8) |
-    digest.charCodeAt(at + 3)) >>>
-  0

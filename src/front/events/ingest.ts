@@ -16,6 +16,7 @@ import { bodyText, failedBody, typeOf } from '../../events/text.js'
 import type { Pieces } from '../../json.js'
 import { type Answer, Deferred } from '../../kit/call.js'
 import { isoTime } from '../../kit/time.js'
+import { callerJson, otherJson, repeatJson } from './acknowledgements.js'
 import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
 import { type Draft, describe } from './draft.js'
@@ -623,21 +624,4 @@ export class Batch {
         (repeats === undefined ? '}' : repeats === 'same' ? `${repeatJson}}` : `${otherJson}}`),
     )
   }
-}
-
-/** Extra members in the acknowledgement of a duplicate, and of one with other content. */
-export const repeatJson = ',"duplicate":true'
-export const otherJson = `${repeatJson},"content_differs":true`
-
-// A caller usually sends many events, so its JSON is kept.
-let lastCaller = { remoteIp: '', userAgent: '', json: ',"remote_addr":"","remote_ip":"","user_agent":""' }
-
-export function callerJson({ remoteIp, userAgent }: Sender): string {
-  if (lastCaller.remoteIp !== remoteIp || lastCaller.userAgent !== userAgent) {
-    const ip = JSON.stringify(remoteIp)
-    const agent = JSON.stringify(userAgent)
-    const json = `,"remote_addr":${ip},"remote_ip":${ip},"user_agent":${agent}`
-    lastCaller = { remoteIp, userAgent, json }
-  }
-  return lastCaller.json
 }

@@ -6,23 +6,41 @@ import { nextRandom, random, returnRandom } from '../../account/ids.js'
 import type { FailedEvent, RepeatOf } from '../../core/model/message.js'
 import { actorIdLength, UsageBatchWriter } from '../../core/usage/batch.js'
 import { differ, printOf } from '../../core/values/fingerprint.js'
-import { decodeId, encodeId, writeId } from '../../core/values/id.js'
+import { decodeId, encodeId } from '../../core/values/id.js'
 import type { DirectoryKind } from '../../entities/directory/directory.js'
-import { type Claim, publishableMark } from '../../entities/idempotency/dedupe.js'
+import type { Claim } from '../../entities/idempotency/dedupe.js'
 import type { Undelivered } from '../../entities/shards/shards.js'
 import { readEvents } from '../../events/read.js'
-import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/scan.js'
+import type { Scanned, ScannedKeys } from '../../events/scan.js'
 import { type Answer, Deferred } from '../../kit/call.js'
-import { isoTime } from '../../kit/time.js'
+import {
+  acknowledgement,
+  acknowledgements,
+  answerEnd,
+  answerStart,
+  dataFrom,
+  noBytes,
+  tail,
+  type Unusual,
+  unusualBytes,
+} from './acknowledgements.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
-import { acknowledged, callerJson, otherJson, repeatJson } from './ingest.js'
+import { acknowledged } from './ingest.js'
 import { ingestMany } from './many.js'
 import { isPublic, mayName, namesEvents, quantityMaxOf } from './publishable.js'
+import {
+  fill,
+  fillWithCopies,
+  found,
+  mark,
+  nothingUsual,
+  scan,
+  scanList,
+  scanOne,
+  type UsualList,
+  use,
+} from './usual-body.js'
 
-const scan = new Scan()
-/** Scanned events of a body; reused for the next body. */
-const found: Scanned[] = []
-const capturedAtFrom = '{"captured_at":"'.length
 /** Rows by shard; taken before anything else runs. */
 const rows: UsageBatchWriter[] = []
 
@@ -52,7 +70,7 @@ function taken(
   report: boolean,
   bare: boolean,
 ): Promise<Answer> {
-  const usual = takesUsual(sender) ? scanList(sender, text, byteLength) : nothingUsual
+  const usual = takesUsual(sender) ? usualIn(sender, text, byteLength) : nothingUsual
   const room = roomOf(sender)
   if (usual.count === 0 || room < usual.count) {
     scan.end()
@@ -108,14 +126,8 @@ async function answerWith(
  */
 export function ingestOneBytes(sender: Sender, body: Buffer): Deferred | null {
   if (!takesUsual(sender) || roomOf(sender) <= 0) return null
-  scan.beginBytes(body)
-  found[0] ??= newScanned()
-  const one = found[0]
-  if (
-    !scan.event(one, sender.key.kind === 'secret') ||
-    !scan.isAtEnd() ||
-    !mayCount(sender, one, quantityMaxOf(sender))
-  ) {
+  const one = scanOne(body, sender.key.kind === 'secret')
+  if (one === null || !mayCount(sender, one, quantityMaxOf(sender))) {
     scan.end()
     return null
   }
@@ -151,22 +163,6 @@ function ingestKeyless(sender: Sender, one: Scanned): Deferred | null {
 
 const oneRow = new UsageBatchWriter()
 
-/** An event on its way to a shard: filled anew for each. */
-const use = {
-  bodyAt: 0,
-  bodyLength: 0,
-  nameAt: 0,
-  nameLength: 0,
-  keyAt: 0,
-  keyLength: 0,
-  quantity: 1,
-  idHigh: 0,
-  idLow: 0,
-  sentAtMs: null as number | null,
-  companyId: '',
-  userId: null as string | null,
-}
-
 /** Find whose event it is: in `use` then; false when its company or user asks for more than is done here. */
 function findWhose(sender: Sender, one: Scanned): boolean {
   const { directory } = sender.services
@@ -178,62 +174,6 @@ function findWhose(sender: Sender, one: Scanned): boolean {
   use.userId = userId
   return true
 }
-
-/** Fill `use` with the rest of an event, its id the one drawn last; returns `text` and what it needs besides. */
-function fill(one: Scanned, text: string): string {
-  let whole = text
-  if (one.stored === null) {
-    use.bodyAt = one.bodyAt
-    use.bodyLength = one.bodyEnd - one.bodyAt
-  } else {
-    const stored = Buffer.from(one.stored).toString('latin1')
-    use.bodyAt = text.length
-    use.bodyLength = stored.length
-    whole += stored
-  }
-  use.nameAt = one.nameAt
-  use.nameLength = one.nameEnd - one.nameAt
-  use.keyAt = one.keyAt
-  use.keyLength = one.keyEnd - one.keyAt
-  use.quantity = one.quantity
-  use.idHigh = random.high
-  use.idLow = random.low
-  use.sentAtMs = one.sentAtMs
-  return whole
-}
-
-/**
- * The same with copies of the event's own parts, behind `text`: one of many shards gets no text of the others' events.
- *
- * marked   its key is in the namespace of publishable keys.
- */
-function fillWithCopies(one: Scanned, text: string, marked: boolean): string {
-  const { text: whole } = scan
-  const { bodyAt, bodyEnd, nameAt, nameEnd, keyAt, keyEnd, stored } = one
-  const isInside = stored === null && nameAt >= bodyAt && nameEnd <= bodyEnd
-  let copied = fill(one, text)
-  if (stored === null) {
-    use.bodyAt = copied.length
-    copied += whole.slice(bodyAt, bodyEnd)
-  }
-  use.nameAt = isInside ? use.bodyAt + nameAt - bodyAt : copied.length
-  if (!isInside) copied += whole.slice(nameAt, nameEnd)
-  if (keyEnd === keyAt) return copied
-  if (marked) return mark(one, copied)
-  use.keyAt = copied.length
-  return copied + whole.slice(keyAt, keyEnd)
-}
-
-/** The key of `use` in its own namespace, as JSON writes its name; returns `text` with it. */
-function mark(one: Scanned, text: string): string {
-  const name = `${markInJson}${scan.text.slice(one.keyAt, one.keyEnd)}`
-  use.keyAt = text.length
-  use.keyLength = name.length
-  return text + name
-}
-
-/** `publishableMark` inside a string of JSON. */
-const markInJson = JSON.stringify(publishableMark).slice(1, -1)
 
 function noteSeen({ services, environmentId, nowMs }: Sender): void {
   if (use.userId !== null) services.userSeen.note(use.userId, environmentId, nowMs)
@@ -290,34 +230,6 @@ class OneUse extends Deferred implements Answer {
   }
 }
 
-const tail = ',"params":{}}'
-const dataFrom = '{"data":'.length
-const timeFrom = dataFrom + capturedAtFrom
-const timeLength = 24
-const idFrom = timeFrom + timeLength + '","event_id":"evt_'.length
-
-/** The reply to one event, used again for the next: most differ in the id alone. */
-const reply = { caller: '', ms: -1, bytes: Buffer.alloc(0) }
-
-function acknowledgement(sender: Sender, high: number, low: number): Buffer {
-  const { nowMs } = sender
-  const caller = callerJson(sender)
-  if (reply.caller !== caller || reply.ms !== nowMs) {
-    const time = isoTime(nowMs)
-    const made = reply.caller === caller && time.length === timeLength && reply.bytes.length > 0
-    if (made) reply.bytes.write(time, timeFrom, 'latin1')
-    else {
-      reply.bytes = Buffer.from(
-        `{"data":{"captured_at":"${time}","event_id":"evt_           "${caller}}${tail}`,
-      )
-      reply.caller = caller
-    }
-    reply.ms = nowMs
-  }
-  writeId(reply.bytes, idFrom, high, low)
-  return reply.bytes
-}
-
 const takesUsual = (sender: Sender): boolean => !sender.key.readonly && !sender.signed && namesEvents(sender)
 
 /** Whether a sender may count this much under this name; the slow way says why not. */
@@ -329,37 +241,18 @@ function roomOf({ services, environmentId, key }: Sender): number {
   return services.dedupe.room(environmentId, key.kind === 'publishable')
 }
 
-interface UsualList {
-  /** Events at the beginning that are of the usual kind. */
-  readonly count: number
-  /** There are no others, and the body is as it should be. */
-  readonly whole: boolean
-}
-
-const nothingUsual: UsualList = { count: 0, whole: false }
-
-function scanList(sender: Sender, text: string, byteLength: number): UsualList {
-  scan.begin(text, byteLength)
-  if (!scan.list()) return nothingUsual
-  const negative = sender.key.kind === 'secret'
+function usualIn(sender: Sender, text: string, byteLength: number): UsualList {
   const most = quantityMaxOf(sender)
-  for (let count = 0; ; ) {
-    if (count === found.length) found.push(newScanned())
-    if (!scan.event(found[count]!, negative) || !mayCount(sender, found[count]!, most))
-      return { count, whole: false }
-    count++
-    const more = scan.next()
-    if (more !== true) return { count, whole: more === null }
-  }
+  return scanList(text, byteLength, sender.key.kind === 'secret', one => mayCount(sender, one, most))
 }
 
 /** Events acknowledged together. */
 class PlainBatch {
   private readonly claims: Claims
   /** The 64 bits of the id that each event is acknowledged with. */
-  private readonly ids: Uint32Array
+  readonly ids: Uint32Array
   /** Events that were taken. */
-  private count = 0
+  count = 0
   /** When a duplicate's first event was, by its place. */
   private times: Map<number, number> | null = null
   /** Duplicates that say something else than their first. */
@@ -565,58 +458,15 @@ class PlainBatch {
     return { bytes: this.written(false, answerStart, answerEnd) }
   }
 
-  /**
-   * Acknowledgements between these bytes. Most differ in the id alone: one is written and copied, then each copy gets its
-   * id. Repeats, and failures that are told of, are written by themselves.
-   */
   private written(report: boolean, before: Buffer, after: Buffer): Buffer {
-    const { count, sender } = this
-    const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
-    const usual = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
-    const others = this.unusual(report)
-    const usualBytes = usual.length * (count - others.length)
-    const otherBytes = others.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    const bytes = Buffer.allocUnsafe(before.length + usualBytes + otherBytes + after.length)
-    before.copy(bytes)
-    let at = before.length
-    let from = 0
-    for (const { place, bytes: other } of others) {
-      at = this.writeUsual(bytes, at, usual, start.length, from, place)
-      at += other.copy(bytes, at)
-      from = place + 1
-    }
-    at = this.writeUsual(bytes, at, usual, start.length, from, count)
-    // over the last one's comma
-    after.copy(bytes, at - 1)
-    return bytes.subarray(0, at - 1 + after.length)
-  }
-
-  /** Copies of an acknowledgement for the events from `from` until before `to`, each with its id; returns their end. */
-  private writeUsual(
-    bytes: Buffer,
-    at: number,
-    usual: Buffer,
-    idAt: number,
-    from: number,
-    to: number,
-  ): number {
-    if (from === to) return at
-    const { ids } = this
-    const { length } = usual
-    const end = at + length * (to - from)
-    usual.copy(bytes, at)
-    for (let filled = length; at + filled < end; filled *= 2)
-      bytes.copyWithin(at + filled, at, at + Math.min(filled, end - at - filled))
-    for (let i = from, one = at + idAt; i < to; i++, one += length)
-      writeId(bytes, one, ids[2 * i]!, ids[2 * i + 1]!)
-    return end
+    return acknowledgements(this.sender, this, report, this.unusual(report), before, after)
   }
 
   /** Acknowledgements that differ in more than their ids, with their places, in order. */
-  private unusual(report: boolean): readonly { readonly place: number; readonly bytes: Buffer }[] {
+  private unusual(report: boolean): readonly Unusual[] {
     const { times } = this
     const failures = report ? this.failures : null
-    if (times === null && failures === null) return none
+    if (times === null && failures === null) return []
     const places =
       failures === null
         ? [...times!.keys()].sort((a, b) => a - b)
@@ -626,15 +476,10 @@ class PlainBatch {
 
   private oneBytes(place: number, report: boolean): Buffer {
     const { ids, times, failures, sender } = this
-    const time = isoTime(times?.get(place) ?? sender.nowMs)
-    const id = encodeId('evt_', ids[2 * place]!, ids[2 * place + 1]!)
-    const error = report ? `,"error":${JSON.stringify(failures?.get(id) ?? null)}` : ''
-    const repeats = this.others.has(place) ? otherJson : times?.has(place) ? repeatJson : ''
-    return Buffer.from(`{"captured_at":"${time}","event_id":"${id}"${callerJson(sender)}${error}${repeats}},`)
+    const [high, low] = [ids[2 * place]!, ids[2 * place + 1]!]
+    const error = report ? JSON.stringify(failures?.get(encodeId('evt_', high, low)) ?? null) : null
+    const repeats = this.others.has(place) ? 'other' : times?.has(place) ? 'same' : ''
+    const capturedAtMs = times?.get(place) ?? sender.nowMs
+    return unusualBytes(sender, high, low, { capturedAtMs, error, repeats })
   }
 }
-
-const none: readonly never[] = []
-const noBytes = Buffer.alloc(0)
-const answerStart = Buffer.from('{"data":{"events":[')
-const answerEnd = Buffer.from(`]}${tail}`)

@@ -2,7 +2,7 @@
 import { haveBudgets } from '../../core/credits/budget.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
-import type { KeyRecord } from '../../kit/call.js'
+import type { EnvironmentRecord, KeyRecord } from '../../kit/call.js'
 import type { Services } from '../../kit/services.js'
 import type { Editions } from '../../wire/editions.js'
 import type { KeyFacts } from '../../wire/front-facts.js'
@@ -11,6 +11,7 @@ import { environmentOf, refusalOf } from '../http/admission/admit.js'
 import type { Limits } from '../http/admission/limits.js'
 import { askNobody } from '../http/request/request.js'
 import type { Route } from '../http/routing/route.js'
+import type { ToldKeys } from './told-keys.js'
 
 interface FactsParts {
   readonly services: Pick<Services, 'catalogs' | 'clock' | 'directory' | 'keys'>
@@ -18,6 +19,9 @@ interface FactsParts {
   readonly editions: Editions
   /** A route of checks. */
   readonly route: Route
+  /** A route of events. */
+  readonly eventsRoute: Route
+  readonly told: ToldKeys
 }
 
 /**
@@ -35,8 +39,7 @@ export function factsOf(parts: FactsParts, secret: string, environmentId: string
   const environment = environmentOf(key, environmentId, keys)
   if (environment === null || refusalOf(route, key, environment, environmentId, null) !== null) return null
   const { id } = environment
-  const production = environment.environmentType === 'production'
-  const budgets = limits.placesOf(key, route.limit, production, performance.now(), id)
+  const budgets = budgetsOf(limits, route, key, environment)
   if (budgets === 'here') return null
   const number = directory.numberOf(id)
   const catalog = catalogOf(catalogs, id)
@@ -49,10 +52,30 @@ export function factsOf(parts: FactsParts, secret: string, environmentId: string
     environmentEdition: editions.of(number),
     clock: clock.testClock(id),
     budgets,
+    events: eventsOf(parts, key, environment, environmentId),
     readsUserTraits: readsUserTraits(catalog),
     haveBudgets: haveBudgets(catalog.spendPolicies),
     flags: catalog.flags.length,
   }
+}
+
+/** environmentId: as the header has it. */
+function eventsOf(
+  { limits, editions, eventsRoute, told }: FactsParts,
+  key: KeyRecord,
+  environment: EnvironmentRecord,
+  environmentId: string,
+): KeyFacts['events'] {
+  // events of a read-only key are stored as failed (EV-6)
+  if (key.readonly || refusalOf(eventsRoute, key, environment, environmentId, null) !== null) return null
+  const budgets = budgetsOf(limits, eventsRoute, key, environment)
+  const number = told.tell(key, environment.id, editions.ofAll)
+  return budgets === 'here' || number === null ? null : { number, budgets }
+}
+
+function budgetsOf(limits: Limits, { limit }: Route, key: KeyRecord, environment: EnvironmentRecord) {
+  const production = environment.environmentType === 'production'
+  return limits.placesOf(key, limit, production, performance.now(), environment.id)
 }
 
 const isPlain = ({ kind, conditions, actor, companyId }: KeyRecord): boolean =>

@@ -9,15 +9,18 @@ import { latencyBounds } from '../../metrics.js'
 import type { KeyFacts } from '../../wire/front-facts.js'
 import { FrontFigures } from '../../wire/front-figures.js'
 import type { FrontOptions, FrontSettings, FrontTask, SharedNames } from '../../wire/front-task.js'
-import type { FromFront } from '../../wire/passed.js'
+import type { UsesPacket } from '../../wire/front-uses.js'
+import type { FromFront, ToFront } from '../../wire/passed.js'
 import type { Passage, PassedApp } from '../http/apps/passed-app.js'
 import type { FrontMemory } from './shared-memory.js'
 
-/** How often it is looked whether the fronts live. */
-const lookMs = 1_000
-/** Looks without a beat after which a front counts as silent, and after which the process ends. */
-const silentLooks = 10
-const hangingLooks = 60
+/** How often it is looked whether the fronts live, and how many looks find no beat of a front that is silent, or hangs. */
+interface Looks {
+  readonly everyMs: number
+  readonly silent: number
+  readonly hanging: number
+}
+const usualLooks: Looks = { everyMs: 1_000, silent: 10, hanging: 60 }
 /** A front that dies sooner is replaced after a pause. */
 const livedMs = 10_000
 
@@ -26,6 +29,8 @@ interface FrontListener {
   /** The facts of a key that a front may know; null: none. */
   factsOf(secret: string, environmentId: string): KeyFacts | null
   counted(counts: CheckCounts): void
+  /** Take the events that a front has read. */
+  uses(packet: UsesPacket, say: (one: ToFront) => void): void
   used(keyIds: readonly string[]): void
   slow(line: RequestLine): void
 }
@@ -49,6 +54,8 @@ export interface FrontsOptions {
    */
   readonly hangs: () => void
   readonly startThread?: StartThread
+  /** A test does not wait for a minute. */
+  readonly looks?: Looks
 }
 
 /** One extra front. */
@@ -72,7 +79,8 @@ export class Fronts {
   private readonly beats: Int32Array
   /** Figures that were reported, by front. A front that follows another counts on in the same memory. */
   private readonly reported: readonly { readonly figures: FrontFigures; readonly before: Float64Array }[]
-  private readonly looks = setInterval(() => this.look(), lookMs)
+  private readonly looks: Looks
+  private readonly timer: NodeJS.Timeout
   private closing = false
 
   constructor(private readonly options: FrontsOptions) {
@@ -82,7 +90,9 @@ export class Fronts {
       const figures = FrontFigures.make(latencyBounds)
       return { figures, before: figures.numbers.slice() }
     })
-    this.looks.unref()
+    this.looks = options.looks ?? usualLooks
+    this.timer = setInterval(() => this.look(), this.looks.everyMs)
+    this.timer.unref()
   }
 
   /** Start the fronts; resolves when all listen. errors: a front that does not start. */
@@ -92,7 +102,7 @@ export class Fronts {
 
   /** Fronts that do not answer now, in words. */
   get degraded(): readonly string[] {
-    return this.fronts.filter(one => one.silent >= silentLooks).map(({ index }) => `front ${index + 1}`)
+    return this.fronts.filter(one => one.silent >= this.looks.silent).map(({ index }) => `front ${index + 1}`)
   }
 
   /** Checks that fronts are answering. */
@@ -113,7 +123,7 @@ export class Fronts {
   /** Cut the connections that are left, and end the threads. */
   async close(): Promise<void> {
     this.closing = true
-    clearInterval(this.looks)
+    clearInterval(this.timer)
     for (const { passage } of this.fronts) passage.say(['close'])
     await Promise.allSettled(this.fronts.map(({ thread }) => thread.ended))
     await Promise.all(this.fronts.map(({ thread }) => thread.close()))
@@ -194,6 +204,8 @@ export class Fronts {
       }
       case 'counts':
         return listener.counted(said[1])
+      case 'uses':
+        return listener.uses(said[1], one => passage.say(one))
       case 'used':
         return listener.used(said[1])
       case 'slow':
@@ -229,8 +241,8 @@ export class Fronts {
       const beat = Atomics.load(this.beats, front.index)
       front.silent = front.listens && beat === front.beat ? front.silent + 1 : 0
       front.beat = beat
-      if (front.silent === silentLooks) log.error({ front: front.index + 1 }, 'front does not answer')
-      if (front.silent === hangingLooks) hangs()
+      if (front.silent === this.looks.silent) log.error({ front: front.index + 1 }, 'front does not answer')
+      if (front.silent === this.looks.hanging) hangs()
     }
   }
 }

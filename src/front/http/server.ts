@@ -1,5 +1,6 @@
 // The HTTP server: routes, other paths, start and stop.
 
+import { rateLimitBuckets } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Services } from '../../kit/services.js'
 import { type FrontFigures, frontRoutes, frontStatuses } from '../../wire/front-figures.js'
@@ -196,7 +197,8 @@ export class Server {
     metrics.checks.count += flags
     metrics.checksAgain.count += again
     metrics.http.aborted.count += aborted
-    metrics.http.rejected.global.count += refused
+    for (const [place, bucket] of rateLimitBuckets.entries())
+      metrics.http.rejected[bucket].count += refused[place]!
     for (const [i, { statuses, seconds, buckets }] of routes.entries()) {
       const compiled = this.compiled.find(({ label }) => label === frontRoutes[i])!
       for (const [place, status] of frontStatuses.entries())

@@ -12,6 +12,7 @@ import { chooseServer } from '../../../src/front/http/apps/native.js'
 import { type Passage, PassedApp } from '../../../src/front/http/apps/passed-app.js'
 import { sendLarge } from '../../../src/front/http/request/streamed-response.js'
 import { monotonicMs } from '../../../src/host/monotonic.js'
+import type { KeyFacts } from '../../../src/wire/front-facts.js'
 import { Changes } from '../../../src/wire/version-counters.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
@@ -19,12 +20,14 @@ const workerFile = new URL('../../../served/front.js', import.meta.url)
 
 interface World {
   readonly port: number
+  readonly memory: FrontMemory
   readonly fronts: Fronts
   readonly log: readonly string[]
   send(
     path: string,
     body?: Buffer,
     agent?: Agent,
+    key?: string,
   ): Promise<{ readonly status: number; readonly body: Buffer }>
 }
 
@@ -60,6 +63,12 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
     res.onAborted(() => {})
     res.onWritable(write)
     write()
+  })
+  app.on('post', '/ok', res => {
+    res.onAborted(() => {})
+    res.onData((_, isLast) => {
+      if (isLast) res.writeStatus('200 OK').end('ok')
+    })
   })
   app.on('get', '/never', res => res.onAborted(() => {}))
   app.on('any', '/*', res => {
@@ -97,7 +106,7 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
     memory,
     names: () => directory.lent,
     shards: { connect: () => null, count: 1 },
-    listener: { factsOf: () => null, counted: () => {}, used: () => {}, slow: () => {} },
+    listener: { factsOf: () => null, counted: () => {}, uses: () => {}, used: () => {}, slow: () => {} },
     start: {
       host: '127.0.0.1',
       listenOn: port,
@@ -108,6 +117,7 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
       floorMs: 0,
       apiKeyHeaders: ['X-Service-Api-Key'],
       environmentHeaders: ['X-Service-Environment-Id'],
+      trustProxy: 0,
       corsOrigins: null,
       slowRequestMs: 1_000,
       checkRowsPerSecond: 0,
@@ -123,19 +133,23 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
     app.close()
     await fronts.close()
   })
-  const send: World['send'] = (path, body, agent) =>
+  const send: World['send'] = (path, body, agent, key) =>
     new Promise((resolve, reject) => {
       const method = body === undefined ? 'GET' : 'POST'
-      const sent = request({ host: '127.0.0.1', port, path, method, agent }, (res: IncomingMessage) => {
-        const pieces: Buffer[] = []
-        res.on('data', piece => pieces.push(piece))
-        res.on('error', reject)
-        res.on('end', () => resolve({ status: res.statusCode!, body: Buffer.concat(pieces) }))
-      })
+      const headers = key === undefined ? {} : { 'X-Service-Api-Key': key }
+      const sent = request(
+        { host: '127.0.0.1', port, path, method, agent, headers },
+        (res: IncomingMessage) => {
+          const pieces: Buffer[] = []
+          res.on('data', piece => pieces.push(piece))
+          res.on('error', reject)
+          res.on('end', () => resolve({ status: res.statusCode!, body: Buffer.concat(pieces) }))
+        },
+      )
       sent.on('error', reject)
       sent.end(body)
     })
-  return { port, fronts, log, send }
+  return { port, memory, fronts, log, send }
 }
 
 /** A connection that a front has, or the main thread. */
@@ -215,3 +229,70 @@ t.test(
     for (const agent of [own, passed, again]) agent.destroy()
   },
 )
+
+t.test('a front that hangs is told of, and then the process must end', { skip }, async t => {
+  const limit = { ratePerSecond: 1, burst: 1_000 }
+  const facts: KeyFacts = {
+    edition: 0,
+    keyId: 'key_1',
+    environmentId: 'env_1',
+    environment: 1,
+    environmentEdition: 0,
+    clock: null,
+    budgets: { shared: [{ name: 'global', place: 0, limit }], own: [] },
+    events: null,
+    readsUserTraits: false,
+    haveBudgets: false,
+    flags: 1,
+  }
+  const looks = { everyMs: 400, silent: 2, hanging: 4 }
+  let isTold = false
+  const here = await world(t, {
+    looks,
+    listener: {
+      factsOf: () => {
+        isTold = true
+        return facts
+      },
+      counted: () => {},
+      uses: () => {},
+      used: () => {},
+      slow: () => {},
+    },
+  })
+  const agent = await connectionTo(here, 'passed')
+  // a success makes the front ask for the facts of the key
+  while (!isTold) await here.send('/ok', Buffer.from('y'), agent, 'sk_1')
+  await new Promise(resolve => setTimeout(resolve, 100))
+  t.same(here.fronts.degraded, [])
+  const lock = new Int32Array(here.memory.buckets.memory)
+  Atomics.store(lock, 0, 1)
+  // it waits for the lock of the budgets, which nobody gives back
+  const waiting = here.send('/flags/one/check', Buffer.from('{}'), agent, 'sk_1').catch(() => null)
+  while (!here.log.includes('hangs')) await new Promise(resolve => setTimeout(resolve, 20))
+  t.match(here.log.join(), /front does not answer/)
+  t.same(here.fronts.degraded, ['front 1'])
+  Atomics.store(lock, 0, 0)
+  await waiting
+  while (here.fronts.degraded.length > 0) await new Promise(resolve => setTimeout(resolve, 20))
+  agent.destroy()
+})
+
+t.test('four fronts serve at once', { skip }, async t => {
+  const here = await world(t, { count: 3 })
+  const { fronts } = here.fronts as unknown as { fronts: { readonly passage: Passage }[] }
+  const heard = new Set<number>()
+  for (const [index, { passage }] of fronts.entries()) {
+    const { hear } = passage
+    passage.hear = said => {
+      heard.add(index)
+      hear.call(passage, said)
+    }
+  }
+  for (let tries = 0; heard.size < 3 && tries < 2_000; tries++) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    t.match((await here.send('/who', undefined, agent)).body.toString(), /^(own|passed)$/)
+    agent.destroy()
+  }
+  t.equal(heard.size, 3, 'each has connections')
+})

@@ -12,7 +12,7 @@ import {
 } from '../../../core/values/bucket.js'
 import type { KeyRecord } from '../../../kit/call.js'
 import { type BucketCells, SharedBucket } from '../../../wire/bucket-cells.js'
-import type { BucketPlace } from '../../../wire/front-facts.js'
+import type { BucketPlace, Budgets } from '../../../wire/front-facts.js'
 import type { LimitKind } from '../routing/route.js'
 import { type Allowance, allowanceOf, type NamedLevel, refusal, refusalBy } from './allowance.js'
 import { BucketPlaces } from './bucket-places.js'
@@ -218,7 +218,7 @@ export class Limits {
     production: boolean,
     nowMs: number,
     environmentId: string,
-  ): { readonly shared: readonly BucketPlace[]; readonly own: readonly BucketPlace[] } | 'here' | null {
+  ): Budgets | 'here' | null {
     return this.alone(() => {
       const account = this.accountBudget(key.accountId, nowMs)
       if (account === null) return null
@@ -228,7 +228,7 @@ export class Limits {
       if (![...shared, ...own].every(one => one instanceof SharedBucket)) return 'here'
       const placeOf = (one: NamedBucket): BucketPlace => {
         const { place, limit } = one as unknown as SharedBucket
-        return { place, limit }
+        return { name: one.name, place, limit }
       }
       return { shared: shared.map(placeOf), own: own.map(placeOf) }
     })
