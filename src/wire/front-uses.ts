@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer'
 import { PackedRows, UsageBatchWriter } from '../core/usage/batch.js'
 import type { ErrorCode } from '../errors.js'
 
-/** What a request's events are in a message: numbers of all requests, their texts, a row and a claim for each event. */
+/** A message: numbers of all requests, their texts, a row and a claim for each event. */
 export type UsesPacket = readonly [numbers: readonly number[], text: string, rows: string, claims: string]
 
 /** One request as it is packed. */

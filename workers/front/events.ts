@@ -41,7 +41,7 @@ interface EventsParts {
   readonly bodiesBytesMax: number
 }
 
-/** What the main thread says of the events of a request. */
+/** The outcome of the events of a request, from the main thread. */
 type Outcome = Extract<ToFront, readonly [op: 'durable' | 'untaken' | 'undone', ...unknown[]]>
 
 export class FrontEvents {
@@ -51,7 +51,7 @@ export class FrontEvents {
   private readonly place = new NamePlace()
   private flushing = false
   /** Bytes of long bodies of requests without an answer. */
-  longBytes = 0
+  heldBytes = 0
 
   constructor(readonly parts: EventsParts) {}
 
@@ -70,7 +70,7 @@ export class FrontEvents {
   private readonly isPlain = ({ contentType, contentLength, cloudVersion }: Head): boolean => {
     if (cloudVersion !== '' || !(contentType === '' || contentType === 'application/json')) return false
     const bytes = Number(contentLength)
-    return bytes < longBytes || this.longBytes + bytes <= this.parts.bodiesBytesMax
+    return bytes < longBytes || this.heldBytes + bytes <= this.parts.bodiesBytesMax
   }
 
   hear(said: Outcome): void {
@@ -163,7 +163,7 @@ class Events extends OwnRequest {
     const bytes = Number(head.contentLength)
     if (bytes < longBytes) return
     this.reserved = bytes
-    front.longBytes += bytes
+    front.heldBytes += bytes
   }
 
   protected get url(): string {
@@ -228,7 +228,7 @@ class Events extends OwnRequest {
   protected override end(): void {
     super.end()
     this.text = ''
-    this.front.longBytes -= this.reserved
+    this.front.heldBytes -= this.reserved
     this.reserved = 0
   }
 }

@@ -36,7 +36,7 @@ interface OwnParts {
   readonly name: string
 }
 
-/** What a front knows of all its requests. */
+/** Knowledge that all requests of a front share. */
 export class OwnRequests {
   /** Connections are closed after their answers. */
   draining = false

@@ -73,7 +73,7 @@ export interface Unusual {
   readonly bytes: Buffer
 }
 
-/** What an acknowledgement says besides its id and time. */
+/** The rest of an acknowledgement, besides its id. */
 interface Said {
   readonly capturedAtMs: number
   /** `error` as JSON; null: it was not asked for. */

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../kit/call.js'
 /** Most keys, each with an environment, that have a number. */
 const keysMax = 100_000
 
-export interface ToldKey {
+interface ToldKey {
   readonly key: KeyRecord
   readonly environmentId: string
 }
