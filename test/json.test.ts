@@ -1,8 +1,9 @@
 // Characters that JSON text may not contain.
 
+import { inspect } from 'node:util'
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
-import { asWritten, hasHalfPair, jsonPieces, jsonText, parseExactly } from '../src/json.js'
+import { asWritten, hasHalfPair, jsonPieces, jsonText, mayBeRounded, parseExactly } from '../src/json.js'
 import {
   assertPlain,
   depthMax,
@@ -12,7 +13,7 @@ import {
   tooManyInLines,
   tooManyValues,
 } from '../src/json-bounds.js'
-import { seed } from './random.js'
+import { Random, seed, times } from './random.js'
 
 t.test('JSON text that is written already becomes a part of longer text', async t => {
   const rows = asWritten<object[]>('[{"a":9223372036854775807}]')
@@ -118,6 +119,66 @@ t.test('security H5 a numeral that no double holds never becomes a bigint', asyn
   t.same(parseExactly('[-9223372036854775807,9223372036854775807]'), [-(2n ** 63n - 1n), 2n ** 63n - 1n])
 })
 
+/** As `parseExactly`, in the plain way: character by character. */
+function plainly(text: string): unknown {
+  if (!mayBeRounded(text)) return JSON.parse(text)
+  const mark = 'plain mark '
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, token => {
+    if (token.startsWith('"') || token.length < 16 || token.length > 1_236) return token
+    if (/^-?[1-9]\d*$/.test(token)) return token.length > 300 ? token : `"${mark}${token}"`
+    const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+      /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? []
+    const digits = BigInt(`${whole}${fraction}`)
+    const by = Number(exponent) - fraction.length
+    if (Math.abs(by) > 250 || `${digits}`.length > 300) return token
+    if (by >= 0) return `"${mark}${sign}${digits * 10n ** BigInt(by)}"`
+    const unit = 10n ** BigInt(-by)
+    return digits % unit === 0n ? `"${mark}${sign}${digits / unit}"` : token
+  })
+  return JSON.parse(marked, (_, value: unknown) => {
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value
+    const digits = value.slice(mark.length)
+    return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits)
+  })
+}
+
+t.test('security H5 exact numbers are found among strings, escapes and forms of numbers', t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  const digits = (length: number) =>
+    `${1 + random.below(9)}${Array.from({ length: length - 1 }, () => random.below(10)).join('')}`
+  const number = () => {
+    const sign = random.chance(0.3) ? '-' : ''
+    const whole = digits(1 + random.below(random.chance(0.2) ? 60 : 22))
+    const fraction = random.chance(0.3) ? `.${random.pick(['0', '000000000000000000', digits(4)])}` : ''
+    const exponent = random.chance(0.2)
+      ? `${random.pick(['e', 'E'])}${random.pick(['', '+', '-'])}${random.below(12)}`
+      : ''
+    return `${sign}${whole}${fraction}${exponent}`
+  }
+  const string = () =>
+    JSON.stringify(
+      Array.from({ length: random.below(5) }, () =>
+        random.pick(['"', '\\', number(), 'ü', '__proto__', ' ', '-', '\n']),
+      ).join(''),
+    )
+  const value = (depth: number): string => {
+    if (depth === 0 || random.chance(0.6)) return random.pick([number, number, string])()
+    const list = Array.from({ length: random.below(5) }, () => value(depth - 1))
+    if (random.chance(0.5)) return `[${list.join(random.pick([',', ' , ']))}]`
+    return `{${list.map(one => `${string()}:${one}`).join()}}`
+  }
+  for (let round = 0; round < times(4_000); round++) {
+    const text = value(3)
+    const [exact, plain] = [parseExactly(text), plainly(text)]
+    // a text cannot tell a member __proto__ from a prototype: both are compared as they were made
+    if (inspect(exact, { depth: 9 }) === inspect(plain, { depth: 9 })) continue
+    t.strictSame(exact, plain, text)
+    return t.end()
+  }
+  t.end()
+})
+
 t.test('security H5 values are counted, commas in texts are not', async t => {
   const list = (count: number, value: string) => `[${Array(count).fill(value).join(',')}]`
   t.notOk(tooManyValues(list(10_000, '1')))
@@ -135,6 +196,13 @@ t.test('security H5 values are counted, commas in texts are not', async t => {
       outline(`{"events":${list(10_000, event)}}`).isCrowded,
       'EV-4 a batch of as many short events as there may be',
     )
+  const members = (count: number) =>
+    `{${Array.from({ length: count }, (_, n) => `"name ${n}":"value"`).join()}}`
+  t.notOk(tooManyValues(members(12_000)))
+  t.ok(tooManyValues(members(30_000)), 'names that differ cost more than other values')
+  t.notOk(tooManyValues(JSON.stringify([':'.repeat(500_000)])), 'colons in texts are text')
+  t.throws(() => assertPlain(members(10_001), true), /too many values/, 'a check or an event holds fewer')
+  t.doesNotThrow(() => assertPlain(members(9_000), true))
   const nested = '['.repeat(20_000) + ']'.repeat(20_000)
   t.notOk(tooManyValues(nested), 'values below the depth that is parsed cost nothing')
   t.notOk(outline(`{"events":[${nested}]}`).isCrowded)

@@ -16,7 +16,7 @@ export function bodyText(body: object, plain: boolean): string {
   const text = compact(body)
   if (text.length > eventBytesMax / 3 && Buffer.byteLength(text) > eventBytesMax)
     throw new ServiceError('body_invalid', `an event is at most ${eventBytesMax} bytes`)
-  if (!plain) assertPlain(text)
+  if (!plain) assertPlain(text, true)
   // Stores would replace it with U+FFFD, and a company with such a key would not be found after a restart (CU-2).
   if (hasHalfPair(text)) throw new ServiceError('body_invalid', 'body: half a surrogate pair is no text')
   return text

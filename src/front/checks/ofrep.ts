@@ -103,7 +103,7 @@ function named(value: string | undefined, name = 'id'): Record<string, string> |
 }
 
 function parse(text: string): unknown {
-  assertPlain(text)
+  assertPlain(text, true)
   try {
     return JSON.parse(text)
   } catch {

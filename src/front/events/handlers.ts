@@ -19,7 +19,7 @@ import type { Answer, Call, Deferred, KeyRecord, RawBody } from '../../kit/call.
 import { boolean, type QueryOf, query } from '../../kit/query.js'
 import type { Sender } from './claims.js'
 import { acknowledged, acknowledgedInPieces, ingestOne } from './ingest.js'
-import { collectLarge, ingestLarge, isLarge } from './large.js'
+import { collectLarge, ingestElsewhere, ingestLarge, isForElsewhere, isLarge } from './large.js'
 import { ingestMany } from './many.js'
 import { ingestOneBytes, ingestText } from './usual.js'
 
@@ -37,7 +37,7 @@ export function createEvent(call: Call<RawBody>): Deferred | Promise<Answer> {
   const usual = type === cloudEventType || view === undefined ? null : ingestOneBytes(sender(call), view)
   if (usual !== null) return usual
   const text = call.body.text()
-  assertPlain(text)
+  assertPlain(text, true)
   const given = parse(text)
   const event = type === cloudEventType ? fromCloudEvent(given, isSecret(call), call.nowMs) : given
   if (event instanceof Unparsable) throw new ServiceError('body_invalid', event.reason)
@@ -59,7 +59,7 @@ function createBinary(
       'body_invalid',
       'The data of a CloudEvent must be JSON: Content-Type: application/json',
     )
-  assertPlain(text)
+  assertPlain(text, true)
   const event = fromCloudEvent(
     fromHeaders(attributes, text === '' ? undefined : parseData(text)),
     isSecret(call),
@@ -103,6 +103,8 @@ async function ingestBatch(call: BatchCall, report: boolean, bare: boolean, anyA
     return acknowledgedInPieces(await ingestLarge(call, sender(call), format, report, anyAge))
   if (format === 'events' && !anyAge)
     return ingestText(sender(call), body.text(), body.byteLength, report, bare)
+  if (isForElsewhere(call, body.byteLength))
+    return acknowledged(await ingestElsewhere(sender(call), body.text(), format, report, { anyAge }))
   const events = readBatch(body.text(), format, { secret: isSecret(call), nowMs })
   return acknowledged(await ingestMany(sender(call), events, report, anyAge))
 }

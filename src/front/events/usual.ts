@@ -26,6 +26,7 @@ import {
 } from './acknowledgements.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
 import { acknowledged } from './ingest.js'
+import { ingestElsewhere, isForElsewhere } from './large.js'
 import { ingestMany } from './many.js'
 import { isPublic, mayName, namesEvents, quantityMaxOf } from './publishable.js'
 import {
@@ -72,6 +73,11 @@ function taken(
 ): Promise<Answer> {
   const usual = takesUsual(sender) ? usualIn(sender, text, byteLength) : nothingUsual
   const room = roomOf(sender)
+  const elsewhere = isForElsewhere(sender, byteLength)
+  if (elsewhere && (usual.count === 0 || !usual.whole || room < usual.count)) {
+    scan.end()
+    return acknowledgedAll(ingestElsewhere(sender, text, 'events', report))
+  }
   if (usual.count === 0 || room < usual.count) {
     scan.end()
     return acknowledgedAll(ingestMany(sender, readEvents(text), report))
@@ -87,7 +93,9 @@ function taken(
   const count = batch.takeAll()
   const sent = batch.commit()
   if (count === usual.count && usual.whole) return answerOf(batch, sent, report, bare)
-  const others = ingestMany(sender, (events ?? readEvents(text)).slice(count), report)
+  const others = elsewhere
+    ? ingestElsewhere(sender, text, 'events', report, { skip: count })
+    : ingestMany(sender, (events ?? readEvents(text)).slice(count), report)
   return answerWith(batch, sent, others, report)
 }
 

@@ -146,7 +146,7 @@ function mediaType(header: string): string {
  *         invalid members.
  */
 export function parseBody<Body>(text: string, parse: Parser<Body>, isHot = false): Body {
-  assertPlain(text)
+  assertPlain(text, isHot)
   if (hasHalfPair(text))
     throw new ServiceError('body_malformed', 'The request body contains half a surrogate pair')
   let parsed: IValidation<Body>
