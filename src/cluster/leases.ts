@@ -24,6 +24,8 @@ export interface NodeInfo {
   readonly host: string
   readonly port: number
   readonly sinceMs: number
+  /** Version of what nodes say to each other; absent: of a build before it was noted. */
+  readonly version?: number
   /** `loading`: owns no shards yet. `draining`: is to own none any more. */
   readonly state: 'loading' | 'serving' | 'draining'
   /** Ids of nodes that it cannot reach. */

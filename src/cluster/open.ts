@@ -21,6 +21,7 @@ import type { Phases } from '../recovery/start-phases.js'
 import { fillMemory, restorePositions, storedIn } from '../recovery/warm-up.js'
 import { doneClaim } from '../redis/claims.js'
 import { RedisDisk, redisRoot } from '../redis/disk.js'
+import { mustRead } from '../redis/format.js'
 import { RedisClient } from '../redis/redis.js'
 import { sealedKeysIn } from '../redis/sealed-keys.js'
 import { mayFailOver } from '../redis-url.js'
@@ -129,6 +130,7 @@ export class Cluster {
     const probe = await RedisClient.open(address)
     await mustLead(probe)
     await mustKeep(probe, durability.acceptsLoss)
+    await mustRead(probe)
     await probe.close()
     const listen = config.nodeListen ?? { host: config.host, port: 0 }
     const settings = {

@@ -1,9 +1,10 @@
 // Before a node joins: whether it reaches every other node, and why it does not.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { ConfigError } from '../config.js'
 import type { RedisClient } from '../redis/redis.js'
 import { Members } from './leases.js'
-import { hearsNothing, Peer } from './link.js'
+import { hearsNothing, linkVersion, Peer } from './link.js'
 import type { LinkSecurity } from './security.js'
 import { FaultLog } from './tls-faults.js'
 
@@ -19,6 +20,8 @@ export const faultsOf = (log: Logger): FaultLog =>
 /**
  * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with
  * it.
+ *
+ * errors  ConfigError when a live node is of a build that speaks otherwise.
  */
 export async function reachAll(
   redis: RedisClient,
@@ -29,6 +32,7 @@ export async function reachAll(
   for (;;) {
     const { nodes, leases } = await Members.look(redis)
     const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
+    for (const { name, version } of living) mustSpeak(name, version)
     const reached = await Promise.all(
       living.map(one => reaches(one, security, reason => faults.tell(one.name, reason))),
     )
@@ -37,6 +41,16 @@ export async function reachAll(
     log.warn({ nodes: missed }, 'waiting until these nodes are reached')
     await sleep(againMs)
   }
+}
+
+/** Checks that a node speaks as this build does. */
+function mustSpeak(name: string, version: number | undefined): void {
+  if (version === linkVersion) return
+  const spoken = version === undefined ? 'an earlier version' : `version ${version}`
+  throw new ConfigError(
+    `REDIS_URL: the node ${name} speaks ${spoken} of the nodes' protocol, this build version ${linkVersion}: ` +
+      'stop all nodes, then start them on one build.',
+  )
 }
 
 /** Whether a node is reached within two seconds. */

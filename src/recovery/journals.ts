@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import type { Config } from '../config.js'
+import { type Config, ConfigError } from '../config.js'
 import { Shards } from '../entities/shards/shards.js'
 import { shardFile } from '../entities/shards/thread.js'
 import { nodeDisk } from '../journal/disk.js'
@@ -43,6 +43,7 @@ export async function openJournals(
 ): Promise<Journals> {
   const directory = join(config.dataDir, 'journal')
   await mkdir(directory, { recursive: true, mode: 0o700 })
+  await mustRead(directory)
   const generation = await journalGeneration(nodeDisk, directory)
   const positions = Positions.make(count)
   const changes = Changes.make(count)
@@ -64,6 +65,28 @@ export async function openJournals(
     eventNamesMax: config.eventNamesMax,
   }))
   return { directory, generation, positions, changes, options }
+}
+
+/** Raised when a build could no longer read what an earlier one wrote, or the other way round. */
+const format = '1'
+
+/**
+ * Check that this build reads the journals of a directory, and note their format. A build before formats were noted wrote
+ * format 1.
+ *
+ * errors  ConfigError with one line.
+ */
+async function mustRead(directory: string): Promise<void> {
+  const path = join(directory, 'format')
+  const found = await readFile(path, 'utf8').catch(error => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (found === null) return writeFile(path, `${format}\n`, { mode: 0o600, flush: true })
+  if (found.trim() === format || found.trim() === '') return
+  throw new ConfigError(
+    `The journal in ${directory} is in format ${found.trim()}, this build reads format ${format}: start the build that wrote it.`,
+  )
 }
 
 /** Bring the journals' content into the stores, in a thread of its own. */

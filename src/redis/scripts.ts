@@ -6,6 +6,7 @@
 //   shards   hash   shard → epoch:node ('' none)               changes number of changes of nodes and shards
 //   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
 //   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
+//   format   of all this (format.ts)
 //   sealed   end of the filters that have the keys which left Redis, epoch ms
 //   floor:S  text   epoch:call:sequence: claims of shard S in this epoch before this call are settled, and records of later
 //                   ones come after this sequence. Every earlier epoch is decided (claims.ts)

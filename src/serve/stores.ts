@@ -9,6 +9,7 @@ import { connectionsOf } from '../storage/connections.js'
 import { Holder, type Holding } from '../storage/holder.js'
 import type { Ownership } from '../storage/ownership.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
+import { failOverLoss, replicationOf } from '../storage/standbys.js'
 import type { Opening } from './opening.js'
 
 export interface Stores {
@@ -49,6 +50,10 @@ export async function connectStores({
   }
   const sql = openPostgres(addresses.postgres, { max: own })
   opened.add(() => closePostgres(sql))
+  if (config.databaseUrl !== null) {
+    const loss = failOverLoss(await replicationOf(sql))
+    if (loss !== null) log.warn(loss)
+  }
   const closed = () => later.postgres?.doubt()
   const requests = openPostgres(addresses.postgres, { max: places, closed })
   opened.add(() => closePostgres(requests))

@@ -181,6 +181,11 @@ export class TestCluster {
     if (code !== null && code !== 0) console.error(`${name} ended with ${code}: ${last}`)
   }
 
+  /** Settings of a node but its name. */
+  get all(): Readonly<Record<string, string>> {
+    return this.settings
+  }
+
   get databaseUrl(): string {
     return this.settings.DATABASE_URL!
   }
