@@ -1,8 +1,8 @@
-// What a fail-over of Postgres to a standby may lose.
+// A fail-over of Postgres to a standby, and the loss that it may bring.
 import type { Sql } from 'postgres'
 
-/** What the server says of its standbys. */
-export interface Replication {
+/** Standbys as the server tells of them. */
+interface Replication {
   /** synchronous_commit of this connection. */
   readonly commit: string
   /** synchronous_standby_names. */

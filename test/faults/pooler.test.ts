@@ -1,4 +1,5 @@
 // A whole service behind PgBouncer in transaction mode, with few connections to the server: one alone, and two nodes with Redis.
+import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { skipped, TestCluster } from '../cluster/nodes.js'
 import { ownStores } from '../cluster/own-stores.js'
@@ -72,6 +73,13 @@ t.test('one alone', { skip: noPooler }, async t => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => make(n)))
     const lists = Array.from({ length: 20 }, () => client.get('/features?limit=50'))
     for (const { status } of await Promise.all(lists)) t.equal(status, 200)
+  })
+
+  await t.test('it keeps ten connections at most', { skip: process.platform !== 'linux' }, async t => {
+    const port = Number(new URL(settings.DATABASE_URL).port).toString(16).toUpperCase().padStart(4, '0')
+    const established = new RegExp(`^ *\\d+: \\S+ [0-9A-F]{8}:${port} 01 `, 'gm')
+    const count = readFileSync('/proc/net/tcp', 'latin1').match(established)?.length ?? 0
+    t.ok(count > 0 && count <= 10, `${count} connections`)
   })
 
   await t.test('a backup reads through it, and doctor finds nothing', async t => {

@@ -48,6 +48,29 @@ const expected = (from: number, to: number) =>
     flags: r.ledger === '' ? r.flags : r.flags | RecordFlag.rows,
   }))
 
+t.test('a durable group that is held is told once it is released', async t => {
+  const disk = new MemoryDisk()
+  let release = () => {}
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const told: Sequence[] = []
+  let asked = 0
+  const { journal } = await open(disk, {
+    committed: sequence => told.push(sequence),
+    held: () => (asked++ === 0 ? held : null),
+  })
+  const appended = journal.append(range(1, 3))
+  while (asked === 0) await new Promise(resolve => setImmediate(resolve))
+  t.same([journal.committed, told], [0, [0]])
+  t.equal((await readAll(disk, 3)).length, 3, 'it is durable')
+  release()
+  t.equal(await appended, 3)
+  t.same([journal.committed, told], [3, [0, 3]])
+  t.equal(await journal.append(range(4, 5)), 5)
+  await journal.close()
+})
+
 t.test('appended records are read back equal, in order, from any position to any position', async t => {
   const disk = new MemoryDisk()
   const { journal } = await open(disk, { segmentBytes: 1500 })

@@ -1,4 +1,4 @@
-// What a fail-over of Postgres may lose is told where it can be seen.
+// The loss that a fail-over of Postgres may bring is told where it can be seen.
 import t from 'tap'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { failOverLoss, replicationOf } from '../../src/storage/standbys.js'
