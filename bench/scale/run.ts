@@ -15,7 +15,7 @@ import { type Measured, record, root } from '../record.js'
 import { Confined, slowCores } from './slow-cores.js'
 
 const keys = ['check', 'event', 'batch100']
-/** Shards of each contender; the first one is what the others are measured against. */
+/** Fronts of each contender, and as many shards; the first one is what the others are measured against. */
 const contenders = [1, 2, 4] as const
 const warmUpSeconds = 6
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 4)
@@ -38,13 +38,13 @@ export async function benchScale(rounds: number): Promise<void> {
     const running: Running[] = []
     const ends: (() => Promise<void>)[] = []
     try {
-      for (const shards of contenders) {
-        const folder = join(work, `shards-${shards}`)
+      for (const count of contenders) {
+        const folder = join(work, `fronts-${count}`)
         mkdirSync(folder, { recursive: true })
-        const settings = { TOLLGATE_SHARDS: String(shards) }
+        const settings = { TOLLGATE_FRONTS: String(count), TOLLGATE_SHARDS: String(count) }
         const { child, port, population } = await startPopulated('village', folder, settings)
         ends.push(() => stop(child))
-        const name = `1 front, ${shards} ${shards === 1 ? 'shard' : 'shards'}`
+        const name = count === 1 ? '1 front, 1 shard' : `${count} fronts, ${count} shards`
         running.push({ name, service: { port, pid: child.pid!, population } })
       }
       // on whole cores: what is not loaded and compiled yet would be most of a round on slow ones

@@ -1,6 +1,7 @@
 // Token buckets that several threads take from: each is two numbers in shared memory, and one lock guards all. It is held
 // for less than a microsecond.
 import type { Bucket, Limit } from '../core/values/bucket.js'
+import { atomicCells, type Cells } from './shared/cells.js'
 
 /** Buckets there is room for. The system gives memory to those that were used alone. */
 const bucketsMax = 1 << 18
@@ -11,12 +12,36 @@ const bytesEach = 16
 const looksMax = 1_000
 const sleepMs = 0.05
 
-export class BucketCells {
-  private readonly lock: Int32Array
-  readonly numbers: Float64Array
+/** Access to levels and times. They are read and written under the lock alone. */
+export interface Numbers {
+  read(numbers: Float64Array, at: number): number
+  write(numbers: Float64Array, at: number, value: number): void
+}
 
-  /** Every thread makes its own over the same memory. */
-  constructor(readonly memory: SharedArrayBuffer) {
+const plainNumbers: Numbers = {
+  read: (numbers, at) => numbers[at]!,
+  write: (numbers, at, value) => {
+    numbers[at] = value
+  },
+}
+
+const cellsOfLock: Cells = {
+  ...atomicCells,
+  wait: (cells, at, value) => {
+    Atomics.wait(cells, at, value, sleepMs)
+  },
+}
+
+export class BucketCells {
+  protected readonly lock: Int32Array
+  private readonly numbers: Float64Array
+
+  /** Every thread makes its own over the same memory. `cells`, `access`: a test puts a scheduler there. */
+  constructor(
+    readonly memory: SharedArrayBuffer,
+    protected readonly cells: Cells = cellsOfLock,
+    private readonly access: Numbers = plainNumbers,
+  ) {
     this.lock = new Int32Array(memory, 0, 1)
     this.numbers = new Float64Array(memory, headBytes)
   }
@@ -36,14 +61,22 @@ export class BucketCells {
     try {
       return work()
     } finally {
-      Atomics.store(this.lock, 0, 0)
+      this.cells.store(this.lock, 0, 0)
     }
   }
 
-  private enter(): void {
-    const { lock } = this
-    for (let looks = 0; Atomics.compareExchange(lock, 0, 0, 1) !== 0; looks++)
-      if (looks >= looksMax) Atomics.wait(lock, 0, 1, sleepMs)
+  protected enter(): void {
+    const { lock, cells } = this
+    for (let looks = 0; cells.exchangeIf(lock, 0, 0, 1) !== 0; looks++)
+      if (looks >= looksMax) cells.wait(lock, 0, 1)
+  }
+
+  read(at: number): number {
+    return this.access.read(this.numbers, at)
+  }
+
+  write(at: number, value: number): void {
+    this.access.write(this.numbers, at, value)
   }
 }
 
@@ -57,18 +90,18 @@ export class SharedBucket implements Bucket {
   ) {}
 
   get level(): number {
-    return this.cells.numbers[2 * this.place]!
+    return this.cells.read(2 * this.place)
   }
 
   set level(level: number) {
-    this.cells.numbers[2 * this.place] = level
+    this.cells.write(2 * this.place, level)
   }
 
   get atMs(): number {
-    return this.cells.numbers[2 * this.place + 1]!
+    return this.cells.read(2 * this.place + 1)
   }
 
   set atMs(atMs: number) {
-    this.cells.numbers[2 * this.place + 1] = atMs
+    this.cells.write(2 * this.place + 1, atMs)
   }
 }
