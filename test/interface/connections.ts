@@ -54,7 +54,7 @@ export class Connections {
       // a success makes a front ask for what it must know
       await this.send(on, 'POST', '/flags/first/check', {}, key)
       const { headers } = await this.send(on, 'POST', '/flags/unknown/check', {}, key)
-      return /f\d+_/.test(String(headers['x-request-id']))
+      return /-f\d+_/.test(String(headers['x-request-id']))
     }
     for (let round = 0; round < 100; round++) {
       let isKnown = false

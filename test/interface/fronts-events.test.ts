@@ -192,7 +192,7 @@ t.test('AL-41 budgets of events are exact over fronts', { skip }, async t => {
   t.equal(refused.length, 100)
   t.ok(refused.every(({ body }) => body.bucket === 'events_ingest'))
   t.ok(
-    refused.some(({ headers }) => /f\d+_/.test(String(headers['x-request-id']))),
+    refused.some(({ headers }) => /-f\d+_/.test(String(headers['x-request-id']))),
     'the extra front refuses some',
   )
   t.equal(await usedOf(client, 'c0', 'limited'), 300)

@@ -129,7 +129,7 @@ function ownRequests(
     keyHeaders: options.apiKeyHeaders,
     environmentHeaders: options.environmentHeaders,
     slowRequestMs: options.slowRequestMs,
-    name: `${Date.now().toString(36)}f${options.index + 1}`,
+    name: `${Date.now().toString(36)}-f${options.index + 1}`,
   })
   const checks = new FrontChecks({ requests, names, answers, wall, shards: parts.shards })
   const { shards, trustProxy, bodiesBytesMax } = options
