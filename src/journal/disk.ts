@@ -19,6 +19,8 @@ export interface JournalFile {
 
 /** Paths are whole; a `new` file must not exist yet and its name is durable only after `syncDirectory`. */
 export interface JournalDisk {
+  /** Files are texts elsewhere: nothing is gained by writing ahead, and no file is recycled. */
+  readonly isRemote?: true
   open(path: string, how: 'read' | 'write' | 'new'): Promise<JournalFile>
   /** File names of a directory, in any order; the directory is made when missing. */
   list(directory: string): Promise<string[]>

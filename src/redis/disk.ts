@@ -32,6 +32,8 @@ export const epochOf = (mark: string): string => mark.slice(0, mark.indexOf(':')
 
 /** The segments of all shards, read only. */
 export class RedisDisk implements JournalDisk {
+  readonly isRemote = true
+
   constructor(protected readonly redis: RedisClient) {}
 
   async open(path: string, how: 'read' | 'write' | 'new'): Promise<JournalFile> {
@@ -125,6 +127,8 @@ export class OwnedDisk extends RedisDisk {
     if (floor !== null) this.calls.keep(floor)
     this.calls.reached(last)
     for (const { held } of marks) this.calls.settle(held.call, 1)
+    // as long as writes follow each other they keep the floor
+    this.stopTelling()
     this.tellSoon()
   }
 
@@ -157,7 +161,8 @@ export class OwnedDisk extends RedisDisk {
     this.stopTelling()
     const floor = this.calls.beyond(1)
     if (floor === null) return
-    await this.redis.write('floor', this.shard, this.mark, floor.text).then(
+    const { connection } = this.redis
+    await this.redis.append(connection, this.shard, this.mark, '', 0, '', floor.text).then(
       () => this.calls.keep(floor),
       error => {
         if (!(error instanceof Fenced)) this.tellSoon()

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { RedisAddress } from '../wire/shard-options.js'
 import { Fenced } from './fenced.js'
+import { Gathering } from './gathering.js'
 import { type Lead, leadingTo } from './place.js'
 import { type ScriptName, scriptOf, scripts } from './scripts.js'
 
@@ -45,9 +46,8 @@ export class RedisClient {
   readonly #redis: Redis
   /** Writes of this turn that wait for replicas. */
   #writes: Write[] = []
-  /** Writes of journals and claims of this turn. */
-  #appends: Write[] = []
-  #claims: Claim[] = []
+  readonly #appends = new Gathering<Write>(writes => this.#appendAll(writes))
+  readonly #claims = new Gathering<Claim>(claims => this.#claimAll(claims))
   #writing: Promise<void> | null = null
   /** Since when no command was answered, of the monotonic clock; null: the last one was answered. */
   #awaySinceMs: number | null = null
@@ -174,7 +174,8 @@ export class RedisClient {
   }
 
   /**
-   * Write to the journal of a shard (scripts.ts, `write`), as `writeOn`. Writes of all shards in one turn are one script.
+   * Write to the journal of a shard (scripts.ts, `write`), as `writeOn`. Writes of all shards in one turn are one script; those
+   * of later turns gather while it is under way.
    *
    * errors  Fenced; those of `writeOn`.
    */
@@ -186,14 +187,17 @@ export class RedisClient {
         this.#writing ??= this.#writeAll()
         return
       }
-      if (this.#appends.length === 0) process.nextTick(() => void this.#appendAll())
-      this.#appends.push(one)
+      this.#appends.add(one)
     })
   }
 
-  async #appendAll(): Promise<void> {
-    const writes = this.#appends
-    this.#appends = []
+  async #appendAll(all: readonly Write[]): Promise<void> {
+    const writes = all.filter(one => {
+      const isAnother = this.#isAnother(one.connection)
+      if (isAnother) one.reject(anotherConnection())
+      return !isAnother
+    })
+    if (writes.length === 0) return
     try {
       settleAppends(
         writes,
@@ -206,33 +210,32 @@ export class RedisClient {
 
   /**
    * Claim keys (scripts.ts, `claim`). words: pairs of a key and its value. Claims of all shards in one turn are one script,
-   * where they asked the same filters.
+   * where they asked the same filters; those of later turns gather while it is under way.
    *
    * errors  those of the driver: keys may be claimed, or may still be.
    */
   claim(ttlMs: number, sealedMs: number, words: readonly string[]): Promise<readonly string[] | 'unsealed'> {
     return new Promise((resolve, reject) => {
-      if (this.#claims.length === 0) process.nextTick(() => this.#claimAll())
-      this.#claims.push({ ttlMs, sealedMs, words, resolve, reject })
+      this.#claims.add({ ttlMs, sealedMs, words, resolve, reject })
     })
   }
 
-  #claimAll(): void {
-    const claims = this.#claims
-    this.#claims = []
+  async #claimAll(claims: readonly Claim[]): Promise<void> {
+    const asked: Promise<void>[] = []
     let some: Claim[] = []
     let keys = 0
     for (const one of claims) {
       const isOther = some.length > 0 && (one.sealedMs !== some[0]!.sealedMs || one.ttlMs !== some[0]!.ttlMs)
       if (isOther || keys >= claimedAtOnce) {
-        void this.#claimTogether(some)
+        asked.push(this.#claimTogether(some))
         some = []
         keys = 0
       }
       some.push(one)
       keys += one.words.length / 2
     }
-    void this.#claimTogether(some)
+    asked.push(this.#claimTogether(some))
+    await Promise.all(asked)
   }
 
   async #claimTogether(claims: readonly Claim[]): Promise<void> {

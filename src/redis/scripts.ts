@@ -120,27 +120,21 @@ redis.call('SET', ARGV[3], '')
 return 1`,
 
   /**
-   * For each shard: shard, mark, file, offset, bytes, floor of its claims or '' → for each: OK, FENCED or GAP. Sent again, it
-   * has the same effect.
+   * For each shard: shard, mark, file, offset, bytes, floor of its claims or '' → for each: OK, FENCED or GAP. Without a file
+   * ('') only the floor is kept. Sent again, it has the same effect.
    */
   write: `
 local out = {}
 for i = 1, #ARGV, 6 do
   if fenced(ARGV[i], ARGV[i + 1]) then out[#out + 1] = 'FENCED'
-  elseif redis.call('STRLEN', ARGV[i + 2]) < tonumber(ARGV[i + 3]) then out[#out + 1] = 'GAP'
+  elseif ARGV[i + 2] ~= '' and redis.call('STRLEN', ARGV[i + 2]) < tonumber(ARGV[i + 3]) then out[#out + 1] = 'GAP'
   else
-    redis.call('SETRANGE', ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
+    if ARGV[i + 2] ~= '' then redis.call('SETRANGE', ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]) end
     raise(ARGV[i], ARGV[i + 5])
     out[#out + 1] = 'OK'
   end
 end
 return out`,
-
-  /** shard, mark, floor → 1. */
-  floor: `
-if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
-raise(ARGV[1], ARGV[3])
-return 1`,
 
   /** shard, mark, file, length → the new mark. Late writes under the old mark are refused. */
   cut: `

@@ -121,6 +121,26 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     await others.close()
   })
 
+  await t.test('a journal in Redis writes nothing ahead, and what it trims is gone from Redis', async t => {
+    const { redis, join, take } = await start(t, server)
+    await join('a')
+    const disk = new OwnedDisk(redis, 7, await take('a'))
+    const { journal } = await openFileJournal({ directory, disk, segmentBytes: 256 })
+    for (let i = 0; i < 50; i++) await journal.append([record(`${i}`)])
+    const before = await disk.list(directory)
+    t.notOk(
+      before.some(name => name.endsWith('.spare')),
+      'a text grows as it is written',
+    )
+    await journal.trim(25)
+    await journal.trim(40)
+    t.same(
+      (await disk.list(directory)).filter(name => Number(name.slice(0, 20)) < 30),
+      [],
+    )
+    await journal.close()
+  })
+
   await t.test('a write sent before a cut that arrives after it is refused', async t => {
     const { redis, join, take } = await start(t, server)
     await join('a')

@@ -88,7 +88,7 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
     () => ['write', shard, mark, file, random.below(4), bytes, ''],
     () => ['write', shard, mark, file, 0, bytes, floor()],
     () => ['write', shard, mark, file, 1, bytes, '', shard, mark, file, 0, bytes, floor()],
-    () => ['floor', shard, mark, floor()],
+    () => ['write', shard, mark, '', 0, '', floor()],
     () => ['cut', shard, mark, file, random.below(4)],
     () => ['reopen', shard, random.pick([node, mark.slice(mark.indexOf(':') + 1)])],
     () => ['drop', shard, mark, file, file.slice(-2)],

@@ -8,7 +8,7 @@ import { UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { encodeId } from '../../src/core/values/id.js'
 import type { Claimed, Held } from '../../src/redis/claims.js'
 import { Encoder, unpack } from '../../src/wire/message-codec.js'
-import { claimAll, type EventClaims, sorted } from '../../workers/shard/events/claimed.js'
+import { claimAll, type EventClaims, HeldKeys, sorted } from '../../workers/shard/events/claimed.js'
 import { acceptedEvent } from '../accepted-event.js'
 
 const env = 'env_23456789ABC'
@@ -46,6 +46,37 @@ t.test('EV-27 a repeat in another request waits for the fate of its first event'
   t.equal(repeat, null, 'the first one may be told to come later, or fail: nothing is said of it')
   t.same(freed, ['other'], 'and it holds nothing meanwhile')
 })
+
+t.test(
+  'EV-27 a repeat of an event under way is claimed when its fate is known, and holds nothing meanwhile',
+  async t => {
+    let written = Promise.resolve()
+    const keys = new HeldKeys(claiming([]).claims, () => written)
+    const [first, same, other, repeat] = [
+      request(1, 'k'),
+      request(2, 'l', 'k'),
+      request(3, 'm'),
+      request(4, 'l'),
+    ] as const
+    const free: unknown[] = []
+    const apart = (...requests: readonly ShardRequest[]) => keys.apart(requests, one => void free.push(one))
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    t.same(apart(first, same, other), [first, other])
+    t.same(apart(repeat), [repeat], 'a request that waits has no key that another must wait for')
+    keys.passed([[other, other]])
+    await turn()
+    t.same(free, [])
+    written = Promise.reject(new Error('the journal failed'))
+    keys.passed([[first, new Error('refused')]])
+    await turn()
+    t.same(free, [same])
+    t.same(apart(same), [], 'its other key is another request’s by now')
+    keys.passed([[repeat, repeat]])
+    await turn()
+    t.same(free, [same, same])
+    t.same(apart(same), [same])
+  },
+)
 
 t.test('EV-27 no event is the repeat of one that was given up', async t => {
   const { claims, freed } = claiming(['on its way'])

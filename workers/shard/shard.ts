@@ -149,7 +149,7 @@ class Shard implements Asked {
     this.wholes = new WholeAnswers(this.checks, this.reads, this.changes)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
-    this.keys = new HeldKeys(storage.shared ?? null)
+    this.keys = new HeldKeys(storage.shared ?? null, () => journal.append([]))
     for (const data of task.catalogs) this.hold(data)
   }
 
@@ -205,7 +205,7 @@ class Shard implements Asked {
   }
 
   private async claim(keyed: readonly Keyed[], shared: EventClaims): Promise<void> {
-    for await (const claimed of this.keys.claim(keyed, shared)) {
+    for await (const claimed of this.keys.claim(keyed, shared, one => void this.claim([one], shared))) {
       this.turn(take => {
         for (const [{ n }, left] of claimed)
           if (left instanceof Error) this.reads.failed(n, 'overloaded', left.message)

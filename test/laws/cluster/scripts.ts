@@ -202,8 +202,12 @@ export function runScript(
       for (let i = 0; i < given.length; i += 6) {
         const had = values.get(text(i + 2), nowMs) ?? Buffer.alloc(0)
         const offset = number(i + 3)
+        const isFloorAlone = text(i + 2) === ''
         if (left.epochs !== true && shards.get(text(i)) !== text(i + 1)) out.push('FENCED')
-        else if (had.length < offset) out.push('GAP')
+        else if (isFloorAlone) {
+          raise(text(i), text(i + 5))
+          out.push('OK')
+        } else if (had.length < offset) out.push('GAP')
         else {
           const bytes = given[i + 4] as Buffer
           const file = Buffer.alloc(Math.max(had.length, offset + bytes.length))
@@ -216,10 +220,6 @@ export function runScript(
       }
       return out
     }
-    case 'floor':
-      mustOwn()
-      raise(text(0), text(2))
-      return 1
     case 'cut': {
       mustOwn()
       const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)

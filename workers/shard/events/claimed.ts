@@ -264,21 +264,82 @@ function printOfEvent({ type, subtype, quantity, companyId }: AcceptedEvent): nu
   return printOfText(type, subtype ?? '', used ? quantity : 1, used ? (companyId ?? '') : '')
 }
 
+/** A request whose events have no fate yet. */
+interface UnderWay {
+  readonly names: readonly string[]
+  /** Resolves when its records are durable, or it was refused. */
+  readonly over: Promise<void>
+  readonly end: () => void
+}
+
 /** Claims between the moment in which a shard has them and the record of their event. */
 export class HeldKeys {
+  /** Requests of this shard by the names of their keys. */
+  private readonly byName = new Map<string, UnderWay>()
+  private readonly underWay = new Map<Keyed, UnderWay>()
   private readonly held = new Map<string, Held>()
   private readonly repeated = new Map<number, readonly FailedEvent[]>()
 
-  constructor(private readonly claims: EventClaims | null) {}
+  /** durable: settles when the records of all that was decided are durable, or will never be. */
+  constructor(
+    private readonly claims: EventClaims | null,
+    private readonly durable: () => Promise<unknown>,
+  ) {}
+
+  /**
+   * Requests whose keys can be claimed now. One with a key that an earlier request of this shard has holds nothing while it
+   * waits: were it claimed, all its keys would be given back and claimed again until then.
+   *
+   * again  called with such a request when its wait is over; its keys may be another request's again by then.
+   */
+  apart(requests: readonly Keyed[], again: (request: Keyed) => void): readonly Keyed[] {
+    return requests.filter(request => {
+      const names = claimsOf(request).map(nameOf)
+      const before = names.find(name => this.byName.has(name))
+      if (before === undefined) this.begin(request, names)
+      else void this.byName.get(before)!.over.then(() => again(request))
+      return before === undefined
+    })
+  }
+
+  private begin(request: Keyed, names: readonly string[]): void {
+    let end!: () => void
+    const over = new Promise<void>(resolve => {
+      end = resolve
+    })
+    const one = { names, over, end }
+    this.underWay.set(request, one)
+    for (const name of names) this.byName.set(name, one)
+  }
+
+  /** Some requests were decided or refused just now. */
+  passed(claimed: ClaimedRequests): void {
+    const pass = (): void => {
+      for (const [request] of claimed) this.end(request)
+    }
+    this.durable().then(pass, pass)
+  }
+
+  private end(request: Keyed): void {
+    const { names, end } = this.underWay.get(request)!
+    this.underWay.delete(request)
+    for (const name of names) this.byName.delete(name)
+    end()
+  }
 
   /**
    * Claim the keys of some requests. A request with a key whose event is under way comes later, when the fate of that
    * event is known, or a second has passed. source: EV-27
    *
-   * yields  those that can be decided or are refused.
+   * again   as in `apart`.
+   * yields  those that can be decided or are refused, which is done before the next are asked for.
    */
-  async *claim(requests: readonly Keyed[], claims: EventClaims): AsyncGenerator<ClaimedRequests> {
-    let asked = requests
+  async *claim(
+    requests: readonly Keyed[],
+    claims: EventClaims,
+    again: (request: Keyed) => void,
+  ): AsyncGenerator<ClaimedRequests> {
+    let asked = this.apart(requests, again)
     for (let tries = 0; asked.length > 0; tries++) {
       if (tries > 0) await sleep(busyMs)
       const claimed = await claimAll(asked, claims).catch((error: Error) => error)
@@ -295,6 +356,7 @@ export class HeldKeys {
         else fates.push([request, this.hold(request.n, one)])
       }
       yield fates
+      this.passed(fates)
       asked = busy
     }
   }
