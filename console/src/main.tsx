@@ -9,8 +9,9 @@ import {
   lazyRouteComponent,
   RouterProvider,
 } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { isPassing } from './app/api.js'
+import { base, isPassing, unanswered } from './app/api.js'
 import { SessionGate } from './app/session.js'
 import { Shell } from './app/shell.js'
 import './app/theme.js'
@@ -23,17 +24,54 @@ const screen = (path: string, load: () => Promise<{ default: unknown }>) =>
   createRoute({
     getParentRoute: () => root,
     path: `/$env${path}`,
-    component: lazyRouteComponent(load as never),
+    component: lazyRouteComponent((() => load().catch(notLoaded)) as never),
   })
 
-/** Whether a part of the page could not be loaded: an update renamed its file, or the service does not answer. */
-const isOutdated = (error: unknown): boolean => /dynamically imported module/i.test(String(error))
-const outdated = 'This part of the page cannot be loaded: Tollgate was updated, or it does not answer'
+/** The file of a screen could not be loaded: an update renamed it, or the service does not answer. */
+class NotLoadedError extends Error {}
+
+/** The router would load the page again at once, and a service that is away would leave the browser's own error there. */
+function notLoaded(cause: unknown): never {
+  throw new NotLoadedError('A screen was not loaded', { cause })
+}
+
+const isNotLoaded = (error: unknown): boolean =>
+  error instanceof NotLoadedError || /dynamically imported module/i.test(String(error))
 
 function Broken({ error }: { readonly error: unknown }) {
+  if (isNotLoaded(error)) return <NotLoaded />
   return (
     <div className="p-6">
-      <Failure error={isOutdated(error) ? outdated : error} retry={() => location.reload()} />
+      <Failure error={error} retry={() => location.reload()} />
+    </div>
+  )
+}
+
+/** Milliseconds between two questions whether the service answers again. */
+const askAgainMs = 4_000
+
+/** A screen whose file could not be loaded. The page is loaded again when a service that was away answers. */
+function NotLoaded() {
+  const [isAway, setIsAway] = useState(false)
+  useEffect(() => {
+    let wasAway = false
+    const ask = async () => {
+      const answers = await fetch(base).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+      if (answers && wasAway) location.reload()
+      wasAway ||= !answers
+      setIsAway(!answers)
+    }
+    void ask()
+    const timer = setInterval(() => void ask(), askAgainMs)
+    return () => clearInterval(timer)
+  }, [])
+  const words = isAway ? unanswered() : 'This part of the page cannot be loaded: Tollgate was updated'
+  return (
+    <div className="p-6">
+      <Failure error={words} retry={() => location.reload()} />
     </div>
   )
 }

@@ -93,7 +93,7 @@ export async function openScreen(
   if (picturesDir !== undefined) await picture(page, screen)
 }
 
-/** Where pictures of opened screens are kept, for a person to look at. */
+/** Where pictures of screens that were opened or looked at are kept, for a person. */
 const picturesDir = process.env.TOLLGATE_TEST_PICTURES
 let pictures = 0
 
@@ -127,6 +127,7 @@ const axeInBothThemes = `(async () => {
 
 /** Violations of WCAG 2.2 AA of the page in light, then those of its colours in dark. */
 export async function violations(page: Page): Promise<readonly string[]> {
+  if (picturesDir !== undefined) await picture(page, 'looked at')
   axeText ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeText)
   return page.evaluate(axeInBothThemes)

@@ -118,7 +118,8 @@ async function textOf<V extends Verb, P extends With<V>>(
   return { text: data, response }
 }
 
-const unanswered = () => new Refused(0, 'Tollgate does not answer. It is tried again.')
+/** The error of a request that nothing answered. */
+export const unanswered = () => new Refused(0, 'Tollgate does not answer. It is tried again.')
 
 function wordsOf(error: unknown, status: number): string {
   const body = typeof error === 'string' ? safely(error) : error

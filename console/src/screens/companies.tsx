@@ -200,7 +200,11 @@ function List({
                   <Go to={`/companies/${row.id}`}>{row.name || row.id}</Go>
                 </span>
                 <span className="hidden truncate sm:block">
-                  {row.plan ? <Badge>{row.plan.name}</Badge> : <span className="text-muted">none</span>}
+                  {row.plan ? (
+                    <Badge className="max-w-full truncate align-bottom">{row.plan.name}</Badge>
+                  ) : (
+                    <span className="text-muted">none</span>
+                  )}
                   {row.add_on_count > 0 && <span className="text-xs text-muted"> +{row.add_on_count}</span>}
                 </span>
                 <span className="flex min-w-0 flex-col">

@@ -70,9 +70,9 @@ export default function CompanyPage() {
           >
             Why denied?
           </Go>
-          {may.write && <Button onClick={() => setOpen('event')}>Send event</Button>}
-          {may.support && <Button onClick={() => setOpen('credits')}>Grant credits</Button>}
-          {may.write && (
+          {data && may.write && <Button onClick={() => setOpen('event')}>Send event</Button>}
+          {data && may.support && <Button onClick={() => setOpen('credits')}>Grant credits</Button>}
+          {data && may.write && (
             <Button look="primary" onClick={() => setOpen('plan')}>
               Change plan
             </Button>
@@ -193,7 +193,7 @@ function Entitlements({ company }: { readonly company: Company }) {
       </>
     )
   return (
-    <div className="grid gap-4 xl:grid-cols-[minmax(0,7fr)_minmax(0,3fr)]">
+    <div className="grid gap-4 2xl:grid-cols-[minmax(0,7fr)_minmax(0,3fr)]">
       <Card title="What it may use" aside={another}>
         <Table label="Entitlements" head={['Feature', 'From', 'Use against limit', 'Resets', '']}>
           {company.entitlements.map(one => {
@@ -204,7 +204,9 @@ function Entitlements({ company }: { readonly company: Company }) {
               <Row key={one.feature_id}>
                 <Cell>
                   {name}
-                  <div className="text-xs text-muted">{one.event_subtype ?? words(one.value_type)}</div>
+                  <div className="text-xs break-all text-muted">
+                    {one.event_subtype ?? words(one.value_type)}
+                  </div>
                 </Cell>
                 <Cell>
                   {override && !isInVain ? (
@@ -218,7 +220,7 @@ function Entitlements({ company }: { readonly company: Company }) {
                     </div>
                   )}
                   {override && (
-                    <div className="text-xs text-muted">
+                    <div className="min-w-40 text-xs text-muted">
                       {override.expiration_date && `until ${dayOf(override.expiration_date)} `}
                       {override.notes.at(-1)?.note}
                     </div>

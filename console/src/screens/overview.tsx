@@ -104,8 +104,8 @@ export default function Overview() {
                       key={row.id}
                       className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 py-1.5"
                     >
-                      <span className="min-w-0 flex-1 basis-40">
-                        <Go to={`/companies/${row.id}`}>{row.name || row.id}</Go>{' '}
+                      <span className="flex min-w-0 flex-1 basis-40 flex-wrap items-baseline gap-x-2">
+                        <Go to={`/companies/${row.id}`}>{row.name || row.id}</Go>
                         <span className="text-xs text-muted">{row.closest_limit!.feature_name}</span>
                       </span>
                       <Bar used={row.closest_limit!.usage} limit={row.closest_limit!.limit} />
@@ -188,10 +188,10 @@ function LatestChanges() {
             <ul className="divide-y divide-line">
               {rows.map(row => (
                 <li key={row.id} className="flex justify-between gap-3 py-1.5">
-                  <span className="min-w-0">
+                  <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
                     <Go to="/audit" search={{ entry: row.id }}>
                       {changeWords(row, names)}
-                    </Go>{' '}
+                    </Go>
                     <span className="text-xs text-muted">{actorOf(row)}</span>
                   </span>
                   <span className="shrink-0 text-xs text-muted">{ago(row.started_at)}</span>

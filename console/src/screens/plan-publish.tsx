@@ -369,12 +369,17 @@ function FailedMoves({ migrationId }: { readonly migrationId: string }) {
   })
   return (
     <ul className="mt-1 space-y-0.5 text-xs">
-      {(failed.data ?? []).map(one => (
-        <li key={one.id}>
-          <Go to={`/companies/${one.company_id}`} className={inText}>
-            {one.company_name || one.company_id}
-          </Go>{' '}
-          <span className="text-muted">{one.error ?? words(one.error_code)}</span>
+      {alike(failed.data ?? [], one => one.error ?? words(one.error_code)).map(([why, same]) => (
+        <li key={why}>
+          {same.map((one, i) => (
+            <Fragment key={one.id}>
+              {i > 0 && ', '}
+              <Go to={`/companies/${one.company_id}`} className={inText}>
+                {one.company_name || one.company_id}
+              </Go>
+            </Fragment>
+          ))}
+          : <span className="text-muted">{why}</span>
         </li>
       ))}
     </ul>

@@ -75,7 +75,9 @@ export default function PlanPage() {
       )}
       <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
         <Card title={shownVersion ? `What v${shownVersion.version} allows` : 'What it allows'}>
-          {shownVersion === null && !diff.isPending ? (
+          {data === undefined ? (
+            <Loaded of={diff}>{() => null}</Loaded>
+          ) : shownVersion === null ? (
             <NothingYet may={may.write} add={() => setOpen('entitlement')} />
           ) : (
             <Loaded of={entitlements}>

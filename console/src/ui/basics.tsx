@@ -87,9 +87,17 @@ const tones = {
 } as const
 export type Tone = keyof typeof tones
 
-export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
+export function Badge({
+  tone = 'plain',
+  className = '',
+  children,
+}: {
+  readonly tone?: Tone
+  readonly className?: string
+  readonly children: ReactNode
+}) {
   return (
-    <span className={`inline-block rounded px-1.5 py-0.5 text-xs font-medium ${tones[tone]}`}>
+    <span className={`inline-block rounded px-1.5 py-0.5 text-xs font-medium ${tones[tone]} ${className}`}>
       {children}
     </span>
   )
