@@ -8,7 +8,7 @@ import type { Sql } from 'postgres'
 import { ConfigError } from '../config.js'
 import { leaseMs, moment, newLook, noteLook, type Ownership } from './ownership.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
-import { bootId, startOf } from './process.js'
+import { bootId, isStopped, startOf } from './process.js'
 import { inTransaction } from './transactions.js'
 
 /** Transactions that write have it shared; a new owner waits until none does. Any number that no other program would choose. */
@@ -130,9 +130,9 @@ export class Holder {
     this.over.abort()
     await this.renewing
     if (this.holding === 'alone')
-      await this.sql`update ownership set until = '-infinity' where epoch = ${this.ownership.epoch}`.catch(
-        () => {},
-      )
+      await this.sql`
+        update ownership set until = '-infinity', machine = '', process = ''
+        where epoch = ${this.ownership.epoch}`.catch(() => {})
     await closePostgres(this.sql, 0).catch(() => {})
   }
 
@@ -197,7 +197,10 @@ async function attempt(sql: Sql, holding: Holding, ends: boolean): Promise<numbe
   const row = (await look(sql))[0]!
   const joins = holding === 'shared' && row.shared
   const held = { by: holderOf(row), until: row.until }
-  if (!joins && row.live && !isGone(row)) return held
+  if (!joins) {
+    const fate = fateOf(row)
+    if (fate === 'works' || (fate === 'unknown' && row.live)) return held
+  }
   const own =
     holding === 'alone'
       ? { machine: machine(), process: processName(process.pid) }
@@ -242,11 +245,15 @@ function machine(): string {
 
 const processName = (pid: number): string => `${pid} ${startOf(pid) ?? ''}`
 
-/** Whether its process is known to have ended: it ran here. */
-function isGone(row: Row): boolean {
-  if (row.machine === '' || row.machine !== machine()) return false
+/**
+ * Fate of the owner's process where it can be looked for. A machine that has no time for it may let its lease run out: here it
+ * still owns the database, unless it is stopped.
+ */
+function fateOf(row: Row): 'gone' | 'works' | 'unknown' {
+  if (row.machine === '' || row.machine !== machine()) return 'unknown'
   const pid = Number(row.process.split(' ')[0])
-  return processName(pid) !== row.process
+  if (processName(pid) !== row.process) return 'gone'
+  return isStopped(pid) ? 'unknown' : 'works'
 }
 
 /** Find the holder of the session lock of builds before the lease; null: there is none. */

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Length of a lease: no other process takes a database whose owner renewed it within this time. */
-export const leaseMs = 3_000
+export const leaseMs = 5_000
 
 /** The owner of a database as its connections and threads know it; plain data, so that it can be sent to threads. */
 export interface Ownership {

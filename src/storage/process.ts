@@ -19,6 +19,16 @@ export function startOf(pid: number): string | null {
   }
 }
 
+/** Whether a process exists and is stopped (SIGSTOP), as Linux tells. */
+export function isStopped(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return /^[Tt]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
+}
+
 /** Identifies the current boot: after another boot, pids and start times may repeat. */
 export function bootId(): string {
   try {

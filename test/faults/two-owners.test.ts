@@ -127,6 +127,23 @@ t.test('a build before the lease keeps this one out', async t => {
   await (await Holder.take(postgres, 'alone', silent, () => {})).release()
 })
 
+t.test('a process that works on this machine keeps the database when its lease has run out', async t => {
+  const { postgres, sql } = await startStores(t)
+  const take = () => Holder.take(postgres, 'alone', silent, () => {})
+  const first = await take()
+  const [own] = await sql<{ machine: string; process: string }[]>`select machine, process from ownership`
+  await first.release()
+  const left = (process: string) => sql`
+    update ownership set until = now() - interval '1 minute', machine = ${own!.machine}, process = ${process}`
+  await left(own!.process)
+  await t.rejects(take(), /in use by tollgate, process/)
+  await left('4194304 1')
+  await (await take()).release()
+  await left(own!.process)
+  await sql`update ownership set machine = 'another one'`
+  await (await take()).release()
+})
+
 t.test('transactions that a killed owner left open are ended', async t => {
   const { postgres, sql } = await startStores(t)
   await (await Holder.take(postgres, 'alone', silent, () => {})).release()
