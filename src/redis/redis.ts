@@ -5,7 +5,7 @@ import type { RedisAddress } from '../wire/shard-options.js'
 import { Fenced } from './fenced.js'
 import { Gathering } from './gathering.js'
 import { type Lead, leadingTo } from './place.js'
-import { type ScriptName, scriptOf, scripts } from './scripts.js'
+import { claimsText, type ScriptName, scriptOf, scripts } from './scripts.js'
 
 type Argument = string | number | Buffer
 
@@ -241,8 +241,8 @@ export class RedisClient {
   async #claimTogether(claims: readonly Claim[]): Promise<void> {
     try {
       const { ttlMs, sealedMs } = claims[0]!
-      const words = claims.length === 1 ? claims[0]!.words : claims.flatMap(one => one.words)
-      const taken = await this.run<readonly string[] | 'unsealed'>('claim', ttlMs, sealedMs, ...words)
+      const text = claims.map(one => claimsText(one.words)).join('')
+      const taken = await this.run<readonly string[] | 'unsealed'>('claim', ttlMs, sealedMs, text)
       let from = 0
       let next = 0
       for (const { words, resolve } of claims) {

@@ -273,7 +273,7 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     await redis.run('free', lost.key, lost.value)
     await redis.run('void', 7, `${lost.call.epoch}:${lost.call.n}`, 60_000)
     one.disk.calls.void(lost.call)
-    await redis.run('claim', 60_000, 0, lost.key, lost.value)
+    await redis.claim(60_000, 0, [lost.key, lost.value])
     await one.keep(event('other', evt(2)))
     await sleep(300)
     t.match(await other.claim(event('k', evt(3))), { held: {} }, 'though the floor is beyond it')

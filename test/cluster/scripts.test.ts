@@ -2,7 +2,7 @@
 // scripts on a real one, command by command. So results of the simulation apply to the product.
 import t from 'tap'
 import { RedisClient } from '../../src/redis/redis.js'
-import type { ScriptName } from '../../src/redis/scripts.js'
+import { claimsText, type ScriptName } from '../../src/redis/scripts.js'
 import { type Argument, runScript, ScriptError, Values } from '../laws/cluster/scripts.js'
 import { Random, times } from '../random.js'
 import { skipped, TestRedis } from './nodes.js'
@@ -92,8 +92,8 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
     () => ['cut', shard, mark, file, random.below(4)],
     () => ['reopen', shard, random.pick([node, mark.slice(mark.indexOf(':') + 1)])],
     () => ['drop', shard, mark, file, file.slice(-2)],
-    () => ['claim', longMs, seals(), key(), value(), key(), value()],
-    () => ['claim', longMs, 10, key(), `p${place()}|evt_0|1|5|7`],
+    () => ['claim', longMs, seals(), claimsText([key(), value(), key(), value()])],
+    () => ['claim', longMs, 10, claimsText([key(), `p${place()}|evt_0|1|5|7`])],
     () => ['fates', ...asked(), ...asked()],
     () => ['fates', ...asked(), ...asked(), ...asked(), ...asked()],
     () => ['swap', longMs, key(), `p${place()}|evt_0|1|5|7`, value(), key(), value(), value()],

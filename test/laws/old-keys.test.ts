@@ -10,7 +10,7 @@ import { FirstEvents } from '../../src/redis/first-events.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
 import { keysOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
 import type { RedisClient } from '../../src/redis/redis.js'
-import type { ScriptName } from '../../src/redis/scripts.js'
+import { claimsText, type ScriptName } from '../../src/redis/scripts.js'
 import { buildSpan, forgetSpan } from '../../src/redis/sealing.js'
 import { seed as firstSeed, Random, times } from '../random.js'
 import { pagesOf, type StoredEvent } from './cluster/old-keys.js'
@@ -135,7 +135,7 @@ class History {
     }
     const append = (_: number, ...given: readonly Argument[]) => run('write', ...given)
     const claim = (ttlMs: number, sealedMs: number, words: readonly string[]) =>
-      run('claim', ttlMs, sealedMs, ...words)
+      run('claim', ttlMs, sealedMs, claimsText(words))
     const get = async (key: string) => this.values.text(key, this.nowMs)
     const key = (name: string) => prefix + name
     const address = { replicas: 0 }

@@ -4,7 +4,7 @@
 
 import { Fenced } from '../../../src/redis/fenced.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
-import type { ScriptName } from '../../../src/redis/scripts.js'
+import { claimsText, type ScriptName } from '../../../src/redis/scripts.js'
 import { current, type Life, type World } from '../simulation/world.js'
 import { type Argument, type Left, runScript, ScriptError, Values } from './scripts.js'
 
@@ -152,7 +152,7 @@ class Connection {
   }
 
   claim(ttlMs: number, sealedMs: number, words: readonly string[]): Promise<unknown> {
-    return this.run('claim', ttlMs, sealedMs, ...words)
+    return this.run('claim', ttlMs, sealedMs, claimsText(words))
   }
 
   async append(connection: number, ...given: readonly Argument[]): Promise<void> {

@@ -246,10 +246,11 @@ export function runScript(
     case 'claim': {
       if (sealed() > number(1) && left.filters !== true) return 'unsealed'
       const out: string[] = []
-      for (let i = 2; i < given.length; i += 2) {
-        const value = values.text(text(i), nowMs)
-        if (value === null) values.set(text(i), text(i + 1), nowMs + number(0))
-        else out.push(String((i - 2) / 2), value)
+      const words = text(2).split(' ')
+      for (let i = 0; i + 1 < words.length; i += 2) {
+        const value = values.text(words[i]!, nowMs)
+        if (value === null) values.set(words[i]!, words[i + 1]!, nowMs + number(0))
+        else out.push(String(i / 2), value)
       }
       return out
     }
