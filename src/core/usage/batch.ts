@@ -74,14 +74,16 @@ export class UsageBatchWriter {
     this.count++
   }
 
-  /** Add one row of a packed list. */
-  addRow(packed: PackedRows, row: number): void {
+  /** Add rows of a packed list. */
+  addPacked(packed: PackedRows, row: number, count = 1): void {
     const from = this.count * rowWords
-    if (from + rowWords > this.words.length) this.grow()
+    const added = count * rowWords
+    while (from + added > this.words.length) this.grow()
     const at = row * rowWords
-    // twenty words: a loop is quicker than a view
-    for (let i = 0; i < rowWords; i++) this.words[from + i] = packed.words[at + i]!
-    this.count++
+    // for one row a loop is quicker than a view
+    if (count > 1) this.words.set(packed.words.subarray(at, at + added), from)
+    else for (let i = 0; i < added; i++) this.words[from + i] = packed.words[at + i]!
+    this.count += count
   }
 
   /** Add all rows of another list; their places lie `base` further on. */

@@ -42,7 +42,14 @@ export class FrontUses {
       const fails = (error: unknown) => this.failed(request.n, error, say)
       if (sender === null || !mayTake(sender, request, from)) return say(['untaken', request.n])
       const taking = new Taking(sender, request, say, fails)
-      if (taking.take(from)) taking.send(text)
+      let isTaken = false
+      try {
+        isTaken = taking.take(from)
+      } catch (error) {
+        taking.drop()
+        return fails(error)
+      }
+      if (isTaken) taking.send(text)
       else say(['untaken', request.n])
     })
   }
@@ -93,6 +100,9 @@ class Taking {
   private readonly claims: Claims
   private repeats: Repeat[] | null = null
   private applied = 0
+  /** Rows that follow each other to one shard, and were not added yet. */
+  private run = 0
+  private shard = 0
 
   constructor(
     private readonly sender: Sender,
@@ -114,28 +124,50 @@ class Taking {
         dedupe.preparePlace(i, sender.environmentId, reader.segment(row), reader.tag(row), reader.middle(row))
     }
     dedupe.siftPrepared(request.count)
+    /** An actor of each shard: claims are settled by shard. */
+    const owners: string[] = []
     for (let i = 0; i < request.count; i++) {
       const row = from + i
+      const shard = reader.shard(row)
       if (rows.isKeyed(row)) {
         const [high, low, print] = [rows.idHigh(row), rows.idLow(row), reader.print(row)]
-        const first = claims.claimPrepared(i, high, low, print, rows.companyId(row))
+        owners[shard] ??= rows.companyId(row)
+        const first = claims.claimPrepared(i, high, low, print, owners[shard])
         if (first !== null && differ(first.print, print)) {
-          for (const list of lists) list.clear()
-          claims.abandon()
+          this.drop()
           return false
         }
         if (first !== null) {
           this.repeat(i, first)
+          this.add(row)
           continue
         }
       }
-      const shard = reader.shard(row)
-      while (lists.length <= shard) lists.push(new UsageBatchWriter())
-      lists[shard]!.addRow(rows, row)
+      if (this.run === 0 || shard !== this.shard) {
+        this.add(row)
+        this.shard = shard
+      }
+      this.run++
       const userId = rows.userId(row)
       if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
     }
+    this.add(from + request.count)
     return true
+  }
+
+  /** Nothing is sent: the keys are free again. */
+  drop(): void {
+    for (const list of lists) list.clear()
+    this.claims.abandon()
+  }
+
+  /** Add the rows of the run that ends before a row to their shard's. */
+  private add(row: number): void {
+    const { run, shard } = this
+    if (run === 0) return
+    while (lists.length <= shard) lists.push(new UsageBatchWriter())
+    lists[shard]!.addPacked(reader.rows, row - run, run)
+    this.run = 0
   }
 
   private repeat(place: number, { eventId, capturedAtMs }: Claim): void {
