@@ -84,19 +84,20 @@ export class SimulatedRedis {
   /** The replica takes over with the data it has. */
   failOver(): void {
     if (this.replicas === 0) return this.breakAll()
-    this.generation++
+    // what the former primary still runs is not in the data of its successor
+    const former = this.generation++
     this.primary = this.replica
     this.replica = this.primary.copy()
     this.lag = []
     this.written = 0
     this.replicated = 0
-    this.breakAll()
+    this.breakAll(former)
     this.wake()
   }
 
-  /** Break every connection. Commands in flight run later, or never. */
-  breakAll(): void {
-    for (const one of this.connections) one.break()
+  /** Break every connection. Commands in flight run later, or never, on the server of this generation. */
+  breakAll(generation = this.generation): void {
+    for (const one of this.connections) one.break(generation)
   }
 
   /** Every value, for the final checks: no command is in flight any more. */
@@ -218,7 +219,8 @@ class Connection {
     })
   }
 
-  break(): void {
+  /** generation: of the server that it leads to. */
+  break(generation = this.redis.generation): void {
     const { world } = this.redis
     const left = [...this.onTheirWay]
     if (this.redis.left.connections !== true) this.connection++
@@ -231,6 +233,7 @@ class Connection {
       if (i >= kept) return
       atMs += world.delay(0.1)
       world.after(atMs, world.nature, () => {
+        if (generation !== this.redis.generation) return
         try {
           this.redis.run(command)
         } catch (error) {
