@@ -20,7 +20,7 @@ import {
 import { firstStart } from './first-start.js'
 import { prefixed } from './prefixed.js'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 /** The page with its chart, as it is sent. */
 const firstLoadBytesMax = 160_000

@@ -6,7 +6,7 @@ import { eventFeature, publishedPlan } from '../control/planned.js'
 import { bootstrapKey, startHere } from '../harness.js'
 import { launch, noBrowser, openPage, openScreen, violations } from './browser.js'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 /** More stops than any page has before what a person looks for. */
 const stopsMax = 150
