@@ -200,7 +200,7 @@ async function many(untilMs: number, perSecond: number, ask: () => Promise<Answe
     const status = `${answer?.status ?? 'cut'}`
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
-  const longest = Math.max(...answers.map(answer => answer?.length ?? 0))
+  const longest = Math.max(0, ...answers.map(answer => answer?.length ?? 0))
   return `${[...counts].map(([status, count]) => `${count} × ${status}`).join(', ')}, the longest ${longest} bytes`
 }
 

@@ -1,7 +1,7 @@
-// The thread that attacks: its own work delays no request that the bench measures, and any other thread goes before it, since
-// an attacker has a machine of its own.
+// The thread that attacks: its own work delays no request that the bench measures, and the service goes before it, since an
+// attacker has a machine of its own.
 import { parentPort, workerData } from 'node:worker_threads'
-import { lowerThread } from '../../src/host/thread-priority.js'
+import { afterRequests, lowerThread } from '../../src/host/thread-priority.js'
 import { attack, type Callers } from './attack-kinds.js'
 
 /** The task of the thread. */
@@ -11,8 +11,6 @@ export interface AttackJob {
   readonly forMs: number
 }
 
-const last = 19
-
-lowerThread(last)
+lowerThread(afterRequests)
 const { kind, callers, forMs } = workerData as AttackJob
 parentPort!.postMessage(await attack(kind, callers, performance.now() + forMs))

@@ -17,8 +17,11 @@ import type { AttackJob } from './attack-thread.js'
 
 const quietMs = 4_000
 const attackMs = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5) * 1_000
-/** Times after an attack at which memory is compared with what it was: at first heaps hold what nobody has collected yet. */
-const afterMs = [10_000, 30_000]
+/**
+ * Times after an attack at which memory is compared with what it was. A thread that has been idle for ten seconds collects its
+ * heap: before that, much of it is garbage.
+ */
+const afterMs = [10_000, 45_000]
 /** Above this load average latencies tell of the machine alone. */
 const quietLoad = 3
 /** Pause between two checks of production, ms. */
