@@ -66,3 +66,25 @@ t.test('EX-4 checks among events are found by flag, value and reason, and counte
     'a type that is asked for holds',
   )
 })
+
+t.test(
+  'a window outside of the times that stores hold is refused, and one without a start begins in 1970',
+  async t => {
+    const { id } = await client.ok('POST', '/features', {
+      name: 'counted',
+      description: '',
+      feature_type: 'event',
+      event_subtype: 'call',
+    })
+    const bad = [
+      'end_time=1970-01-01T00:00:00Z',
+      'start_time=1969-12-31T00:00:00Z&end_time=1970-01-01T00:00:00Z',
+      'start_time=2299-12-30T00:00:00Z&end_time=2300-01-01T00:00:00Z',
+      'end_time=9999-12-31T00:00:00Z',
+    ]
+    for (const path of ['/denied-checks?', `/top-companies?feature_id=${id}&`, '/costs?']) {
+      for (const window of bad) t.equal((await client.get(path + window)).status, 400, path + window)
+      t.equal((await client.get(`${path}end_time=1970-01-01T12:00:00Z`)).status, 200, path)
+    }
+  },
+)

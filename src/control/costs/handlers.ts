@@ -7,12 +7,12 @@ import { dayMs } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../../kit/call.js'
 import { datetime, listOf, page, type QueryOf, query, string, text } from '../../kit/query.js'
-import { isoTime } from '../../kit/time.js'
+import { isoTime, requireWindow } from '../../kit/time.js'
 import { digitsOf } from '../charges/currency.js'
 import { companyNames } from '../entities/names.js'
 
 /** Longest window of one question. */
-const windowMsMax = 366 * dayMs
+const windowDaysMax = 366
 
 const costsShape = {
   by: listOf(costParts),
@@ -34,10 +34,7 @@ export const costsQuery = query(costsShape)
  */
 export async function listCosts(call: Call<undefined, QueryOf<typeof costsShape>>): Promise<Answer> {
   const { services, environment, query, nowMs } = call
-  const toMs = query.end_time ?? nowMs + 1
-  const fromMs = query.start_time ?? toMs - 30 * dayMs
-  if (fromMs >= toMs || toMs - fromMs > windowMsMax)
-    throw new ServiceError('query_invalid', 'start_time: must lie before end_time, at most 366 days')
+  const { fromMs, toMs } = requireWindow(query, { toMs: nowMs + 1, lengthMs: 30 * dayMs }, windowDaysMax)
   const currency = (query.currency ?? 'usd').toLowerCase()
   const by = (query.by ?? ['company']) as readonly CostPart[]
   await services.projections.barrierOf('clickhouse', environment.id)

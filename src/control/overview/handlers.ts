@@ -27,13 +27,13 @@ import {
   text,
   withDefault,
 } from '../../kit/query.js'
-import { isoTime, isoTimeOrNull } from '../../kit/time.js'
+import { isoTime, isoTimeOrNull, requireWindow } from '../../kit/time.js'
 import { companyNames } from '../entities/names.js'
 
 const dayMs = 86_400_000
 const keptMs = 5_000
 /** Longest window of denied checks: a month by minute is bounded by the page. */
-const windowMsMax = 31 * dayMs
+const windowDaysMax = 31
 
 const usage = new KeptAnswers<UsageByDay[]>(keptMs)
 const top = new KeptAnswers<TopCompany[]>(keptMs)
@@ -95,9 +95,8 @@ export async function listTopCompanies(call: Call<undefined, QueryOf<typeof topS
   const subtype = feature.eventSubtype
   if (feature.featureType !== 'event' || subtype === null)
     throw new ServiceError('value_invalid', 'feature_id: events do not count this feature')
-  const toMs = query.end_time ?? Math.ceil(nowMs / 3_600_000) * 3_600_000
-  const fromMs = query.start_time ?? toMs - 30 * dayMs
-  if (fromMs >= toMs) throw new ServiceError('query_invalid', 'start_time: must lie before end_time')
+  const usual = { toMs: Math.ceil(nowMs / 3_600_000) * 3_600_000, lengthMs: 30 * dayMs }
+  const { fromMs, toMs } = requireWindow(query, usual)
   const data = await top.get(`${environment.id} ${subtype} ${fromMs} ${toMs} ${query.limit}`, async () => {
     const rows = await usageByCompany(
       services.clickhouse,
@@ -141,10 +140,8 @@ export const deniedQuery = query(deniedShape)
  */
 export async function listDeniedChecks(call: Call<undefined, QueryOf<typeof deniedShape>>): Promise<Answer> {
   const { services, environment, query, nowMs } = call
-  const toMs = query.end_time ?? Math.ceil((nowMs + 1) / 60_000) * 60_000
-  const fromMs = query.start_time ?? toMs - dayMs
-  if (fromMs >= toMs || toMs - fromMs > windowMsMax)
-    throw new ServiceError('query_invalid', 'start_time: must lie before end_time, at most 31 days')
+  const usual = { toMs: Math.ceil((nowMs + 1) / 60_000) * 60_000, lengthMs: dayMs }
+  const { fromMs, toMs } = requireWindow(query, usual, windowDaysMax)
   const by = (query.by ?? ['flag', 'reason']) as readonly DeniedPart[]
   const filter = {
     fromMs,
