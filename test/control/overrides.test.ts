@@ -293,3 +293,32 @@ t.test('company overrides', async t => {
     t.equal((await client.post('/company-overrides', body)).status, 404)
   })
 })
+
+t.test('decision 32 an override that Postgres does not show yet is taken', async t => {
+  const { client, tollgate } = await startHere(t)
+  const [first, second] = [await booleanFeature(client, 'Dark mode'), await booleanFeature(client, 'Exports')]
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'acme' } })
+  const body = (feature: { id: string }, value_bool: boolean) => ({
+    company_id: company.id,
+    feature_id: feature.id,
+    value_type: 'boolean',
+    value_bool,
+  })
+  const had = await client.ok('POST', '/company-overrides', body(first, false))
+  // the projection waits for its rows, reads do not
+  const held = await tollgate.services.sql.reserve()
+  await held`begin`
+  await held`lock table company_overrides in share row exclusive mode`
+  const answers = await Promise.all([
+    client.put(`/company-overrides/${had.id}`, { value_bool: true }),
+    client.post('/company-overrides', body(second, true)),
+  ])
+  await held`rollback`
+  held.release()
+  for (const { status, body } of answers) {
+    t.equal(status, 202)
+    t.same(body.data, { taken: true })
+  }
+  for (const key of ['dark-mode', 'exports'])
+    t.equal((await client.ok('POST', `/flags/${key}/check`, { company: { slug: 'acme' } })).value, true)
+})

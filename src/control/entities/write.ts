@@ -268,13 +268,15 @@ export async function replyWhenShown<Reply>(
 /**
  * These writes are durable: their caller hears no 503 any more. Waits until Postgres shows them; lists follow later
  * where it does not.
+ *
+ * returns  whether Postgres shows them.
  */
 export async function shown(
   call: EntityCall,
   written: readonly Pick<Answered<unknown>, 'shard' | 'sequence'>[],
-): Promise<void> {
+): Promise<boolean> {
   call.taken?.()
   const { projections } = call.services
   const reached = written.map(({ shard, sequence }) => projections.reached('postgres', shard, sequence))
-  await Promise.allSettled(reached)
+  return (await Promise.allSettled(reached)).every(({ status }) => status === 'fulfilled')
 }

@@ -16,13 +16,13 @@ import { quantityOrNull, storedOrNull } from '../../core/values/quantity.js'
 import { Refused } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
-import { isKnown, type Refusals } from '../../kit/entities.js'
+import { isKnown, orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../../kit/query.js'
 import { requireTime } from '../../kit/time.js'
 import { whole } from '../../kit/unchanged.js'
 import { companyDetails } from '../companies/read.js'
-import { replyWhenShown } from '../entities/write.js'
+import { shown } from '../entities/write.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
 import {
   type EntitlementValue,
@@ -63,11 +63,14 @@ function unknownOverride(): ServiceError {
 export const listCompanyOverrides: Handler<undefined, OverrideListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   const rows = await listOverrideRows(services.sql, environment.id, query, new Date(nowMs), query)
-  return { data: await shown(call, rows) }
+  return { data: await inFull(call, rows) }
 }
 
 /** Overrides in full, each with the present view of its company. */
-async function shown(call: Call<unknown, unknown>, rows: readonly OverrideRow[]): Promise<CompanyOverride[]> {
+async function inFull(
+  call: Call<unknown, unknown>,
+  rows: readonly OverrideRow[],
+): Promise<CompanyOverride[]> {
   const views = await overrideViews(call.services.sql, call.environment.id, rows)
   const details = await companyDetails(call, [...new Set(rows.map(row => row.company_id))])
   const companies = new Map(details.map(company => [company.id, company]))
@@ -94,7 +97,7 @@ async function overrideOf(call: Call<unknown, unknown>, id: string): Promise<Com
   const { sql } = call.services
   const row = await findOverride(sql, call.environment.id, id)
   if (!row) throw unknownOverride()
-  const [view] = await shown(call, [row])
+  const [view] = await inFull(call, [row])
   return view!
 }
 
@@ -111,10 +114,28 @@ const refusals: Refusals = {
 }
 
 /** Send a message to the company. */
-async function ask(call: Call<unknown, unknown>, companyId: string, message: CompanyMessage): Promise<void> {
+/** Ask the company for a write. Returns whether Postgres shows it by now. */
+async function ask(
+  call: Call<unknown, unknown>,
+  companyId: string,
+  message: CompanyMessage,
+): Promise<boolean> {
   const { services, environment, nowMs } = call
   const asked = services.shards.ask<string | null>('c', environment.id, companyId, message, nowMs)
-  await replyWhenShown(call, asked, refusals)
+  return shown(call, [await orRefused(asked, refusals)])
+}
+
+/** Write an override and its note. The answer is its row: where Postgres is behind, the write is taken (decision 32). */
+async function put(
+  call: Call<Exact<Pick<CompanyOverrideCreate, 'note'>>, unknown>,
+  companyId: string,
+  message: Extract<CompanyMessage, { type: 'put_override' }>,
+): Promise<CompanyOverride> {
+  const { id } = message.override
+  const isShown = await ask(call, companyId, message)
+  await addNote(call, id, call.body.note)
+  if (!isShown) throw new ServiceError('store_away', 'Postgres is behind; try again')
+  return overrideOf(call, id)
 }
 
 /**
@@ -144,9 +165,7 @@ async function create(call: Call<Exact<CompanyOverrideCreate>, unknown>): Promis
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   }
-  await ask(call, body.company_id, { type: 'put_override', override, replace: false })
-  await addNote(call, id, body.note)
-  return overrideOf(call, id)
+  return put(call, body.company_id, { type: 'put_override', override, replace: false })
 }
 
 /**
@@ -212,9 +231,7 @@ async function change(
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: nowMs,
   }
-  await ask(call, row.company_id, { type: 'put_override', override, replace: true })
-  await addNote(call, id, body.note)
-  return overrideOf(call, id)
+  return put(call, row.company_id, { type: 'put_override', override, replace: true })
 }
 
 /** DELETE /company-overrides/{company_override_id}. source: AL-34 */
