@@ -123,7 +123,10 @@ async function withSetup(setup: Setup, during: (running: Running, work: string) 
     const nodes: Started[] = []
     for (let i = 0; i < setup.nodes; i++) {
       const name = `node-${i + 1}`
-      const more = setup.servers === 0 ? {} : { ...nodeSettings, REDIS_URL: url, TOLLGATE_NODE_ID: name }
+      // primaries without replicas
+      const durability = setup.servers > 1 ? { TOLLGATE_REDIS_DURABILITY: 'accept-loss' } : {}
+      const more =
+        setup.servers === 0 ? {} : { ...nodeSettings, ...durability, REDIS_URL: url, TOLLGATE_NODE_ID: name }
       const settings = { ...shared, TOLLGATE_SHARDS: '1', ...more }
       const started = await startProduct(join(work, name), settings, [], process.env.NODES_FROM ?? root)
       closing.push(() => stop(started.child))
