@@ -210,7 +210,7 @@ export class RedisClient {
 
   /**
    * Claim keys (scripts.ts, `claim`). words: pairs of a key and its value. Claims of all shards in one turn are one script,
-   * where they asked the same filters; those of later turns gather while it is under way.
+   * where they asked the same filters. While that script is under way, claims of later turns gather for the next one.
    *
    * errors  those of the driver: keys may be claimed, or may still be.
    */

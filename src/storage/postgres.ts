@@ -10,7 +10,7 @@ export type PostgresAddress = PostgresPlace & {
   readonly idleTransactionMs?: number
   /** A pooler is between that gives a connection of the server to one transaction at a time. */
   readonly pooled?: boolean
-  /** For whom it is opened (holder.ts): each transaction that writes proves that this process still owns the database. */
+  /** The owner that opens the connections (holder.ts). Each transaction that writes proves that this owner was not replaced. */
   readonly owner?: Ownership
   /** Connections of threads; absent: as many as they have use for. */
   readonly shares?: { readonly thread: number; readonly projector: number }

@@ -13,7 +13,7 @@ t.test('behind a pooler', { skip: noPooler }, async t => {
   const url = (await startPooler(t, postgres, 2))(postgres.database)
   const address = { url, pooled: true }
 
-  await t.test('a start without the setting is told of it', async t => {
+  await t.test('a start without the setting ends with a line that names the setting', async t => {
     const started = untilPostgresAnswers({ url }, async () => void t.fail('it waits'))
     await t.rejects(started, { name: 'ConfigError', message: /Set TOLLGATE_POSTGRES_POOLER=true/ })
     await untilPostgresAnswers(address, async () => void t.fail('it waits'))

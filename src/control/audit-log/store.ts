@@ -74,7 +74,7 @@ function matching(sql: Sql, filter: AuditFilter) {
 
 /**
  * Ids of the entries that name a company in their address or as their company, and of other entries about the same
- * resources: the entry of a deletion has no company. `lower` is that of the index of texts.
+ * resources: an entry about a deletion names no company. The index of texts uses `lower`, so this condition does too.
  */
 function ofCompany(sql: Sql, accountId: string, companyId: string) {
   return sql`

@@ -54,7 +54,7 @@ export class StoreFiles {
   }
 
   /**
-   * Go on with the erasures whose files are not clear. Erasures that end meanwhile are those of the next round.
+   * Go on with the erasures whose files are not clear. The next round takes erasures that end meanwhile.
    *
    * returns  whether records of erasures were marked as clear. source: ER-9
    * errors   a store's error; the next call tries again.

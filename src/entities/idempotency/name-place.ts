@@ -1,7 +1,7 @@
 // Where the name of an idempotency key lies in the window, by its hash.
 import { hash } from 'node:crypto'
 
-/** A key's name among those of all environments. */
+/** The name of a key, which contains its environment: no two environments share a name. */
 export const nameOf = (environmentId: string, key: string): string => `${environmentId}\0${key}`
 
 /** Hashes names, one after the other: it says the place of the one hashed last. */

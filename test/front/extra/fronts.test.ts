@@ -230,7 +230,7 @@ t.test(
   },
 )
 
-t.test('a front that hangs is told of, and then the process must end', { skip }, async t => {
+t.test('the log names a front that hangs, and then the process must end', { skip }, async t => {
   const limit = { ratePerSecond: 1, burst: 1_000 }
   const facts: KeyFacts = {
     edition: 0,

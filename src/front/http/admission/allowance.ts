@@ -24,8 +24,8 @@ export interface Allowance {
 /**
  * The refusal of a request by its buckets, which are refilled up to now; null: each of them has a token.
  *
- * shared  the account's.
- * own     those of a capped key, in the same order; none where the key has no cap.
+ * shared  the buckets of the account.
+ * own     the buckets of a capped key, in the same order; empty where the key has no cap.
  * source  decision, AL-43: the headers of a capped key describe its own limit, even if the account's limit refuses;
  *         Retry-After is the account's.
  */
