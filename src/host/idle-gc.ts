@@ -5,8 +5,11 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const lookMs = 5_000
-/** Looks in a row that find a thread idle before its heap is collected. */
-const idleLooks = 2
+/**
+ * Looks in a row that find a thread idle before its heap is collected. After a collection the next events cost a quarter more CPU
+ * time for some seconds, as the young generation is small again; so short pauses of a load are no reason for one.
+ */
+const idleLooks = 5
 /** Further looks: by then unused connections are closed, and their memory is free. */
 const idleLooksAgain = 7
 /** Share of the time that an idle thread works at most: timers, questions for its health and figures. */
