@@ -115,12 +115,18 @@ async function signedIn(browser: Browser, { port, base }: Place): Promise<Page> 
   return page
 }
 
-/** Open a screen as from a link in a mail: all of the page is loaded. */
-async function open(page: Page, { base, env }: Place, path: string): Promise<void> {
+/**
+ * Open a screen as from a link in a mail: all of the page is loaded.
+ *
+ * returns  ms until its heading is there: from then on it can be used, while tables may still be loading.
+ */
+async function open(page: Page, { base, env }: Place, path: string): Promise<number> {
   await page.goto(`${base}#/${env}/${path}`)
   await page.getByRole('heading', { level: 1 }).first().waitFor()
+  const usable = await page.evaluate<number>('performance.now()')
   const loading = page.getByRole('status').filter({ hasText: /^Loading$/ })
   while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'hidden' })
+  return usable
 }
 
 /** Milliseconds since the page was asked for, and bytes of its calls as they were sent. */
@@ -154,6 +160,7 @@ async function benchScreens(
     at = name
     const spent: number[] = []
     const taken: number[] = []
+    const usable: number[] = []
     let bytes = 0
     for (let i = 0; i < loads; i++) {
       // A page has a process of its own, whose times begin with it.
@@ -161,7 +168,7 @@ async function benchScreens(
       page.setDefaultTimeout(60_000)
       const session = await context.newCDPSession(page)
       await session.send('Performance.enable', { timeDomain: 'threadTicks' })
-      await open(page, place, path)
+      usable.push(await open(page, place, path))
       const { metrics } = await session.send('Performance.getMetrics')
       spent.push(1_000 * metrics.find(({ name: metric }) => metric === 'TaskDuration')!.value)
       const told = await page.evaluate<readonly [ms: number, bytes: number]>(loadedText)
@@ -171,11 +178,12 @@ async function benchScreens(
     }
     rows.push(
       {
-        name: `${name}: until nothing is loading`,
-        value: Math.round(median(taken)),
+        name: `${name}: until it can be used`,
+        value: Math.round(median(usable)),
         unit: 'ms',
         goal: `< ${interactiveMsMax}`,
       },
+      { name: `${name}: until nothing is loading`, value: Math.round(median(taken)), unit: 'ms', goal: '' },
       {
         name: `${name}: CPU of the page's main thread`,
         value: Math.round(median(spent)),
@@ -185,7 +193,7 @@ async function benchScreens(
       { name: `${name}: bytes of all calls`, value: bytes, unit: 'B', goal: `≤ ${callBytesMax}` },
     )
     console.log(
-      `${name}: ${taken.map(Math.round).join(' ')} ms; CPU ${spent.map(Math.round).join(' ')} ms; ${bytes} B`,
+      `${name}: ${usable.map(Math.round).join(' ')} ms, all ${taken.map(Math.round).join(' ')} ms; CPU ${spent.map(Math.round).join(' ')} ms; ${bytes} B`,
     )
   }
   const [cookie] = await context.cookies(place.base)
@@ -262,25 +270,19 @@ async function benchBeside(
 ): Promise<readonly Measured[]> {
   await checkMany(place, filled)
   const alone = await checkMany(place, filled)
+  const none = await idleCpu(place.pid)
   const pages: Page[] = []
   for (let i = 0; i < consoles; i++) {
     const page = await signedIn(browser, place)
     await open(page, place, screens[(i * 4) % screens.length]![1])
     pages.push(page)
   }
-  const before = cpuTimes(place.pid)
-  await new Promise(resolve => setTimeout(resolve, idleMs))
-  const idle = usedBetween(before, cpuTimes(place.pid))
-  const perSecond = [...idle].reduce((sum, [part, us]) => sum + (part === 'client' ? 0 : us), 0) / idleMs
+  const ten = await idleCpu(place.pid)
   const beside = await checkMany(place, filled)
   for (const page of pages) await page.context().close()
   return [
-    {
-      name: 'ten open consoles: CPU of the service and its stores',
-      value: Math.round(perSecond),
-      unit: 'ms/s',
-      goal: '',
-    },
+    { name: 'nobody asks: CPU of the service and its stores', value: Math.round(none), unit: 'ms/s', goal: '' },
+    { name: 'the same with ten open consoles', value: Math.round(ten), unit: 'ms/s', goal: '' },
     { name: 'a check, CPU of HTTP and shard', value: Math.round(alone.us), unit: 'µs', goal: '' },
     {
       name: 'the same beside ten consoles, with what these cost',
@@ -291,6 +293,14 @@ async function benchBeside(
     { name: 'a check, p99', value: round2(alone.p99), unit: 'ms', goal: '' },
     { name: 'the same beside ten consoles', value: round2(beside.p99), unit: 'ms', goal: 'the same' },
   ]
+}
+
+/** CPU of the service and its stores while nobody asks, ms a second. */
+async function idleCpu(pid: number): Promise<number> {
+  const before = cpuTimes(pid)
+  await new Promise(resolve => setTimeout(resolve, idleMs))
+  const used = usedBetween(before, cpuTimes(pid))
+  return [...used].reduce((sum, [part, us]) => sum + (part === 'client' ? 0 : us), 0) / idleMs
 }
 
 const round2 = (ms: number): number => Math.round(ms * 100) / 100

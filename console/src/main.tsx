@@ -125,6 +125,9 @@ const queries = new QueryClient({
   },
 })
 
+// the files of the screen come while the session is asked for
+void router.load()
+
 createRoot(document.getElementById('root')!).render(
   <CSPProvider disableStyleElements>
     <QueryClientProvider client={queries}>
