@@ -281,7 +281,12 @@ async function benchBeside(
   const beside = await checkMany(place, filled)
   for (const page of pages) await page.context().close()
   return [
-    { name: 'nobody asks: CPU of the service and its stores', value: Math.round(none), unit: 'ms/s', goal: '' },
+    {
+      name: 'nobody asks: CPU of the service and its stores',
+      value: Math.round(none),
+      unit: 'ms/s',
+      goal: '',
+    },
     { name: 'the same with ten open consoles', value: Math.round(ten), unit: 'ms/s', goal: '' },
     { name: 'a check, CPU of HTTP and shard', value: Math.round(alone.us), unit: 'µs', goal: '' },
     {
