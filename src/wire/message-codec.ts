@@ -462,9 +462,9 @@ class Decoder extends Reading {
 
 /**
  * Why a request failed for now (503). `doubtful`: its record was being written when the disk failed, and may be found
- * there after all; the shard says when it is known (notice `mended`).
+ * there after all; the shard says when it is known (notice `mended`). `not_found`: its environment is deleted (404).
  */
-export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
+export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful' | 'not_found'
 
 /** Callbacks for each reply of a packet. */
 export interface ReplyHandler {

@@ -73,11 +73,7 @@ t.test(`seed ${random.seed}, ${requests} requests`, async t => {
           continue
         }
         failures++
-        t.fail(`${wrong}: ${asked.method} ${asked.path}`, {
-          status: heard.status,
-          answer: heard.text.slice(0, 500),
-          body: asked.body?.toString().slice(0, 600),
-        })
+        t.fail(`${wrong}: ${asked.method} ${asked.path} ${toldOf(heard, asked.body)}`)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, worker))
@@ -198,6 +194,12 @@ function damage(text: string, headers: Record<string, string>): Buffer {
   if (kind === 2) return packed.subarray(0, packed.length >> 1)
   if (kind === 3) return Buffer.concat([packed, packed])
   return kind === 4 ? packed : bytes
+}
+
+/** An answer and the body it is to, for the message of a failure: a summary shows no more than that. */
+function toldOf({ status, headers, text }: Heard, body: Buffer | null): string {
+  const again = headers['retry-after'] === undefined ? '' : `, Retry-After ${headers['retry-after']}`
+  return `answers ${status}${again}: ${text.slice(0, 500)} to ${body?.toString().slice(0, 1_500) ?? 'no body'}`
 }
 
 /** The fault in a response, or null. */

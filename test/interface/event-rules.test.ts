@@ -204,3 +204,90 @@ t.test('EV-71 events of a deleted company keep its id', async t => {
   t.match(await stored(event_id), { company_id: id, subtype: 'x' })
   t.equal((await client.ok('GET', `/events?company_id=${id}`)).length, 1)
 })
+
+t.test('EV-32, EV-55 the id of a user names no company, nor the other way round', async t => {
+  const user = await client.ok('POST', '/users', { keys: { mail: 'kind' } })
+  const owner = await client.ok('POST', '/companies', { keys: { slug: 'kind' } })
+  const check = (ids: object) => ({
+    event_type: 'flag_check',
+    body: { flag_key: 'kinds', reason: 'r', value: true, ...ids },
+  })
+  const crossed = await client.ok('POST', '/events', check({ company_id: user.id, user_id: owner.id }))
+  t.match(await stored(crossed.event_id), { company_id: null, user_id: null })
+  const right = await client.ok('POST', '/events', check({ company_id: owner.id, user_id: user.id }))
+  t.match(await stored(right.event_id), { company_id: owner.id, user_id: user.id })
+  t.equal((await client.post('/custom-plans', { company_id: user.id, name: 'of a user' })).status, 404)
+})
+
+t.test('EV-32 an event that names by its id what is deleted meanwhile is stored as failed', async t => {
+  const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+  const identify = { event_type: 'identify', idempotency_key: 'gone-1' }
+  const reported = async (body: object): Promise<string | null> => {
+    const answer = await client.post('/event-batch?report=true', { events: [{ ...identify, body }] })
+    t.equal(answer.status, 201, JSON.stringify(answer.body))
+    return answer.body.data.events[0].error
+  }
+  const user = await client.ok('POST', '/users', { keys: { mail: 'gone' } })
+  const owner = await client.ok('POST', '/companies', { keys: { slug: 'gone' } })
+  // as if the deletion came while a write before it was under way
+  const gone = (id: string, kind: 'c' | 'u') =>
+    services.shards.ask(kind, environmentId, id, { type: 'delete' }, services.clock.now(environmentId))
+  await gone(user.id, 'u')
+  t.equal(await reported({ keys: { id: user.id }, traits: { a: 1 } }), 'user not found')
+  await gone(owner.id, 'c')
+  t.equal(
+    await reported({ keys: { mail: 'there' }, company: { keys: { id: owner.id }, traits: { a: 1 } } }),
+    'company not found',
+  )
+  t.equal(await reported({ keys: { mail: 'there' }, traits: { a: 1 } }), null, 'the key is free')
+})
+
+t.test(
+  'AL-13 what is on its way when its environment is deleted hears 404, and nobody else anything',
+  async t => {
+    const { shards } = services
+    const [gone, id] = ['env_zzzzzzzzzzz', 'comp_zzzzzzzzzzz']
+    const before = await shards.stats()
+    const context = { companyGiven: false, userGiven: false, asked: '{}', userId: null, userTraits: null }
+    const check = { type: 'check', timed: false, flagKey: 'x', preflight: null, context } as const
+    await t.rejects(shards.ask('e', gone, gone, check, Date.now()), /Environment not found/)
+    const write = {
+      addKeys: [['slug', 'late'] as const],
+      removeKeys: [],
+      name: null,
+      traits: [],
+      introduces: [],
+      lastSeenAtMs: null,
+      atMs: Date.now(),
+    }
+    await t.rejects(
+      shards.ask('c', gone, id, { type: 'ensure', write }, Date.now(), true),
+      /Environment not found/,
+    )
+    t.same(shards.degraded, [], 'every shard serves')
+    t.equal((await shards.stats()).length, before.length)
+    t.equal((await client.post('/events', track('x', 'others'))).status, 201)
+  },
+)
+
+t.test('decision 39 a body of any depth is looked through for unknown names', async t => {
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
+  const list = `{"events":[{"event_type":"track","body":{"event":"x","company":{"slug":"deep"},"traits":{"a":${deep}}}}]}`
+  for (const body of [list, `{"events":${deep}}`, deep])
+    for (const query of ['report=true', 'report=true&any_age=true', 'strict=true']) {
+      const answer = await client.post(`/event-batch?${query}`, body)
+      // in a report each event is judged on its own (decision 20)
+      const isList = body !== deep && query !== 'strict=true'
+      t.equal(answer.status, isList ? 201 : 400, `${body.slice(0, 40)} ${query}`)
+    }
+})
+
+t.test('security H5 the names of a body are not read before they are counted', async t => {
+  const members = Array.from({ length: 60_000 }, (_, n) => `"n${n}":1`).join()
+  const event = `{"event_type":"track","body":{"event":"x","traits":{${members}}}}`
+  for (const [path, body] of [
+    ['/events?strict=true', event],
+    ['/event-batch?strict=true', `{"events":[${event}]}`],
+  ] as const)
+    t.match(await client.post(path, body), { status: 400, body: { error: /too many values/ } })
+})

@@ -40,6 +40,43 @@ t.test('N20 a grant sent twice under one key is one grant, and the first answer 
   t.equal((await world.balance(company.id, credit.id))[0], 20)
 })
 
+t.test('decision 37 the header and the member are one key, whichever is sent first', async t => {
+  const credit = await world.credit()
+  const company = await world.company()
+  const other = await world.company()
+  const grants = '/billing/credits/grants/company'
+  const grant = { company_id: company.id, credit_id: credit.id, quantity: 10, reason: 'free' }
+  const both = async (path: string, body: object, key: string, headerFirst: boolean) => {
+    const byHeader = () => client.post(path, body, under(key))
+    const byMember = () => client.post(path, { ...body, idempotency_key: key })
+    const first = await (headerFirst ? byHeader() : byMember())
+    const second = await (headerFirst ? byMember() : byHeader())
+    t.match([first.status, second.status], [201, 201], `${path} ${key}`)
+    t.equal(second.body.data.id, first.body.data.id, `${path} ${key}`)
+    t.equal(replayed(second), 'true')
+  }
+  await both(grants, grant, 'both1', true)
+  await both(grants, grant, 'both2', false)
+  t.equal((await world.balance(company.id, credit.id))[0], 20)
+  const nested = { ...grant, idempotency_key: 'both1', quantity: 11 }
+  t.equal((await client.post(grants, nested)).status, 409, 'another body')
+
+  const reservations = '/billing/credits/reservations'
+  const hold = { company_id: company.id, credit_type_id: credit.id, amount: 2 }
+  await both(reservations, hold, 'hold1', true)
+  await both(reservations, hold, 'hold2', false)
+  t.equal((await world.balance(company.id, credit.id))[0], 16)
+  const elsewhere = await client.post(reservations, { ...hold, company_id: other.id }, under('hold2'))
+  t.equal(elsewhere.status, 409, 'a key of another company')
+
+  const wanted = { company_id: company.id, credit_type_id: credit.id, requested_amount: 2 }
+  const { id } = await client.ok('POST', '/billing/credits/lease', wanted)
+  const extend = (body: object, headers?: Record<string, string>) =>
+    client.put(`/billing/credits/lease/${id}/extend`, body, headers)
+  t.equal((await extend({ additional_amount: 1 }, under('more1'))).body.data.granted_amount, 3)
+  t.equal((await extend({ additional_amount: 1, idempotency_key: 'more1' })).body.data.granted_amount, 3)
+})
+
 t.test('decision 37 an answer of 4xx leaves the key free', async t => {
   const credit = await world.credit()
   const company = await world.company()

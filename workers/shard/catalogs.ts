@@ -2,6 +2,7 @@
 import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
 import type { CatalogData } from '../../src/core/model/definitions.js'
 import { changedFlags } from './changed-flags.js'
+import { EnvironmentGone } from './gone.js'
 
 export class Catalogs {
   private readonly byEnvironment = new Map<string, Catalog>()
@@ -28,10 +29,10 @@ export class Catalogs {
     return this.byEnvironment.get(environmentId)
   }
 
-  /** The catalog in use. Errors: Error for an environment without one. */
+  /** The catalog in use. Errors: EnvironmentGone for an environment without one. */
   of(environmentId: string): Catalog {
     const catalog = this.byEnvironment.get(environmentId)
-    if (!catalog) throw new Error(`no catalog of environment ${environmentId}`)
+    if (!catalog) throw new EnvironmentGone(`no catalog of environment ${environmentId}`)
     return catalog
   }
 

@@ -52,6 +52,7 @@ import { EventNames } from './events/event-names.js'
 import { FailedEvents } from './events/failed-events.js'
 import { PlainUses } from './events/uses.js'
 import { figuresOf } from './figures.js'
+import { handleUnlessGone } from './gone.js'
 import type { ActorRequest, EventMessage, Write } from './kinds.js'
 import { concernsAll, flagsOf, isTimed, leavesTimeAlone, underClaim } from './kinds.js'
 import { Mailbox } from './mailbox.js'
@@ -105,7 +106,7 @@ class Shard implements Asked {
   private records: (NewRecord | FramedRecords)[] = []
   readonly plainUses: PlainUses
   private readonly writes = new Replies()
-  private readonly reads: Replies
+  readonly reads: Replies
   readonly wholes: WholeAnswers
   private readonly failedEvents = new FailedEvents()
   private broken = false
@@ -122,7 +123,7 @@ class Shard implements Asked {
   /** The clock when the post began that is being handled, epoch ms. */
   clockMs = 0
   /** Idempotency keys claimed for events that are not recorded yet, and what requests repeat. */
-  private readonly keys: HeldKeys
+  readonly keys: HeldKeys
   /** Facts of this batch that other nodes must know before its replies leave. */
   private told: Fact[] = []
   private readonly outlines: Outlines
@@ -224,7 +225,7 @@ class Shard implements Asked {
 
   private take(request: ShardRequest): void {
     if ('env' in request) this.ahead.set(request.env, request.at - this.clockMs)
-    this.handle(request)
+    handleUnlessGone(this, request)
     // the records of a long batch go into the journal's buffer while it is still being decided
     if (this.records.length >= recordsAtOnce || this.plainUses.isMuch) this.finishWrites()
   }
@@ -241,7 +242,7 @@ class Shard implements Asked {
     this.finish()
   }
 
-  private handle(request: ShardRequest): void {
+  handle(request: ShardRequest): void {
     if ('control' in request) return this.control(request.n, request.control)
     if ('question' in request) return tellOutlooks(this, request)
     if ('uses' in request) return this.ingestUses(request)

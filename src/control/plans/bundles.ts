@@ -13,6 +13,7 @@ import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plan
 import { nativeProductId } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
+import { isKnown } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { applyGrantBundle } from '../credits/plan-grant-write.js'
 import { planGrantsOfVersions } from '../credits/view.js'
@@ -142,7 +143,7 @@ export const updatePlanBundle: Handler<Exact<PlanBundleUpdate>> = async call => 
 /** Create a custom plan with its draft, copied from another plan if one is named (PB-13). */
 async function makeCustomPlan(tx: Sql, call: Call<unknown, unknown>, body: CustomPlanCreate) {
   const environmentId = call.environment.id
-  if (!call.services.directory.has(environmentId, body.company_id))
+  if (!isKnown(call, 'company', body.company_id))
     throw new ServiceError('not_found', 'company_id: no such company')
   const source = await copied(tx, call, body)
   const custom = {

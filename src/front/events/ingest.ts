@@ -6,7 +6,7 @@ import type { EntityWrite, FailedEvent, IngestItem, UserMessage } from '../../co
 import type { AcceptedEvent } from '../../core/model/requests.js'
 import { differ, printOfText, unknownPrint } from '../../core/values/fingerprint.js'
 import { decodeId } from '../../core/values/id.js'
-import type { DirectoryKind } from '../../entities/directory/directory.js'
+import { type DirectoryKind, isServiceId } from '../../entities/directory/directory.js'
 import { claimedKeys, type Target, type Wanted } from '../../entities/directory/entities.js'
 import type { Claim } from '../../entities/idempotency/dedupe.js'
 import type { Undelivered } from '../../entities/shards/shards.js'
@@ -21,7 +21,7 @@ import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
 import { type Draft, describe } from './draft.js'
 import { isPublic, refuseBeyond, unnamed } from './publishable.js'
-import { refusedAsTooLarge, unlessGone } from './refusals.js'
+import { refusalOf, unlessGone } from './refusals.js'
 
 /** Data of one acknowledgement. `failure` is null unless the event is stored as failed. */
 interface Acknowledged {
@@ -398,7 +398,8 @@ export class Batch {
       id: string | null | undefined,
       keys: Readonly<Record<string, string>> | null | undefined,
     ) => {
-      if (id && directory.has(environmentId, id)) return id
+      // an id of the other kind is nobody's
+      if (id && isServiceId(kind, 'id', id) && directory.has(environmentId, id)) return id
       return keys ? directory.resolve(kind, environmentId, keys).found : null
     }
     const companyId = named('company', check.company_id, check.req_company)
@@ -429,8 +430,8 @@ export class Batch {
 
     const seenAtMs = event.mode === 'backfill' ? null : event.capturedAtMs
     const userTarget = entities.target('user', environmentId, user.id, body.keys)
-    /** Why the company write was refused. */
-    let tooLarge: string | null = null
+    /** Why a write was refused. */
+    let refusal: string | null = null
     const companyTarget = body.company
       ? entities.target('company', environmentId, company.id, body.company.keys)
       : null
@@ -438,7 +439,8 @@ export class Batch {
     if (companyTarget && writes.company) {
       const write = writes.company
       this.preludes.push(async () => {
-        tooLarge = await refusedAsTooLarge(
+        refusal = await refusalOf(
+          'company',
           entities.ask(companyTarget, { type: 'identify', write, seenAtMs }, nowMs),
         )
       })
@@ -455,12 +457,12 @@ export class Batch {
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: null })
     this.claims.ownedBy(event.id, userTarget.id)
     const run = async () => {
-      if (tooLarge === null)
-        tooLarge = await refusedAsTooLarge(entities.ask(userTarget, message, nowMs), repeats =>
+      if (refusal === null)
+        refusal = await refusalOf('user', entities.ask(userTarget, message, nowMs), repeats =>
           this.failed(repeats),
         )
       else entities.release(userTarget)
-      if (tooLarge !== null) return this.keepFailed(event, userTarget.minted, tooLarge)
+      if (refusal !== null) return this.keepFailed(event, userTarget.minted, refusal)
       if (companyId !== null) services.directory.join(userTarget.id, companyId)
     }
     this.identifies.push({ eventId: event.id, run })
@@ -482,7 +484,7 @@ export class Batch {
     )
   }
 
-  /** Store an identify event as failed that would make its user or company too large; release its key (EV-28). */
+  /** Store an identify event as failed that its user or company refuses; release its key (EV-28). */
   private async keepFailed(event: AcceptedEvent, userIsNew: boolean, failure: string): Promise<void> {
     const { services, nowMs } = this.sender
     const failed = { ...event, failure, companyId: null, userId: userIsNew ? null : event.userId }
@@ -509,7 +511,9 @@ export class Batch {
     const target = services.entities.target('company', environmentId, id, keys)
     this.targets.push(target)
     const write = services.entities.write('company', environmentId, { keys: claimedKeys(target) }, nowMs)
-    this.preludes.push(() => services.entities.ask(target, { type: 'ensure', write }, nowMs))
+    this.preludes.push(() =>
+      services.entities.ask(target, { type: 'ensure', write }, nowMs).catch(unlessGone),
+    )
     return target.id
   }
 
@@ -526,7 +530,7 @@ export class Batch {
     this.preludes.push(async () => {
       if (target) {
         const write = services.entities.write('user', environmentId, { keys: claimedKeys(target) }, nowMs)
-        await services.entities.ask(target, { type: 'ensure', write, joins }, nowMs)
+        await services.entities.ask(target, { type: 'ensure', write, joins }, nowMs).catch(unlessGone)
       } else
         await services.shards
           .ask('u', environmentId, userId, { type: 'join', companyId: companyId! }, nowMs)

@@ -2,6 +2,7 @@
 import type { CatalogData } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
 import { nearest } from '../../faults.js'
+import { assertPlain } from '../../json-bounds.js'
 import type { RawBody } from '../../kit/call.js'
 import { eventNames } from './publishable.js'
 
@@ -14,18 +15,23 @@ const toldMax = 5
  * The event or list of events in a body of JSON; null where it is too large, in another format, or not JSON, which is
  * told elsewhere.
  *
- * errors  body_invalid (400) for one that is too large to be looked through strictly.
+ * isOne   the body is one event.
+ * errors  body_invalid (400) for one that is too large to be looked through strictly; body_malformed (400) for one that holds too
+ *         many values or is too deep for that (security H5).
  */
-export function eventsIn(body: RawBody, isStrict: boolean): object | null {
+export function eventsIn(body: RawBody, isStrict: boolean, isOne: boolean): object | null {
   if (body.byteLength > (isStrict ? strictBytesMax : reportBytesMax)) {
     if (!isStrict) return null
     throw new ServiceError('body_invalid', `strict=true takes bodies of at most ${strictBytesMax} bytes`)
   }
   if (body.type !== '' && body.type !== 'application/json') return null
   try {
-    const parsed: unknown = JSON.parse(body.text())
+    const text = body.text()
+    assertPlain(text, isOne)
+    const parsed: unknown = JSON.parse(text)
     return typeof parsed === 'object' ? parsed : null
-  } catch {
+  } catch (error) {
+    if (isStrict && error instanceof ServiceError) throw error
     return null
   }
 }

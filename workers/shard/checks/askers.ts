@@ -6,6 +6,7 @@ import { isQuestion, type Question } from '../../../src/core/model/message.js'
 import { type Packet, Replies, unpack } from '../../../src/wire/message-codec.js'
 import type { AskerPort } from '../../../src/wire/port.js'
 import { type Actor, type Actors, timeOf } from '../actors.js'
+import { EnvironmentGone } from '../gone.js'
 
 /** The shard, as far as a check needs it. */
 export interface Asked {
@@ -34,9 +35,19 @@ export const hearing =
 function hearAsker(shard: Asked, port: MessagePort): void {
   const replies = new Replies()
   port.on('message', (packet: Packet) => {
-    shard.turn(() => unpack(packet, request => answer(shard, request, replies)))
+    shard.turn(() => unpack(packet, request => answerUnlessGone(shard, request, replies)))
     port.postMessage(replies.take())
   })
+}
+
+/** Answer a question. The main thread is asked again about an environment that is not here: it knows whether it is deleted. */
+function answerUnlessGone(shard: Asked, request: ShardRequest, replies: Replies): void {
+  try {
+    answer(shard, request, replies)
+  } catch (error) {
+    if (!(error instanceof EnvironmentGone)) throw error
+    replies.failed(request.n, 'starting')
+  }
 }
 
 function answer(shard: Asked, request: ShardRequest, replies: Replies): void {

@@ -80,9 +80,10 @@ async function handled(
   echo: Readonly<Record<string, unknown>>,
 ): Promise<Answer> {
   const { services, environment, params, nowMs } = call
-  // such a handler keeps its own key in the journal, and goes on while Postgres is away
-  const repeats = route.keyed !== 'once' && memberOf(call.body) !== null
-  if (repeats && !(await isThere(services))) return awaited(route.handle(call))
+  // such a handler keeps its own key in the journal, and goes on while Postgres is away; the header says what the member does
+  const repeats = route.keyed !== 'once'
+  const own = repeats ? call.withBody({ ...(call.body as object), idempotency_key: key }) : call
+  if (repeats && !(await isThere(services))) return awaited(route.handle(own))
   const write = {
     environmentId: environment.id,
     keyKind: call.key.kind,
@@ -91,7 +92,7 @@ async function handled(
     nowMs,
   }
   const outcome = await services.paidWrites.run(services.sql, write, repeats, async claim => {
-    const answer = await awaited(route.handle(claimed(call, claim)))
+    const answer = await awaited(route.handle(claimed(own, claim)))
     const kept = answer.madeNothing === true ? null : keptOf(answer, route, echo, params)
     return { value: answer, kept }
   })
@@ -162,28 +163,34 @@ function claimed(call: Request, claim: Claim): Request {
   return call.under(services, mark)
 }
 
+/** The print of a request without its key, which header and member may say. */
 function fingerprintOf({ method, path: pattern }: Route, { path, query, text }: Asked): string {
-  const parts = [method, pattern, path, query, text === '' ? '' : canonical(text)]
+  const parts = [method, pattern, path, query, text === '' ? '' : canonical(text, '"idempotency_key"')]
   return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
 /**
  * JSON text with sorted members and without spaces; numbers and texts as written. Two requests that say the same in
  * another order are one.
+ *
+ * without  a member of the whole that is left out, its name in quotes.
  */
-export function canonical(text: string): string {
+export function canonical(text: string, without = ''): string {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []
   let at = 0
   const value = (): string => {
     const token = tokens[at++] ?? ''
     if (token === '[') return `[${list(']', value).join(',')}]`
     if (token !== '{') return token
+    const isWhole = at === 1
     const member = (): string => {
       const name = tokens[at++] ?? ''
       at++
-      return `${name}:${value()}`
+      const said = `${name}:${value()}`
+      return isWhole && name === without ? '' : said
     }
-    return `{${list('}', member).sort().join(',')}}`
+    const members = list('}', member).filter(said => said !== '')
+    return `{${members.sort().join(',')}}`
   }
   const list = (end: string, item: () => string): string[] => {
     const items: string[] = []

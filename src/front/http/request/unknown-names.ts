@@ -68,8 +68,9 @@ class Search {
   private left = valuesMax
 
   value(value: unknown, schemas: readonly Schema[], path: string): void {
-    if (typeof value !== 'object' || value === null || this.found.length >= unknownMax || this.left-- <= 0)
-      return
+    // what has no schema is not read, however deep it is
+    if (typeof value !== 'object' || value === null || schemas.length === 0) return
+    if (this.found.length >= unknownMax || this.left-- <= 0) return
     if (Array.isArray(value)) {
       const items = schemas.flatMap(({ items: one }) => resolved(one))
       for (const [at, one] of value.entries()) this.value(one, items, `${path}[${at}]`)
@@ -182,7 +183,7 @@ export function unknownNames(
   if (isHot && rawQuery === '') return ''
   const isStrict = asks(rawQuery, 'strict')
   if (isHot && !isStrict && !asks(rawQuery, 'report')) return ''
-  const events = route.limit === 'ingest' ? eventsIn(body as RawBody, isStrict) : null
+  const events = route.limit === 'ingest' ? eventsIn(body as RawBody, isStrict, route.body === 'one') : null
   const given = events ?? (route.body === 'parsed' ? body : null)
   const unknown = [...unknownParameters(route, rawQuery), ...unknownMembers(route, given)]
   const known = events === null ? null : catalog()
