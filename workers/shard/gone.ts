@@ -13,7 +13,7 @@ interface Handling {
   readonly reads: Pick<Replies, 'failed'>
 }
 
-/** Handle a request; one for a deleted environment fails. What of it was recorded before belongs to nobody. */
+/** Handle a request; one for a deleted environment fails. Records made of it before belong to nobody. */
 export function handleUnlessGone(shard: Handling, request: ShardRequest): void {
   try {
     shard.handle(request)

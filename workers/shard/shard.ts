@@ -517,12 +517,11 @@ class Shard implements Asked {
         if ('m' in request || 'events' in request) this.actors.makeAbsent(request, absent)
       this.loading = false
       this.turn(take => parked.forEach(take))
-    } catch (error) {
+    } catch {
       this.loading = false
-      const detail = error instanceof Error ? error.message : undefined
       for (const request of parked) {
         this.keys.forgo(request)
-        this.reads.failed(request.n, 'store_away', detail && 'A company cannot be loaded now')
+        this.reads.failed(request.n, 'store_away', 'A company cannot be loaded now')
       }
       this.finish()
     }
