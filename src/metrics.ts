@@ -251,6 +251,13 @@ function requestFamilies({ counter, gauge, spread }: Families) {
         'Connections to the data stream closed because they read too slowly',
       ).child({}),
     },
+    /** Children by route and reason, where there are extra fronts. */
+    passedOn: counter(
+      'tollgate_front_passed_on_total',
+      'Requests that extra fronts left to the main thread',
+      'route',
+      'reason',
+    ),
     authFailures: {
       missing: authFailures.child({ reason: 'missing' }),
       unknown: authFailures.child({ reason: 'unknown' }),

@@ -11,6 +11,13 @@ export const frontRoutes = [
 ] as const
 /** Statuses that it answers with. */
 export const frontStatuses = [200, 201, 404, 429, 500, 503] as const
+/**
+ * Why a front passes a request of these routes on: its head asks for more than a front answers; the key is not known there
+ * (now), or the main thread judges each of its requests; the body is refused, or asks for more; it names a company or user
+ * that is not known there; the shard does not answer a front; the main thread could not claim its keys.
+ */
+export const passReasons = ['head', 'key', 'body', 'names', 'shard', 'claims'] as const
+export type PassReason = (typeof passReasons)[number]
 
 const flagsAt = 0
 const againAt = 1
@@ -21,6 +28,8 @@ const refusedAt = 4
 const routesAt = refusedAt + rateLimitBuckets.length
 /** A route has a number for each status, and the sum and the buckets of durations. */
 const strideOf = (bounds: number): number => frontStatuses.length + 1 + bounds
+/** Behind the routes: numbers of requests passed on, by route and reason, and of other routes. */
+const passedCount = frontRoutes.length * passReasons.length + 1
 
 export class FrontFigures {
   readonly numbers: Float64Array
@@ -34,7 +43,7 @@ export class FrontFigures {
   }
 
   static make(bounds: readonly number[]): FrontFigures {
-    const count = routesAt + frontRoutes.length * strideOf(bounds.length)
+    const count = routesAt + frontRoutes.length * strideOf(bounds.length) + passedCount
     return new FrontFigures(new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT), bounds)
   }
 
@@ -57,6 +66,20 @@ export class FrontFigures {
   /** A bucket was empty. */
   refused(bucket: RateLimitBucket): void {
     this.numbers[refusedAt + rateLimitBuckets.indexOf(bucket)]!++
+  }
+
+  /** A request of a route that a front answers is passed on. */
+  passed(route: number, reason: PassReason): void {
+    this.numbers[this.passedAt + route * passReasons.length + passReasons.indexOf(reason)]!++
+  }
+
+  /** Another request is passed on. */
+  passedOther(): void {
+    this.numbers[this.passedAt + passedCount - 1]!++
+  }
+
+  private get passedAt(): number {
+    return routesAt + frontRoutes.length * strideOf(this.bounds.length)
   }
 
   set inFlight(count: number) {
@@ -90,6 +113,8 @@ export class FrontFigures {
     /** By the order of `rateLimitBuckets`. */
     readonly refused: Float64Array
     readonly routes: readonly RouteFigures[]
+    /** Requests passed on: by route, then by the order of `passReasons`; then those of other routes. */
+    readonly passed: Float64Array
   } {
     const now = this.numbers.slice()
     const more = now.map((number, i) => number - before[i]!)
@@ -109,6 +134,7 @@ export class FrontFigures {
       aborted: more[abortedAt]!,
       refused: more.subarray(refusedAt, routesAt),
       routes,
+      passed: more.subarray(this.passedAt),
     }
   }
 }

@@ -8,6 +8,15 @@ import { makeFlag, rule } from './flags.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
 
+/** Requests that fronts passed on, by route and reason. */
+async function passedOn(port: number): Promise<ReadonlyMap<string, number>> {
+  // the page is made anew after a second
+  await new Promise(resolve => setTimeout(resolve, 1_100))
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  const lines = text.matchAll(/^tollgate_front_passed_on_total\{route="(.+)",reason="(\w+)"\} (\d+)$/gm)
+  return new Map([...lines].map(([, route, reason, count]) => [`${route} ${reason}`, Number(count)]))
+}
+
 t.test('what one front acknowledged the other shows at once', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2' })
   const connections = new Connections(tollgate.port, 16)
@@ -129,4 +138,42 @@ t.test('budgets are exact over fronts, and one page has the figures of all', { s
   t.equal(after.passed - before.passed, passed + 1)
   t.equal(after.refused - before.refused, 160)
   t.equal(after.timed - before.timed, sent + 1)
+})
+
+t.test('the page of metrics tells what fronts pass on, and why', { skip }, async t => {
+  const { tollgate, client } = await startHere(t, { TOLLGATE_FRONTS: '2' })
+  const connections = new Connections(tollgate.port, 16)
+  t.teardown(() => connections.close())
+  await makeFlag(client, 'first', true)
+  await client.ok('POST', '/companies', { keys: { slug: 'c0' } })
+  const are = await connections.elsewhere()
+  const [elsewhere, here] = [are.indexOf(true), are.indexOf(false)]
+  t.ok(elsewhere >= 0 && here >= 0, `connections of both: ${are}`)
+  const before = await passedOn(tollgate.port)
+  const check = '/flags/first/check'
+  for (const on of [elsewhere, here]) {
+    const send = (path: string, body?: unknown, method = 'POST') =>
+      connections.send(on, method, path, body).then(({ status }) => status)
+    t.equal(await send(check, { company: { slug: 'c0' } }), 200, 'a front answers it')
+    t.equal(await send(check, { company: { slug: 'nobody' } }), 200)
+    t.equal(await send(check, { company: 'nobody' }), 400)
+    t.equal(await send(`${check}?report=true`, {}), 200)
+    t.equal(await send('/event-batch', { events: [{ event_type: 'track' }] }), 400)
+    t.equal(await send('/companies', undefined, 'GET'), 200)
+  }
+  const after = await passedOn(tollgate.port)
+  const more = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
+  const ofCheck = 'POST /flags/:key/check'
+  t.same(
+    new Map(more.filter(([, count]) => count > 0)),
+    new Map([
+      [`${ofCheck} head`, 1],
+      [`${ofCheck} body`, 1],
+      [`${ofCheck} names`, 1],
+      ['POST /event-batch body', 1],
+      // and the page itself, where a front had its connection
+      ['other route', after.get('other route')! - (before.get('other route') ?? 0)],
+    ]),
+  )
+  t.ok(after.get('other route')! > (before.get('other route') ?? 0), 'a list is passed on')
 })

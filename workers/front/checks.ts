@@ -67,6 +67,7 @@ export class FrontChecks {
     isPlain: () => boolean,
   ): void {
     this.parts.requests.begin(
+      route,
       res,
       req,
       longBytes,
@@ -118,7 +119,7 @@ class Check extends OwnRequest implements Asker {
     const { front, facts, kind } = this
     const { answers, requests } = front.parts
     // the definitions or the clock are others than those it was asked under
-    if (!requests.parts.known.holds(facts)) return this.passOn(Buffer.from(this.text))
+    if (!requests.parts.known.holds(facts)) return this.passOn(Buffer.from(this.text), 'key')
     // a check that is passed on is counted there
     requests.parts.figures.checked(kind === routes.ofAll ? facts.flags : 1)
     if (reply === null) return this.refuse(new ServiceError('not_found', 'Flag not found'))
@@ -130,7 +131,7 @@ class Check extends OwnRequest implements Asker {
   }
 
   unheard(): void {
-    if (!this.isOver) this.passOn(Buffer.from(this.text))
+    if (!this.isOver) this.passOn(Buffer.from(this.text), 'shard')
   }
 
   protected read(body: Buffer): void {
@@ -148,9 +149,10 @@ class Check extends OwnRequest implements Asker {
     this.text = decodeUtf8(body)
     const named = parseBody(this.text, parse, true)
     const { preflight } = named
-    if (kind === routes.ofAll && (preflight || facts.flags > flagsPerToken)) return this.passOn(body)
+    if (kind === routes.ofAll && (preflight || facts.flags > flagsPerToken))
+      return this.passOn(body, 'body')
     const subject = this.subjectOf(named)
-    if (subject === null) return this.passOn(body)
+    if (subject === null) return this.passOn(body, 'names')
     this.ask(subject, preflight ? preflightOf(preflight) : null, named, nowMs)
   }
 

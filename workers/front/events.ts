@@ -62,7 +62,7 @@ export class FrontEvents {
   readonly batch = (res: AppResponse, req: AppRequest): void => this.begin(routes.batch, res, req, largeBytes)
 
   private begin(route: 2 | 3, res: AppResponse, req: AppRequest, bodyMax: number): void {
-    this.parts.requests.begin(res, req, bodyMax, this.isPlain, (facts, head) =>
+    this.parts.requests.begin(route, res, req, bodyMax, this.isPlain, (facts, head) =>
       facts.events === null ? null : new Events(this, route, facts, head, res),
     )
   }
@@ -185,7 +185,7 @@ class Events extends OwnRequest {
     const ids = count === 0 ? null : this.front.send(this, this.facts, count)
     const { text } = scan
     scan.end()
-    if (ids === null) return this.passOn(body)
+    if (ids === null) return this.passOn(body, count === 0 ? 'body' : 'names')
     this.text = text
     this.ids = ids
   }
@@ -214,7 +214,7 @@ class Events extends OwnRequest {
   }
 
   untaken(): void {
-    if (!this.isOver) this.passOn(Buffer.from(this.text, 'latin1'))
+    if (!this.isOver) this.passOn(Buffer.from(this.text, 'latin1'), 'claims')
   }
 
   undone({ code, message, extra, retryAfterSeconds }: UsesRefusal): void {

@@ -37,17 +37,28 @@ export default async function front({ port, options }: FrontTask): Promise<void>
   const app = new UwsApp()
   const out = new Gathered<FromFront>(port)
   const passing = new Passing(app, out, options.bodiesBytesMax)
-  for (const [path, frameBytesMax] of sockets) app.socket(path, passing.route(frameBytesMax))
+  const figures = new FrontFigures(options.figures, latencyBounds)
+  for (const [path, frameBytesMax] of sockets) {
+    const route = passing.route(frameBytesMax)
+    const upgrade: typeof route.upgrade = (...asked) => {
+      figures.passedOther()
+      route.upgrade(...asked)
+    }
+    app.socket(path, { ...route, upgrade })
+  }
   const shards = new ShardPorts(options.shards)
   const known = new KnownKeys(new Editions(options.editions), (key, id) => out.say(['ask', key, id]))
-  const own = ownRequests(options, { passing, out, known, shards })
+  const own = ownRequests(options, { passing, out, known, shards, figures })
   if (options.answers) {
     app.on('post', '/flags/:key/check', own.checks.ofFlag)
     app.on('post', '/flags/check', own.checks.ofAll)
     app.on('post', '/events', own.events.one)
     app.on('post', '/event-batch', own.events.batch)
   }
-  app.on('any', '/*', (res, req) => passing.begin(res, req))
+  app.on('any', '/*', (res, req) => {
+    figures.passedOther()
+    passing.begin(res, req)
+  })
 
   const failed = new Promise<never>((_, reject) => {
     // an exception would end the thread with its server open, and that the process
@@ -105,6 +116,7 @@ function ownRequests(
     readonly out: Gathered<FromFront>
     readonly known: KnownKeys
     readonly shards: ShardPorts
+    readonly figures: FrontFigures
   },
 ): Own {
   const { out, known } = parts
@@ -123,7 +135,6 @@ function ownRequests(
   const requests = new OwnRequests({
     ...parts,
     budgets: new FrontBudgets(new BucketCells(options.buckets), facts => known.holds(facts)),
-    figures: new FrontFigures(options.figures, latencyBounds),
     cors: new Cors(options.corsOrigins),
     aheadMs: monotonicMs() - performance.now() - options.zeroMs,
     keyHeaders: options.apiKeyHeaders,

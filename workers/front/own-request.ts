@@ -11,7 +11,7 @@ import type { AppRequest, AppResponse } from '../../src/front/http/apps/app.js'
 import { Head } from '../../src/front/http/request/head.js'
 import { allowanceHeaders, failure, headOf } from '../../src/front/http/request/respond.js'
 import type { Budgets, KeyFacts } from '../../src/wire/front-facts.js'
-import { type FrontFigures, frontRoutes, type frontStatuses } from '../../src/wire/front-figures.js'
+import { type FrontFigures, frontRoutes, type frontStatuses, type PassReason } from '../../src/wire/front-figures.js'
 import type { FromFront, Gathered } from '../../src/wire/passed.js'
 import type { FrontBudgets } from './budget.js'
 import type { KnownKeys } from './known-keys.js'
@@ -53,11 +53,13 @@ export class OwnRequests {
   /**
    * Begin a request.
    *
+   * route    its place in `frontRoutes`.
    * isPlain  whether its head, which was read, asks for nothing that the main thread must see.
    * bodyMax  bytes of its body, below.
    * make     null: the main thread takes such requests of the key.
    */
   begin(
+    route: number,
     res: AppResponse,
     req: AppRequest,
     bodyMax: number,
@@ -67,9 +69,11 @@ export class OwnRequests {
     const { head, parts } = this
     head.read(req)
     const { key, environmentId } = head
-    const facts = this.isPlain(req, bodyMax) && isPlain(head) ? parts.known.find(key, environmentId) : null
+    const asksMore = !this.isPlain(req, bodyMax) || !isPlain(head)
+    const facts = asksMore ? null : parts.known.find(key, environmentId)
     const request = facts && make(facts, plainHeadOf(head))
     if (request === null) {
+      parts.figures.passed(route, asksMore ? 'head' : 'key')
       // a key that the main thread takes is worth knowing
       const then = key === '' ? null : () => parts.known.want(key, environmentId)
       return parts.passing.begin(res, req, then)
@@ -171,7 +175,7 @@ export abstract class OwnRequest {
       work()
     } catch (error) {
       if (!(error instanceof ServiceError)) this.requests.parts.out.say(['failed', error])
-      this.passOn(body)
+      this.passOn(body, 'body')
     }
   }
 
@@ -180,11 +184,11 @@ export abstract class OwnRequest {
     const { requests, facts } = this
     const { budgets, aheadMs, figures, known } = requests.parts
     const allowance = budgets.admit(facts, this.budgets, this.startedMs + aheadMs)
-    if (allowance === 'stale') this.passOn(body)
+    if (allowance === 'stale') this.passOn(body, 'key')
     else if (this.isAllowed(allowance)) {
       this.isPaid = true
       if (known.holds(facts)) return true
-      this.passOn(body)
+      this.passOn(body, 'key')
     } else {
       figures.refused(allowance!.refused!.bucket)
       requests.used.add(facts.keyId)
@@ -199,9 +203,10 @@ export abstract class OwnRequest {
   }
 
   /** Leave it to the main thread. body: it may be used again. */
-  protected passOn(body: Buffer): void {
+  protected passOn(body: Buffer, reason: PassReason): void {
     const { requests, facts, res, head } = this
-    const { known, passing, budgets } = requests.parts
+    const { known, passing, budgets, figures } = requests.parts
+    figures.passed(this.route, reason)
     if (this.isPaid) budgets.giveBack(this.budgets)
     this.end()
     const copy = new Uint8Array(body).buffer as ArrayBuffer

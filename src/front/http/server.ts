@@ -3,7 +3,8 @@
 import { rateLimitBuckets } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Services } from '../../kit/services.js'
-import { type FrontFigures, frontRoutes, frontStatuses } from '../../wire/front-figures.js'
+import type { Metrics, Tally } from '../../metrics.js'
+import { type FrontFigures, frontRoutes, frontStatuses, passReasons } from '../../wire/front-figures.js'
 import { preflightHeaders } from './admission/cors.js'
 import type { App, AppRequest, AppResponse } from './apps/app.js'
 import { consoleApi, consoleStages, isOfConsole } from './console/admit.js'
@@ -52,6 +53,8 @@ export class Server {
   private readonly live: ConsoleStream
   private readonly pages: Pages
   private readonly compiled: Compiled[] = []
+  /** In the order of the figures of a front; null: none were reported. */
+  private passedOn: readonly Tally[] | null = null
 
   constructor(
     private readonly app: App,
@@ -192,7 +195,8 @@ export class Server {
   }
 
   /** Count what another front has answered. */
-  private addFigures({ flags, again, aborted, refused, routes }: ReturnType<FrontFigures['since']>): void {
+  private addFigures(one: ReturnType<FrontFigures['since']>): void {
+    const { flags, again, aborted, refused, routes, passed } = one
     const { metrics } = this.options
     metrics.checks.count += flags
     metrics.checksAgain.count += again
@@ -206,5 +210,12 @@ export class Server {
       const total = statuses.reduce((sum, count) => sum + count, 0)
       compiled.seconds.add(seconds, buckets, total)
     }
+    this.passedOn ??= passedOnOf(metrics.passedOn)
+    for (const [place, tally] of this.passedOn.entries()) tally.count += passed[place]!
   }
+}
+
+function passedOnOf(family: Metrics['passedOn']): readonly Tally[] {
+  const reasons = frontRoutes.flatMap(route => passReasons.map(reason => ({ route, reason })))
+  return [...reasons, { route: 'other', reason: 'route' }].map(labels => family.child(labels))
 }
