@@ -36,4 +36,8 @@ export interface KeyFacts {
   readonly haveBudgets: boolean
   /** Flags of the environment; beyond some a check of all of them is charged more. */
   readonly flags: number
+  /** The key is a publishable one. */
+  readonly isPublic: boolean
+  /** Version of the definitions. */
+  readonly version: number
 }

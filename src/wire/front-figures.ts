@@ -8,9 +8,12 @@ export const frontRoutes = [
   'POST /flags/check',
   'POST /events',
   'POST /event-batch',
+  'POST /flags/check-bulk',
+  'POST /ofrep/v1/evaluate/flags',
+  'POST /ofrep/v1/evaluate/flags/:key',
 ] as const
 /** Statuses that it answers with. */
-export const frontStatuses = [200, 201, 404, 429, 500, 503] as const
+export const frontStatuses = [200, 201, 304, 404, 429, 500, 503] as const
 /**
  * Why a front passes a request of these routes on: its head asks for more than a front answers; the key is not known there
  * (now), or the main thread judges each of its requests; the body is refused, or asks for more; it names a company or user

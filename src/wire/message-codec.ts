@@ -2,7 +2,7 @@
 // text costs as much as a value, up to twenty times its length. So a packet is one list of numbers, one text that
 // joins all texts, and the few values that are neither.
 import { type EventType, eventTypes } from '../../schemas/enums.js'
-import type { ShardRequest } from '../core/company/shard-request.js'
+import type { PresenceQuestion, ShardRequest } from '../core/company/shard-request.js'
 import type { IngestItem, Question, Unnumbered } from '../core/model/message.js'
 import type { AcceptedEvent, CheckContext, Refusal } from '../core/model/requests.js'
 import { type OutgoingUses, UsageBatch, UsageBatchWriter, type UsesRequest } from '../core/usage/batch.js'
@@ -88,7 +88,7 @@ class Writing {
 }
 
 /** A request as it leaves. */
-export type Outgoing = Unnumbered<Exclude<ShardRequest, UsesRequest>> | OutgoingUses
+export type Outgoing = Unnumbered<Exclude<ShardRequest, UsesRequest> | PresenceQuestion> | OutgoingUses
 
 /** Requests that leave together; `unpack` gives equal ones, in order. */
 export class Encoder extends Writing {

@@ -7,6 +7,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, unknown>>
   // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
   readonly body: any
+  /** The body as it came. */
+  readonly text: string
 }
 
 /** Connections that stay open: the system spreads them over the fronts. */
@@ -21,31 +23,54 @@ export class Connections {
   }
 
   send(on: number, method: string, path: string, body?: unknown, key = bootstrapKey): Promise<Answer> {
+    return this.sendText(on, method, path, body === undefined ? undefined : JSON.stringify(body), {
+      'X-Service-Api-Key': key,
+    })
+  }
+
+  /** The same of a body as it goes, and with headers. */
+  sendText(
+    on: number,
+    method: string,
+    path: string,
+    text: string | undefined,
+    more: Readonly<Record<string, string>>,
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const headers = { 'X-Service-Api-Key': key, 'Content-Type': 'application/json' }
+      const headers = { ...more, 'Content-Type': 'application/json' }
       const agent = this.agents[on % this.count]!
       const sent = request({ host: '127.0.0.1', port: this.port, method, path, agent, headers }, res => {
-        let text = ''
+        let answer = ''
         res.setEncoding('utf8')
         res.on('data', piece => {
-          text += piece
+          answer += piece
         })
         res.on('end', () =>
           resolve({
             status: res.statusCode!,
             headers: res.headers,
-            body: text === '' ? null : JSON.parse(text),
+            body: answer === '' ? null : JSON.parse(answer),
+            text: answer,
           }),
         )
       })
       sent.on('error', error => {
         // the server had closed a connection that was idle for long
         const wasIdle = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-        if (wasIdle) this.send(on, method, path, body, key).then(resolve, reject)
+        if (wasIdle) this.sendText(on, method, path, text, more).then(resolve, reject)
         else reject(error)
       })
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
+      sent.end(text)
     })
+  }
+
+  /** Requests that fronts passed on until now, by route and reason. */
+  async passedOn(): Promise<ReadonlyMap<string, number>> {
+    // the page is made anew after a second
+    await new Promise(resolve => setTimeout(resolve, 1_100))
+    const text = await (await fetch(`http://127.0.0.1:${this.port}/metrics`)).text()
+    const lines = text.matchAll(/^tollgate_front_passed_on_total\{route="(.+)",reason="(\w+)"\} (\d+)$/gm)
+    return new Map([...lines].map(([, route, reason, count]) => [`${route} ${reason}`, Number(count)]))
   }
 
   /** The connections that the extra front answers, as the ids of its requests say. The key is known there afterwards. */

@@ -8,15 +8,6 @@ import { makeFlag, rule } from './flags.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
 
-/** Requests that fronts passed on, by route and reason. */
-async function passedOn(port: number): Promise<ReadonlyMap<string, number>> {
-  // the page is made anew after a second
-  await new Promise(resolve => setTimeout(resolve, 1_100))
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  const lines = text.matchAll(/^tollgate_front_passed_on_total\{route="(.+)",reason="(\w+)"\} (\d+)$/gm)
-  return new Map([...lines].map(([, route, reason, count]) => [`${route} ${reason}`, Number(count)]))
-}
-
 t.test('what one front acknowledged the other shows at once', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2' })
   const connections = new Connections(tollgate.port, 16)
@@ -149,7 +140,7 @@ t.test('the page of metrics tells what fronts pass on, and why', { skip }, async
   const are = await connections.elsewhere()
   const [elsewhere, here] = [are.indexOf(true), are.indexOf(false)]
   t.ok(elsewhere >= 0 && here >= 0, `connections of both: ${are}`)
-  const before = await passedOn(tollgate.port)
+  const before = await connections.passedOn()
   const check = '/flags/first/check'
   for (const on of [elsewhere, here]) {
     const send = (path: string, body?: unknown, method = 'POST') =>
@@ -161,7 +152,7 @@ t.test('the page of metrics tells what fronts pass on, and why', { skip }, async
     t.equal(await send('/event-batch', { events: [{ event_type: 'track' }] }), 400)
     t.equal(await send('/companies', undefined, 'GET'), 200)
   }
-  const after = await passedOn(tollgate.port)
+  const after = await connections.passedOn()
   const more = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
   const ofCheck = 'POST /flags/:key/check'
   t.same(

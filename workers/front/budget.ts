@@ -1,7 +1,7 @@
 // The buckets that all fronts share, as one of them takes from them.
 import type { RateLimitBucket } from '../../schemas/enums.js'
-import { type Limit, refill, take } from '../../src/core/values/bucket.js'
-import { type Allowance, allowanceOf, refusalBy } from '../../src/front/http/admission/allowance.js'
+import { type Limit, refill, take, takeMany } from '../../src/core/values/bucket.js'
+import { type Allowance, allowanceOf, refusal, refusalBy } from '../../src/front/http/admission/allowance.js'
 import { type BucketCells, SharedBucket } from '../../src/wire/bucket-cells.js'
 import type { BucketPlace, Budgets, KeyFacts } from '../../src/wire/front-facts.js'
 
@@ -53,13 +53,36 @@ export class FrontBudgets {
     })
   }
 
-  /** Give back the token of a request that the main thread will answer: the main thread takes it again. */
-  giveBack(budgets: Budgets | null): void {
-    if (budgets === null) return
+  /**
+   * Charge a request that was admitted with further tokens, as `Limits.charge` does: all of them from each bucket, or none.
+   *
+   * returns  null: they are taken; the refusal where a bucket is overdrawn already; `stale` as of `admit`.
+   */
+  charge(
+    facts: KeyFacts,
+    budgets: Budgets | null,
+    tokens: number,
+    nowMs: number,
+  ): Allowance | 'stale' | null {
+    if (budgets === null) return null
+    const { shared, own } = this.chainsOf(budgets)
+    const chain = [...shared, ...own]
+    return this.cells.alone(() => {
+      if (!this.holds(facts)) return 'stale'
+      for (const bucket of chain) refill(bucket, nowMs)
+      for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
+      for (const bucket of chain) takeMany(bucket, tokens)
+      return null
+    })
+  }
+
+  /** Give back the tokens of a request that the main thread will answer: the main thread takes them again. */
+  giveBack(budgets: Budgets | null, tokens: number): void {
+    if (budgets === null || tokens === 0) return
     const { shared, own } = this.chainsOf(budgets)
     this.cells.alone(() => {
       for (const chain of [shared, own])
-        for (const bucket of chain) bucket.level = Math.min(bucket.level + 1, bucket.limit.burst)
+        for (const bucket of chain) bucket.level = Math.min(bucket.level + tokens, bucket.limit.burst)
     })
   }
 

@@ -1,4 +1,4 @@
-// Checks that a front answers itself. A check is passed on where it names what is not known, or what a write under way concerns,
+// Checks of one flag and of all flags that a front answers itself; bulk.ts and ofrep.ts have the others. A check is passed on where it names what is not known, or what a write under way concerns,
 // where its body is refused, or where its company is not in memory.
 //
 //   kept answer ─ or ─▶ names ─▶ shard ─▶ answer
@@ -25,11 +25,8 @@ import {
 } from '../../src/kept/response-cache.js'
 import { exactly } from '../../src/kit/long.js'
 import type { KeyFacts } from '../../src/wire/front-facts.js'
-import { OwnRequest, type OwnRequests, type PlainHead, routes } from './own-request.js'
+import { OwnRequest, type OwnRequests, type PlainHead, plainName, routes } from './own-request.js'
 import type { Asker, ShardPorts } from './shard-ports.js'
-
-/** Names of flags that stand in a path as they are. */
-const plainName = /^[\w.~-]+$/
 
 /** Only the preflight of a check has 64-bit members. */
 const parse = exactly(parseCheck, ({ preflight }) => preflight)
@@ -149,20 +146,10 @@ class Check extends OwnRequest implements Asker {
     this.text = decodeUtf8(body)
     const named = parseBody(this.text, parse, true)
     const { preflight } = named
-    if (kind === routes.ofAll && (preflight || facts.flags > flagsPerToken))
-      return this.passOn(body, 'body')
-    const subject = this.subjectOf(named)
+    if (kind === routes.ofAll && (preflight || facts.flags > flagsPerToken)) return this.passOn(body, 'body')
+    const subject = knownSubject(front.parts.names, facts, named, askedIn(this.text))
     if (subject === null) return this.passOn(body, 'names')
     this.ask(subject, preflight ? preflightOf(preflight) : null, named, nowMs)
-  }
-
-  /** The company and user, found; null: the main thread must look. */
-  private subjectOf(named: Named): Subject | null {
-    const { facts, text } = this
-    const subject = subjectOf(this.front.parts.names, facts, named, askedIn(text))
-    const { companyGiven, userGiven, userId } = subject.context
-    if (companyGiven && subject.companyId === null) return null
-    return userGiven && (userId === null || facts.readsUserTraits) ? null : subject
   }
 
   private ask(subject: Subject, preflight: Preflight | null, named: Named, nowMs: number): void {
@@ -185,4 +172,21 @@ class Check extends OwnRequest implements Asker {
       this,
     )
   }
+}
+
+/**
+ * The company and user of a check, found; null: the main thread must look.
+ *
+ * text  as of `subjectOf`.
+ */
+export function knownSubject(
+  names: NameReader,
+  facts: KeyFacts,
+  named: Named,
+  text: string | null,
+): Subject | null {
+  const subject = subjectOf(names, facts, named, text)
+  const { companyGiven, userGiven, userId } = subject.context
+  if (companyGiven && subject.companyId === null) return null
+  return userGiven && (userId === null || facts.readsUserTraits) ? null : subject
 }

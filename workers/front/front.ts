@@ -17,9 +17,11 @@ import { type FromFront, Gathered, type ToFront } from '../../src/wire/passed.js
 import { closed } from '../../src/wire/port.js'
 import { Changes } from '../../src/wire/version-counters.js'
 import { FrontBudgets } from './budget.js'
+import { FrontBulk } from './bulk.js'
 import { FrontChecks } from './checks.js'
 import { FrontEvents } from './events.js'
 import { KnownKeys } from './known-keys.js'
+import { FrontOfrep } from './ofrep.js'
 import { OwnRequests } from './own-request.js'
 import { Passing } from './passing.js'
 import { ShardPorts } from './shard-ports.js'
@@ -52,6 +54,10 @@ export default async function front({ port, options }: FrontTask): Promise<void>
   if (options.answers) {
     app.on('post', '/flags/:key/check', own.checks.ofFlag)
     app.on('post', '/flags/check', own.checks.ofAll)
+    app.on('post', '/flags/check-bulk', new FrontBulk(own.checks).begin)
+    const ofrep = new FrontOfrep(own.checks)
+    app.on('post', '/ofrep/v1/evaluate/flags', ofrep.ofAll)
+    app.on('post', '/ofrep/v1/evaluate/flags/:key', ofrep.ofFlag)
     app.on('post', '/events', own.events.one)
     app.on('post', '/event-batch', own.events.batch)
   }

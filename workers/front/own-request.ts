@@ -9,16 +9,35 @@ import type { Allowance } from '../../src/front/http/admission/allowance.js'
 import type { Cors } from '../../src/front/http/admission/cors.js'
 import type { AppRequest, AppResponse } from '../../src/front/http/apps/app.js'
 import { Head } from '../../src/front/http/request/head.js'
-import { allowanceHeaders, failure, headOf } from '../../src/front/http/request/respond.js'
+import { allowanceHeaders, bytesOf, failure, headOf } from '../../src/front/http/request/respond.js'
+import { largeLength, sendLarge } from '../../src/front/http/request/streamed-response.js'
+import { bearerOf } from '../../src/front/http/routing/headers.js'
 import type { Budgets, KeyFacts } from '../../src/wire/front-facts.js'
-import { type FrontFigures, frontRoutes, type frontStatuses, type PassReason } from '../../src/wire/front-figures.js'
+import {
+  type FrontFigures,
+  frontRoutes,
+  type frontStatuses,
+  type PassReason,
+} from '../../src/wire/front-figures.js'
 import type { FromFront, Gathered } from '../../src/wire/passed.js'
 import type { FrontBudgets } from './budget.js'
 import type { KnownKeys } from './known-keys.js'
 import type { Passing } from './passing.js'
 
 /** The routes, by their place in `frontRoutes`. */
-export const routes = { ofFlag: 0, ofAll: 1, event: 2, batch: 3 } as const
+export const routes = {
+  ofFlag: 0,
+  ofAll: 1,
+  event: 2,
+  batch: 3,
+  bulk: 4,
+  ofrepAll: 5,
+  ofrepFlag: 6,
+} as const
+/** Routes that also take a key as `Authorization: Bearer`. */
+const bearerRoutes: ReadonlySet<number> = new Set([routes.ofrepAll, routes.ofrepFlag])
+/** A path parameter that stands in a path as it is. */
+export const plainName = /^[\w.~-]+$/
 
 interface OwnParts {
   readonly passing: Passing
@@ -68,10 +87,11 @@ export class OwnRequests {
   ): void {
     const { head, parts } = this
     head.read(req)
-    const { key, environmentId } = head
-    const asksMore = !this.isPlain(req, bodyMax) || !isPlain(head)
+    const { environmentId } = head
+    const key = head.key || (bearerRoutes.has(route) ? bearerOf(head.authorization) : '')
+    const asksMore = key === '' || !this.isPlain(req, bodyMax) || !isPlain(head)
     const facts = asksMore ? null : parts.known.find(key, environmentId)
-    const request = facts && make(facts, plainHeadOf(head))
+    const request = facts && make(facts, plainHeadOf(head, key))
     if (request === null) {
       parts.figures.passed(route, asksMore ? 'head' : 'key')
       // a key that the main thread takes is worth knowing
@@ -85,11 +105,10 @@ export class OwnRequests {
     res.onData((chunk, isLast) => request.data(chunk, isLast))
   }
 
-  /** Whether the key and the body of a request are all that must be looked at. */
+  /** Whether key and body of a request are all that must be looked at. */
   private isPlain(req: AppRequest, bodyMax: number): boolean {
     const { head } = this
-    if (head.key === '' || head.isChunked || head.contentEncoding !== '' || head.signedContext !== '')
-      return false
+    if (head.isChunked || head.contentEncoding !== '' || head.signedContext !== '') return false
     if (!(Number(head.contentLength) < bodyMax)) return false
     if ((req.getQuery() ?? '') !== '') return false
     try {
@@ -122,8 +141,8 @@ export abstract class OwnRequest {
   private pieces: Buffer[] | null = null
   /** Inside a callback of the server, which gathers writes. */
   private corked = false
-  /** Its token is taken. */
-  private isPaid = false
+  /** Tokens that were taken. */
+  private paid = 0
   /** The main thread answers it: it hears when the caller leaves. */
   private passed: (() => void) | null = null
   private requestId: string | null = null
@@ -182,19 +201,37 @@ export abstract class OwnRequest {
   /** Whether its token is taken, and its facts hold; else it is answered, or passed on. */
   private pays(body: Buffer): boolean {
     const { requests, facts } = this
-    const { budgets, aheadMs, figures, known } = requests.parts
+    const { budgets, aheadMs, known } = requests.parts
     const allowance = budgets.admit(facts, this.budgets, this.startedMs + aheadMs)
     if (allowance === 'stale') this.passOn(body, 'key')
     else if (this.isAllowed(allowance)) {
-      this.isPaid = true
+      this.paid = 1
       if (known.holds(facts)) return true
       this.passOn(body, 'key')
-    } else {
-      figures.refused(allowance!.refused!.bucket)
-      requests.used.add(facts.keyId)
-      this.refuse(overLimit(allowance!))
-    }
+    } else this.refuseBy(allowance!)
     return false
+  }
+
+  /** Whether further tokens are taken; else it is answered, or passed on. */
+  protected charges(body: Buffer, tokens: number): boolean {
+    if (tokens <= 0) return true
+    const { facts } = this
+    const { budgets, aheadMs } = this.requests.parts
+    const refused = budgets.charge(facts, this.budgets, tokens, performance.now() + aheadMs)
+    if (refused === null) {
+      this.paid += tokens
+      return true
+    }
+    if (refused === 'stale') this.passOn(body, 'key')
+    else this.refuseBy(refused)
+    return false
+  }
+
+  private refuseBy(allowance: Allowance): void {
+    const { requests, facts } = this
+    requests.parts.figures.refused(allowance.refused!.bucket)
+    requests.used.add(facts.keyId)
+    this.refuse(overLimit(allowance))
   }
 
   private isAllowed(allowance: Allowance | null): boolean {
@@ -207,7 +244,7 @@ export abstract class OwnRequest {
     const { requests, facts, res, head } = this
     const { known, passing, budgets, figures } = requests.parts
     figures.passed(this.route, reason)
-    if (this.isPaid) budgets.giveBack(this.budgets)
+    budgets.giveBack(this.budgets, this.paid)
     this.end()
     const copy = new Uint8Array(body).buffer as ArrayBuffer
     const { key, environmentId } = head
@@ -222,7 +259,12 @@ export abstract class OwnRequest {
 
   protected answer(status: Status, headers: string, body: string | Uint8Array): void {
     const { requests, res, facts, startedMs } = this
-    const write = () => res.writeStatus(headOf(status, headers)).end(body, requests.draining)
+    const write = () => {
+      res.writeStatus(headOf(status, headers))
+      if (status === 304) res.endWithoutBody()
+      else if (body.length > largeLength) sendLarge(res, bytesOf([body]), () => {})
+      else res.end(body, requests.draining)
+    }
     if (this.corked) write()
     else res.cork(write)
     this.end()
@@ -262,14 +304,15 @@ export interface PlainHead {
   readonly environmentId: string
   readonly contentLength: string
   readonly contentType: string
+  readonly ifNoneMatch: string
   readonly origin: string
   readonly forwardedFor: string
   readonly userAgent: string
 }
 
-function plainHeadOf(head: Head): PlainHead {
-  const { key, environmentId, contentLength, contentType, origin, forwardedFor, userAgent } = head
-  return { key, environmentId, contentLength, contentType, origin, forwardedFor, userAgent }
+function plainHeadOf(head: Head, key: string): PlainHead {
+  const { environmentId, contentLength, contentType, ifNoneMatch, origin, forwardedFor, userAgent } = head
+  return { key, environmentId, contentLength, contentType, ifNoneMatch, origin, forwardedFor, userAgent }
 }
 
 /** The same as headers: others are not looked at where a front answers. */
@@ -281,6 +324,7 @@ function headersIn(head: PlainHead, { keyHeaders, environmentHeaders }: OwnParts
   add(environmentHeaders[0]!.toLowerCase(), head.environmentId)
   add('content-length', head.contentLength)
   add('content-type', head.contentType)
+  add('if-none-match', head.ifNoneMatch)
   add('origin', head.origin)
   add('user-agent', head.userAgent)
   add('x-forwarded-for', head.forwardedFor)

@@ -3,7 +3,13 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Question } from '../../src/core/model/message.js'
 import { shardOf } from '../../src/core/values/id.js'
 import { PendingReplies } from '../../src/entities/shards/pending-replies.js'
-import { decodeReplies, Encoder, type Packet, type ReplyHandler } from '../../src/wire/message-codec.js'
+import {
+  decodeReplies,
+  Encoder,
+  type Outgoing,
+  type Packet,
+  type ReplyHandler,
+} from '../../src/wire/message-codec.js'
 
 /** A check that waits for its shard. Neither function may throw. */
 export interface Asker {
@@ -49,8 +55,34 @@ export class ShardPorts {
   /** Ask an actor: a company, or an environment's own. */
   ask(kind: 'c' | 'e', environmentId: string, id: string, m: Question, at: number, asker: Asker): void {
     const way = this.ways[shardOf(id, this.ways.length)]!
+    this.send(way, { k: kind, id, env: environmentId, at, fresh: false, m }, asker)
+  }
+
+  /** Whether all of these companies are in memory, and their shards answer. */
+  async arePresent(companyIds: ReadonlySet<string>): Promise<boolean> {
+    const byShard = new Map<number, string[]>()
+    for (const id of companyIds) {
+      const index = shardOf(id, this.ways.length)
+      byShard.set(index, [...(byShard.get(index) ?? []), id])
+    }
+    const answers = await Promise.all(
+      [...byShard].map(([index, present]) => {
+        const way = this.ways[index]!
+        return new Promise<boolean>(resolve => {
+          this.send(
+            way,
+            { present },
+            { heard: reply => resolve(reply === true), unheard: () => resolve(false) },
+          )
+        })
+      }),
+    )
+    return answers.every(isPresent => isPresent)
+  }
+
+  private send(way: Way, request: Outgoing, asker: Asker): void {
     if (way.port === null || way.waiting.size >= waitingMax) return asker.unheard()
-    way.outbox.add(way.waiting.add(asker), { k: kind, id, env: environmentId, at, fresh: false, m })
+    way.outbox.add(way.waiting.add(asker), request)
     if (this.flushing) return
     this.flushing = true
     setImmediate(this.flush)

@@ -36,6 +36,15 @@ export type ShardRequest =
   | OutlooksRequest
   | { readonly n: number; readonly control: ShardControl }
 
+/**
+ * From a front, over its own port: whether the shard has all of these companies in memory. It is asked before questions that
+ * belong together, because a front hears `starting` of a company that must be loaded, and none of them may be counted then.
+ */
+export interface PresenceQuestion {
+  readonly n: number
+  readonly present: readonly string[]
+}
+
 /** A question to many companies of a shard; the reply is PlanOutlooks as text. Other requests are answered in between. */
 export interface OutlooksRequest {
   readonly n: number

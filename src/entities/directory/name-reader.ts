@@ -89,8 +89,8 @@ export class NameReader {
     name: string,
     value: string,
   ): string | null {
-    // a service id may stand in place of a pair: the main thread looks which of the two it is
-    if (name === 'id') return null
+    // a service id stands in place of a pair: the main thread knows whose it is
+    if (name === 'id' && value.startsWith(servicePrefix[kind])) return null
     const group = groupOf(environment, kind)
     const { hash, pairs, entities } = this
     hash.hash(this.stateOf(kind, environmentId, name), value)

@@ -20,7 +20,7 @@ import { type Answer, type Call, Deferred } from '../../kit/call.js'
 import { orRefused, type Refusals } from '../../kit/entities.js'
 import type { Exact } from '../../kit/long.js'
 import { requireTime } from '../../kit/time.js'
-import { chargeFor, contextsFor, flagsOf, isHeavy, publicContextsMax } from './many.js'
+import { chargeFor, contextsFor, flagsOf, isHeavy } from './many.js'
 
 /**
  * POST /flags/{key}/check: one flag, with an optional preflight.
@@ -102,13 +102,10 @@ function flagsIn(call: Call<unknown>, { type }: Question): number {
   return type === 'check_all' ? flagsOf(call) : 1
 }
 
-/** Most contexts in one bulk check (FE-92). */
-const contextsMax = 100
-
 /** POST /flags/check-bulk: one result list per context, in request order; a bad context fails alone (FE-92). */
 export async function checkFlagsBulk(call: Call<CheckFlagsBulkRequestBody>): Promise<Answer> {
   const { contexts } = call.body
-  const max = Math.min(call.key.kind === 'publishable' ? publicContextsMax : contextsMax, contextsFor(call))
+  const max = contextsFor(flagsOf(call), call.key.kind === 'publishable')
   if (contexts.length > max)
     throw new ServiceError('body_invalid', `contexts: at most ${max}, for ${flagsOf(call)} flags each`)
   chargeFor(call, contexts.length)

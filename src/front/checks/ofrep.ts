@@ -16,7 +16,7 @@ import { long } from '../../kit/long.js'
 import { ask, askAll } from './handlers.js'
 
 /** The evaluated company and user, in the form a check takes. */
-interface Subject {
+export interface Evaluated {
   readonly company: Record<string, string> | null
   readonly user: Record<string, string> | null
 }
@@ -40,7 +40,7 @@ class Refusal extends Error {
 export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
   const key = call.params.key!
   return answering(key, async () => {
-    const subject = subjectOf(call.body)
+    const subject = evaluatedIn(call.body.text())
     const json = await ask<string | null>(call, subject, context => ({
       type: 'check',
       timed: false,
@@ -48,22 +48,21 @@ export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
       preflight: null,
       context,
     }))
-    if (json === null) throw new Refusal('FLAG_NOT_FOUND', `There is no flag ${key}`)
-    return tagged(call, subject, jsonText(evaluation(parseExactly(json, figures) as CheckFlag)))
+    if (json === null) throw unknownFlag(key)
+    return tagged(call, subject, evaluationOf(json))
   })
 }
 
 /** POST /ofrep/v1/evaluate/flags: every flag of the environment, from one snapshot of the company (FE-90). */
 export function evaluateFlags(call: Call<RawBody>): Promise<Answer> {
   return answering(undefined, async () => {
-    const subject = subjectOf(call.body)
+    const subject = evaluatedIn(call.body.text())
     const json = await askAll<string>(call, subject, context => ({
       type: 'check_all',
       whole: false,
       context,
     }))
-    const { flags } = parseExactly(json, figures) as CheckFlags
-    return tagged(call, subject, jsonText({ flags: flags.map(evaluation) }))
+    return tagged(call, subject, evaluationsOf(json))
   })
 }
 
@@ -73,10 +72,19 @@ async function answering(key: string | undefined, evaluate: () => Promise<Answer
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal === null) throw error
-    const failure: OfrepFailure = { key, errorCode: refusal.code, errorDetails: refusal.message }
-    return { status: refusal.code === 'FLAG_NOT_FOUND' ? 404 : 400, whole: JSON.stringify(failure) }
+    return { status: refusal.code === 'FLAG_NOT_FOUND' ? 404 : 400, whole: failureText(key, refusal) }
   }
 }
+
+const unknownFlag = (key: string): Refusal => new Refusal('FLAG_NOT_FOUND', `There is no flag ${key}`)
+
+function failureText(key: string | undefined, refusal: Refusal): string {
+  const failure: OfrepFailure = { key, errorCode: refusal.code, errorDetails: refusal.message }
+  return JSON.stringify(failure)
+}
+
+/** The body of the 404 for a flag that does not exist. */
+export const unknownFlagText = (key: string): string => failureText(key, unknownFlag(key))
 
 function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error
@@ -85,8 +93,19 @@ function refusalOf(error: unknown): Refusal | null {
   return error.code === 'keys_ambiguous' ? new Refusal('INVALID_CONTEXT', error.message) : null
 }
 
-function subjectOf(body: RawBody): Subject {
-  const valid = validateOfrep(parse(body.text()))
+/** As `evaluatedIn`; null where that fails with an error of the protocol. */
+export function evaluatedOrNull(text: string): Evaluated | null {
+  try {
+    return evaluatedIn(text)
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+    return null
+  }
+}
+
+/** The company and user of a body. */
+function evaluatedIn(text: string): Evaluated {
+  const valid = validateOfrep(parse(text))
   if (!valid.success) {
     throw new Refusal('INVALID_CONTEXT', faultsText(valid.errors.slice(0, 1)))
   }
@@ -109,6 +128,16 @@ function parse(text: string): unknown {
   } catch {
     throw new Refusal('PARSE_ERROR', 'The request body is not valid JSON')
   }
+}
+
+/** The body of an answer. json: the reply to a check of one flag. */
+export const evaluationOf = (json: string): string =>
+  jsonText(evaluation(parseExactly(json, figures) as CheckFlag))
+
+/** The same of a check of all flags. */
+export function evaluationsOf(json: string): string {
+  const { flags } = parseExactly(json, figures) as CheckFlags
+  return jsonText({ flags: flags.map(evaluation) })
 }
 
 function evaluation(check: CheckFlag): OfrepEvaluation {
@@ -135,14 +164,23 @@ function metadataOf({ flag: _, value: __, ...rest }: CheckFlag): OfrepEvaluation
   return metadata
 }
 
-// The ETag covers the definitions' version, the context and the result. Answers 304 if the caller's ETag matches.
-function tagged(call: Call<RawBody>, subject: Subject, whole: string): Answer {
+/** The answer with its tag; 304 if the caller's tag matches. */
+function tagged(call: Call<RawBody>, subject: Evaluated, whole: string): Answer {
   const { version } = call.services.catalogs.get(call.environment.id)
+  const etag = tagOf(version, subject, whole)
+  const headers = { ETag: etag }
+  return isKnown(etag, call.ifNoneMatch) ? { status: 304, headers } : { headers, whole }
+}
+
+/** The ETag of an answer: it covers the definitions' version, the context and the result. */
+export function tagOf(version: number, subject: Evaluated, whole: string): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([version, subject]))
     .update(whole)
-  const etag = `"${hash.digest('base64url')}"`
-  const headers = { ETag: etag }
-  const known = call.ifNoneMatch?.split(',').some(one => one.trim().replace(/^W\//, '') === etag)
-  return known ? { status: 304, headers } : { headers, whole }
+  return `"${hash.digest('base64url')}"`
+}
+
+/** Whether an If-None-Match header names a tag. */
+export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch?.split(',').some(one => one.trim().replace(/^W\//, '') === etag) === true
 }

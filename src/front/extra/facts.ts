@@ -28,8 +28,8 @@ interface FactsParts {
  * The facts of a key.
  *
  * environmentId  as the header has it; '' without one.
- * returns        null: the main thread must judge each check of the key, as of keys with conditions, publishable keys and
- *                tokens of companies.
+ * returns        null: the main thread must judge each check of the key, as of keys with conditions and tokens of companies,
+ *                and of publishable keys where the environment requires a signed context.
  */
 export function factsOf(parts: FactsParts, secret: string, environmentId: string): KeyFacts | null {
   const { limits, editions, route } = parts
@@ -56,6 +56,8 @@ export function factsOf(parts: FactsParts, secret: string, environmentId: string
     readsUserTraits: readsUserTraits(catalog),
     haveBudgets: haveBudgets(catalog.spendPolicies),
     flags: catalog.flags.length,
+    isPublic: key.kind === 'publishable',
+    version: catalog.version,
   }
 }
 
@@ -66,7 +68,8 @@ function eventsOf(
   environment: EnvironmentRecord,
   environmentId: string,
 ): KeyFacts['events'] {
-  // events of a read-only key are stored as failed (EV-6)
+  // publishable keys have names of their own for idempotency keys; events of a read-only key are stored as failed (EV-6)
+  if (key.kind !== 'secret') return null
   if (key.readonly || refusalOf(eventsRoute, key, environment, environmentId, null) !== null) return null
   const budgets = budgetsOf(limits, eventsRoute, key, environment)
   const number = told.tell(key, environment.id, editions.ofAll)
@@ -79,7 +82,10 @@ function budgetsOf(limits: Limits, { limit }: Route, key: KeyRecord, environment
 }
 
 const isPlain = ({ kind, conditions, actor, companyId }: KeyRecord): boolean =>
-  kind === 'secret' && conditions == null && actor === undefined && companyId === undefined
+  (kind === 'secret' || kind === 'publishable') &&
+  conditions == null &&
+  actor === undefined &&
+  companyId === undefined
 
 /** Definitions of an environment; null: it is only just made, or gone. */
 function catalogOf(catalogs: FactsParts['services']['catalogs'], environmentId: string): CatalogData | null {

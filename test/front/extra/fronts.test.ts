@@ -244,6 +244,8 @@ t.test('the log names a front that hangs, and then the process must end', { skip
     readsUserTraits: false,
     haveBudgets: false,
     flags: 1,
+    isPublic: false,
+    version: 1,
   }
   const looks = { everyMs: 400, silent: 2, hanging: 4 }
   let isTold = false

@@ -1,7 +1,7 @@
 // Checks that extra fronts ask of companies in memory. For a company that must be loaded first the front hears `starting`, and
 // passes the check on to the main thread: only the main thread's questions wait for a load.
 import type { MessagePort } from 'node:worker_threads'
-import type { ShardRequest } from '../../../src/core/company/shard-request.js'
+import type { PresenceQuestion, ShardRequest } from '../../../src/core/company/shard-request.js'
 import { isQuestion, type Question } from '../../../src/core/model/message.js'
 import { type Packet, Replies, unpack } from '../../../src/wire/message-codec.js'
 import type { AskerPort } from '../../../src/wire/port.js'
@@ -50,14 +50,21 @@ function answerUnlessGone(shard: Asked, request: ShardRequest, replies: Replies)
   }
 }
 
-function answer(shard: Asked, request: ShardRequest, replies: Replies): void {
+function answer(shard: Asked, request: ShardRequest | PresenceQuestion, replies: Replies): void {
+  if ('present' in request) {
+    const isPresent = request.present.every(id => inMemory(shard, id) !== undefined)
+    return replies.answered(request.n, isPresent, 0)
+  }
   if (!('m' in request) || !isQuestion(request.m)) throw new Error('a front asks what is no question')
   const { n, k, id, env, m } = request
   shard.ahead.set(env, request.at - shard.clockMs)
   if (k === 'e') return shard.answerTo(n, null, env, m, request.at, replies)
-  const actor = shard.actors.lost.has(id) ? undefined : shard.actors.get(id)
+  const actor = inMemory(shard, id)
   if (actor === undefined) return replies.failed(n, 'starting')
   const at = timeOf(actor, request.at)
   shard.settle(actor, env, at)
   shard.answerTo(n, actor, env, m, at, replies)
 }
+
+const inMemory = ({ actors }: Asked, id: string): Actor | undefined =>
+  actors.lost.has(id) ? undefined : actors.get(id)
