@@ -51,7 +51,7 @@ export function openFronts(
     listener: {
       factsOf: (secret, environmentId) => factsOf(facts, secret, environmentId),
       counted: noteChecks,
-      uses: (packet, say) => uses.take(packet, say),
+      uses: (packet, front, say) => uses.take(packet, front, say),
       used: keyIds => {
         for (const id of keyIds) keys.used(id, performance.now())
       },

@@ -29,6 +29,7 @@ const check = 2
 const checkAll = 3
 /** Above the two bits of the others. */
 const uses = 4
+const lodged = events + uses
 
 const kinds = ['c', 'u', 'e'] as const
 const kindNumbers = { c: 0, u: 1, e: 2 } as const
@@ -88,7 +89,29 @@ class Writing {
 }
 
 /** A request as it leaves. */
-export type Outgoing = Unnumbered<Exclude<ShardRequest, UsesRequest> | PresenceQuestion> | OutgoingUses
+export type Outgoing =
+  | Unnumbered<Exclude<ShardRequest, UsesRequest> | PresenceQuestion>
+  | OutgoingUses
+  | OutgoingLodged
+
+/** Events of a request whose rows lie at the shard (front-uses.ts): those of a packet, from a row on. */
+export interface OutgoingLodged {
+  readonly at: number
+  readonly env: string
+  readonly apiKeyId: string
+  readonly front: number
+  readonly packet: number
+  readonly from: number
+  readonly count: number
+}
+
+/** Rows that lie at the shard. */
+export interface Lodged {
+  find(front: number, packet: number): { readonly text: string; readonly rows: string } | null
+  /** They do not lie there: the request with this number fails. */
+  missing(n: number): void
+}
+const nothingLodged: Lodged = { find: () => null, missing: () => {} }
 
 /** Requests that leave together; `unpack` gives equal ones, in order. */
 export class Encoder extends Writing {
@@ -98,6 +121,8 @@ export class Encoder extends Writing {
   /** The received text of the events that cross as rows. */
   private received = ''
   private readonly rows = new UsageBatchWriter()
+  /** Events whose rows lie at the shard. */
+  private lodged = 0
 
   /** n: the number of the request, which its reply will name. */
   add(n: number, request: Outgoing): void {
@@ -105,6 +130,7 @@ export class Encoder extends Writing {
     else if ('events' in request) this.addEvents(n, request)
     else if ('m' in request && (request.m.type === 'check' || request.m.type === 'check_all'))
       this.addCheck(n, request, request.m)
+    else if ('front' in request) this.addLodged(n, request)
     else {
       this.numbers.push(plain, n)
       this.things.push(request)
@@ -114,6 +140,8 @@ export class Encoder extends Writing {
   override take(): Packet {
     this.env = ''
     this.apiKeyId = ''
+    if (this.lodged >= longLodgedMin) this.things.push(longMark)
+    this.lodged = 0
     if (this.rows.count === 0) return super.take()
     const { received } = this
     this.received = ''
@@ -131,6 +159,18 @@ export class Encoder extends Writing {
     this.apiKeyId = apiKeyId
     this.rows.append(rows, this.received.length)
     this.received += text
+  }
+
+  private addLodged(n: number, { at, env, apiKeyId, front, packet, from, count }: OutgoingLodged): void {
+    const newEnv = env !== this.env
+    const newKey = apiKeyId !== this.apiKeyId
+    const head = lodged + (newEnv ? otherEnv : 0) + (newKey ? otherKey : 0)
+    this.numbers.push(head, n, at, front, packet, from, count)
+    this.lodged += count
+    if (newEnv) this.addText(env)
+    if (newKey) this.addText(apiKeyId)
+    this.env = env
+    this.apiKeyId = apiKeyId
   }
 
   private addEvents(n: number, request: Extract<Outgoing, { readonly events: unknown }>): void {
@@ -259,9 +299,15 @@ function rareOf({ fresh, m: { event } }: IngestItem): Rare | null {
  *
  * Texts are slices of the packet's one text, which stays in memory as long as one of them does: an id kept for longer
  * must be a copy (`ownText`). Environments, keys and subtypes are copies already.
+ *
+ * lying  the rows that fronts have lodged.
  */
-export function unpack(cells: Packet, take: (request: ShardRequest) => void): void {
-  const reading = new Decoder(cells)
+export function unpack(
+  cells: Packet,
+  take: (request: ShardRequest) => void,
+  lying: Lodged = nothingLodged,
+): void {
+  const reading = new Decoder(cells, lying)
   for (let request = reading.next(); request !== null; request = reading.next()) take(request)
 }
 
@@ -270,8 +316,13 @@ const longTextMin = 16_384
 /** Values of their own from which on it is: most are writes of entities, which take a few microseconds each. */
 const longThingsMin = 32
 
+/** Events whose rows lie at the shard, from which on it is: then this is the last of its values, which nobody reads. */
+const longLodgedMin = 64
+const longMark = 'long'
+
 export function isLong([, text, things, received = '']: Packet): boolean {
-  return text.length + received.length >= longTextMin || things.length >= longThingsMin
+  if (text.length + received.length >= longTextMin || things.length >= longThingsMin) return true
+  return things.length > 0 && things[things.length - 1] === longMark
 }
 
 /** The same text on its own, not as a part of a longer one. */
@@ -329,10 +380,16 @@ class Reading {
 class Decoder extends Reading {
   private env = ''
   private apiKeyId = ''
-  private readonly received: UsageBatch | null
+  private received: UsageBatch | null
   private nextRow = 0
+  /** Rows of a front that were opened last. */
+  private lodging: { readonly front: number; readonly packet: number; readonly uses: UsageBatch } | null =
+    null
 
-  constructor(cells: Packet) {
+  constructor(
+    private readonly cells: Packet,
+    private readonly lying: Lodged,
+  ) {
     super(cells)
     this.received = cells.length === 5 ? new UsageBatch(cells[3], cells[4]) : null
   }
@@ -344,7 +401,7 @@ class Decoder extends Reading {
       case plain:
         return head & uses ? this.uses(head) : this.plain()
       case events:
-        return this.events(head)
+        return head & uses ? this.lodged(head) : this.events(head)
       default:
         return this.check(head)
     }
@@ -375,7 +432,37 @@ class Decoder extends Reading {
     if (head & otherKey) this.apiKeyId = nameOf(this.pieceOf())
     const from = this.nextRow
     this.nextRow += count
+    // a front's rows were opened since
+    if (this.lodging !== null && !this.received!.isOpen)
+      this.received = new UsageBatch(this.cells[3]!, this.cells[4]!)
     return { n, at, env: this.env, apiKeyId: this.apiKeyId, from, count, uses: this.received! }
+  }
+
+  private lodged(head: number): ShardRequest | null {
+    const n = this.number()
+    const at = this.number()
+    const front = this.number()
+    const packet = this.number()
+    const from = this.number()
+    const count = this.number()
+    if (head & otherEnv) this.env = nameOf(this.pieceOf())
+    if (head & otherKey) this.apiKeyId = nameOf(this.pieceOf())
+    const uses = this.openLodged(front, packet)
+    if (uses === null) {
+      this.lying.missing(n)
+      return this.next()
+    }
+    return { n, at, env: this.env, apiKeyId: this.apiKeyId, from, count, uses }
+  }
+
+  private openLodged(front: number, packet: number): UsageBatch | null {
+    const { lodging } = this
+    if (lodging?.front === front && lodging.packet === packet && lodging.uses.isOpen) return lodging.uses
+    const found = this.lying.find(front, packet)
+    if (found === null) return null
+    const uses = new UsageBatch(found.text, found.rows)
+    this.lodging = { front, packet, uses }
+    return uses
   }
 
   private event(receivedAtMs: number): IngestItem {

@@ -7,7 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { CheckCounts } from '../core/model/message.js'
 import type { RequestLine } from '../log.js'
 import type { KeyFacts } from './front-facts.js'
-import type { Repeat, UsesPacket, UsesRefusal } from './front-uses.js'
+import type { UsesPacket, UsesRefusal } from './front-uses.js'
 
 /** Status line and headers of an answer as the server takes them: names and values in turn. */
 export interface PassedHead {
@@ -68,15 +68,15 @@ export type ToFront =
   /** So many characters of messages were worked on. */
   | readonly [op: 'heard', n: number, characters: number]
   | readonly [op: 'shut', n: number, code: number, reason: string]
-  /** The events of a request are durable; received at `nowMs`. Null: none repeats an earlier one. */
-  | readonly [op: 'durable', n: number, nowMs: number, repeats: readonly Repeat[] | null]
+  /** The events of a request are durable; received at `nowMs`. */
+  | readonly [op: 'durable', n: number, nowMs: number]
   /** The events of a request must be passed on: nothing was done. */
   | readonly [op: 'untaken', n: number]
   /** They did not become durable, or it is not known. */
   | readonly [op: 'undone', n: number, why: UsesRefusal]
   | readonly [op: 'told', key: string, environmentId: string, facts: KeyFacts | null, edition: number]
-  /** The way to a shard that has started. */
-  | readonly [op: 'shard', index: number, port: MessagePort]
+  /** The way to a shard that has started; generation: the number of its thread, from 1. */
+  | readonly [op: 'shard', index: number, port: MessagePort, generation: number]
   /** Accept no more connections. */
   | readonly [op: 'stop']
   /** Cut every connection, and end. */

@@ -10,7 +10,15 @@ export function closed(port: Port): Promise<void> {
   })
 }
 
-/** A message to a shard: a port over which an extra front asks. */
+/** A message to a shard: a port over which an extra front asks, and lodges rows of events. */
 export interface AskerPort {
   readonly asker: MessagePort
+  /** Number of the front; no other ever has it. */
+  readonly front: number
+}
+
+/** A message to a shard: nothing of a front's packet is taken, or, where it is null, nothing more of the front. */
+export interface LodgingOver {
+  readonly over: number
+  readonly packet: number | null
 }

@@ -1,8 +1,8 @@
-// Events that a front reads and acknowledges itself: of the usual kind, from a server's key. The main thread claims their keys
-// and has the shards append them (wire/front-uses.ts). All others are passed on: a body in another format or too long, an event
-// of another type, a company or user that is not known, a key that was used for something else.
+// Events that a front reads and acknowledges itself: of the usual kind, from a server's key. Their rows go to the shards, and the
+// main thread claims their keys and has the shards append them (wire/front-uses.ts). All others are passed on: a body in another
+// format or too long, an event of another type, a company or user that is not known, a key that was used before.
 //
-//   body ─▶ scanned ─▶ companies, users, hashes of keys ─▶ main thread, one message per turn ─▶ acknowledgement
+//   body ─▶ scanned ─▶ companies, users, hashes of keys ─▶ shards and main thread, one message per turn ─▶ acknowledgement
 import { nextRandom, random } from '../../src/account/ids.js'
 import { printOf } from '../../src/core/values/fingerprint.js'
 import { shardOf } from '../../src/core/values/id.js'
@@ -16,8 +16,6 @@ import {
   acknowledgements,
   answerEnd,
   answerStart,
-  tail,
-  unusualBytes,
 } from '../../src/front/events/acknowledgements.js'
 import { largeBytes } from '../../src/front/events/parsing/parser-pool.js'
 import { fill, found, scan, scanList, scanOne, use } from '../../src/front/events/usual-body.js'
@@ -27,14 +25,17 @@ import { LongBodies, longBytes } from '../../src/front/http/request/long-bodies.
 import { forwardedAddress } from '../../src/front/http/routing/headers.js'
 import { decodeUtf8 } from '../../src/json.js'
 import type { KeyFacts } from '../../src/wire/front-facts.js'
-import { type Repeat, type UsesRefusal, UsesWriter } from '../../src/wire/front-uses.js'
+import { type UsesRefusal, UsesWriter } from '../../src/wire/front-uses.js'
 import type { ToFront } from '../../src/wire/passed.js'
 import { OwnRequest, type OwnRequests, type PlainHead, routes } from './own-request.js'
+import type { ShardPorts } from './shard-ports.js'
 
 interface EventsParts {
   readonly requests: OwnRequests
   readonly names: NameReader
-  readonly shards: number
+  readonly shards: ShardPorts
+  /** Number of shards. */
+  readonly count: number
   /** Proxies in front. */
   readonly trustProxy: number
   /** Bytes of long bodies that may be read here at a time. */
@@ -46,14 +47,16 @@ type Outcome = Extract<ToFront, readonly [op: 'durable' | 'untaken' | 'undone', 
 
 export class FrontEvents {
   readonly longBodies = new LongBodies()
-  private readonly packet = new UsesWriter()
+  private readonly packet: UsesWriter
   private readonly waiting = new PendingReplies<Events>()
   private readonly place = new NamePlace()
   private flushing = false
   /** Bytes of long bodies of requests without an answer. */
   heldBytes = 0
 
-  constructor(readonly parts: EventsParts) {}
+  constructor(readonly parts: EventsParts) {
+    this.packet = new UsesWriter(parts.count)
+  }
 
   /** POST /events */
   readonly one = (res: AppResponse, req: AppRequest): void => this.begin(routes.event, res, req, longBytes)
@@ -76,7 +79,7 @@ export class FrontEvents {
   hear(said: Outcome): void {
     const waiting = this.waiting.take(said[1])
     if (waiting === undefined) return
-    if (said[0] === 'durable') waiting.durable(said[2], said[3])
+    if (said[0] === 'durable') waiting.durable(said[2])
     else if (said[0] === 'untaken') waiting.untaken()
     else waiting.undone(said[2])
   }
@@ -102,9 +105,9 @@ export class FrontEvents {
       ids[2 * i] = random.high
       ids[2 * i + 1] = random.low
       text = fill(one, text)
-      packet.rows.add(use)
-      if (one.keyEnd > one.keyAt) this.claim(facts, one)
-      packet.toShard(parts.shards === 1 ? 0 : shardOf(use.companyId, parts.shards))
+      const shard = parts.count === 1 ? 0 : shardOf(use.companyId, parts.count)
+      if (one.keyEnd > one.keyAt) packet.add(use, shard, this.placeOf(facts, one), this.printOf(one))
+      else packet.add(use, shard, null, 0)
     }
     const n = this.waiting.add(request)
     packet.end({ n, key: facts.events!.number, edition: facts.edition, keyEpoch }, text)
@@ -117,14 +120,18 @@ export class FrontEvents {
 
   private readonly flush = (): void => {
     this.flushing = false
-    this.parts.requests.parts.out.sayNow(['uses', this.packet.take()])
+    const { shards, requests } = this.parts
+    // the rows first: a shard has them when the main thread says that it takes them
+    requests.parts.out.sayNow(['uses', this.packet.take(shards.lodge)])
   }
 
-  private claim({ environmentId }: KeyFacts, one: Scanned): void {
-    const { text } = scan
-    this.place.hash(environmentId, text.slice(one.keyAt, one.keyEnd))
-    const print = printOf('track', text, one.nameAt, one.nameEnd, one.quantity, use.companyId)
-    this.packet.claim(this.place, print)
+  private placeOf({ environmentId }: KeyFacts, { keyAt, keyEnd }: Scanned): NamePlace {
+    this.place.hash(environmentId, scan.text.slice(keyAt, keyEnd))
+    return this.place
+  }
+
+  private printOf({ nameAt, nameEnd, quantity }: Scanned): number {
+    return printOf('track', scan.text, nameAt, nameEnd, quantity, use.companyId)
   }
 
   /** Find whose event it is: in `use` then. The main thread looks whether its user is the company's. */
@@ -198,19 +205,13 @@ class Events extends OwnRequest {
     return forwarded !== '' ? forwarded : requests.parts.passing.addressOf(this.res)
   }
 
-  durable(nowMs: number, repeats: readonly Repeat[] | null): void {
+  durable(nowMs: number): void {
     if (this.isOver) return
     const { ids, kind, remoteIp } = this
     const to = { nowMs, remoteIp, userAgent: this.head.userAgent }
-    if (kind === routes.event && repeats === null)
-      return this.answer(201, this.headers, acknowledgement(to, ids[0]!, ids[1]!))
-    const others = (repeats ?? []).map(([place, high, low, capturedAtMs]) => ({
-      place,
-      bytes: unusualBytes(to, high, low, { capturedAtMs, error: null, repeats: 'same' }),
-    }))
-    const [before, after] = kind === routes.event ? [oneStart, oneEnd] : [answerStart, answerEnd]
+    if (kind === routes.event) return this.answer(201, this.headers, acknowledgement(to, ids[0]!, ids[1]!))
     const listed = { ids, count: ids.length / 2 }
-    this.answer(201, this.headers, acknowledgements(to, listed, false, others, before, after))
+    this.answer(201, this.headers, acknowledgements(to, listed, false, [], answerStart, answerEnd))
   }
 
   untaken(): void {
@@ -240,5 +241,3 @@ function listed(body: Buffer): number {
 }
 
 const noIds = new Uint32Array(0)
-const oneStart = Buffer.from('{"data":')
-const oneEnd = Buffer.from(tail)

@@ -79,7 +79,7 @@ export default async function front({ port, options }: FrontTask): Promise<void>
           app.stopListening()
         } else if (said[0] === 'close') resolve()
         else if (said[0] === 'told') known.told(said[1], said[2], said[3], said[4])
-        else if (said[0] === 'shard') shards.connect(said[1], said[2])
+        else if (said[0] === 'shard') shards.connect(said[1], said[2], said[3])
         else if (said[0] === 'durable' || said[0] === 'untaken' || said[0] === 'undone') own.events.hear(said)
         else passing.hear(said)
     })
@@ -149,8 +149,9 @@ function ownRequests(
     name: `${Date.now().toString(36)}-f${options.index + 1}`,
   })
   const checks = new FrontChecks({ requests, names, answers, wall, shards: parts.shards })
-  const { shards, trustProxy, bodiesBytesMax } = options
-  const events = new FrontEvents({ requests, names, shards, trustProxy, bodiesBytesMax })
+  const { shards: count, trustProxy, bodiesBytesMax } = options
+  const { shards } = parts
+  const events = new FrontEvents({ requests, names, shards, count, trustProxy, bodiesBytesMax })
   // in parts, so that checks are answered in between
   const sweepSome = (): void => {
     if (answers.sweepSome()) setImmediate(sweepSome)

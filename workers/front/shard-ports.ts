@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Question } from '../../src/core/model/message.js'
 import { shardOf } from '../../src/core/values/id.js'
 import { PendingReplies } from '../../src/entities/shards/pending-replies.js'
+import type { LodgedUses } from '../../src/wire/front-uses.js'
 import {
   decodeReplies,
   Encoder,
@@ -24,6 +25,8 @@ const waitingMax = 50_000
 
 interface Way {
   port: MessagePort | null
+  /** Number of the shard's thread. */
+  generation: number
   readonly outbox: Encoder
   readonly waiting: PendingReplies<Asker>
 }
@@ -35,16 +38,18 @@ export class ShardPorts {
   constructor(shards: number) {
     this.ways = Array.from({ length: shards }, () => ({
       port: null,
+      generation: 0,
       outbox: new Encoder(),
       waiting: new PendingReplies<Asker>(),
     }))
   }
 
   /** A shard's thread has started, perhaps in place of another. */
-  connect(index: number, port: MessagePort): void {
+  connect(index: number, port: MessagePort, generation: number): void {
     const way = this.ways[index]!
     this.lose(way)
     way.port = port
+    way.generation = generation
     const hearing = hearingOf(way)
     port.on('message', (packet: Packet) => decodeReplies(packet, hearing))
     port.on('close', () => {
@@ -56,6 +61,14 @@ export class ShardPorts {
   ask(kind: 'c' | 'e', environmentId: string, id: string, m: Question, at: number, asker: Asker): void {
     const way = this.ways[shardOf(id, this.ways.length)]!
     this.send(way, { k: kind, id, env: environmentId, at, fresh: false, m }, asker)
+  }
+
+  /** Lodge rows of events at a shard, at once. Returns the number of its thread; 0: there is none. */
+  readonly lodge = (index: number, uses: LodgedUses): number => {
+    const { port, generation } = this.ways[index]!
+    if (port === null) return 0
+    port.postMessage(uses)
+    return generation
   }
 
   /** Whether all of these companies are in memory, and their shards answer. */

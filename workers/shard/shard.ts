@@ -55,6 +55,7 @@ import { figuresOf } from './figures.js'
 import { handleUnlessGone } from './gone.js'
 import type { ActorRequest, EventMessage, Write } from './kinds.js'
 import { concernsAll, flagsOf, isTimed, leavesTimeAlone, underClaim } from './kinds.js'
+import { LodgedRows } from './lodged.js'
 import { Mailbox } from './mailbox.js'
 import { tellOutlooks } from './outlooks.js'
 import { type Groups, groupWritten, noteGroup } from './records/group.js'
@@ -86,7 +87,6 @@ export async function runShard(task: ShardTask, storage: ShardStorage): Promise<
 const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
 const dirtyMax = 50_000
-
 /** Records handed to the journal at once, within a batch that has more. */
 const recordsAtOnce = 256
 
@@ -105,6 +105,7 @@ class Shard implements Asked {
   /** Gathered while a batch is handled, appended at its end. */
   private records: (NewRecord | FramedRecords)[] = []
   readonly plainUses: PlainUses
+  readonly lodged = new LodgedRows(n => this.reads.failed(n, 'starting'))
   private readonly writes = new Replies()
   readonly reads: Replies
   readonly wholes: WholeAnswers
@@ -173,8 +174,7 @@ class Shard implements Asked {
     await storage.shared?.begin(journal.committed)
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
-    const posts = new Mailbox(cells => shard.post(cells))
-    port.on('message', hearing(shard, posts))
+    port.on('message', hearing(shard, new Mailbox(cells => shard.post(cells))))
     shard.timers.push(
       setInterval(() => shard.checkpointDue(), options.checkpointMs),
       setInterval(() => shard.sweep(), sweepMs),
@@ -197,7 +197,7 @@ class Shard implements Asked {
   /** Requests of one packet: those without shared idempotency keys at once, the rest when their keys are claimed. */
   private post(cells: Packet): void {
     const { shared } = this.storage
-    if (shared === undefined) return this.turn(take => unpack(cells, take))
+    if (shared === undefined) return this.turn(take => unpack(cells, take, this.lodged))
     const requests: ShardRequest[] = []
     unpack(cells, request => requests.push(request))
     const { free, keyed } = sorted(requests, cells)

@@ -74,18 +74,6 @@ export class UsageBatchWriter {
     this.count++
   }
 
-  /** Add rows of a packed list. */
-  addPacked(packed: PackedRows, row: number, count = 1): void {
-    const from = this.count * rowWords
-    const added = count * rowWords
-    while (from + added > this.words.length) this.grow()
-    const at = row * rowWords
-    // for one row a loop is quicker than a view
-    if (count > 1) this.words.set(packed.words.subarray(at, at + added), from)
-    else for (let i = 0; i < added; i++) this.words[from + i] = packed.words[at + i]!
-    this.count += count
-  }
-
   /** Add all rows of another list; their places lie `base` further on. */
   append(other: UsageBatchWriter, base: number): void {
     const from = this.count * rowWords
@@ -129,49 +117,6 @@ export class UsageBatchWriter {
     this.words = new Int32Array(words)
     this.doubles = new Float64Array(this.words.buffer)
     this.bytes = Buffer.from(this.words.buffer)
-  }
-}
-
-/** Rows as `UsageBatchWriter.take` gave them, on their way to shards. */
-export class PackedRows {
-  words = new Int32Array(rowWords)
-  private bytes = Buffer.from(this.words.buffer)
-  private text = ''
-
-  open(text: string): void {
-    if (text.length > this.bytes.length || this.bytes.length > 1 << 20) {
-      this.words = new Int32Array(Math.max(rowWords, text.length >> 2) * 2)
-      this.bytes = Buffer.from(this.words.buffer)
-    }
-    this.bytes.write(text, 0, 'latin1')
-    this.text = text
-  }
-
-  close(): void {
-    this.text = ''
-  }
-
-  isKeyed(row: number): boolean {
-    return this.words[row * rowWords + keyLength]! > 0
-  }
-
-  idHigh(row: number): number {
-    return this.words[row * rowWords + idHigh]! >>> 0
-  }
-
-  idLow(row: number): number {
-    return this.words[row * rowWords + idLow]! >>> 0
-  }
-
-  companyId(row: number): string {
-    const at = row * rowBytes + 4 * companyAt
-    return this.text.slice(at, at + actorIdLength)
-  }
-
-  userId(row: number): string | null {
-    if ((this.words[row * rowWords + bits]! & ofUser) === 0) return null
-    const at = row * rowBytes + 4 * userAt
-    return this.text.slice(at, at + actorIdLength)
   }
 }
 

@@ -27,10 +27,11 @@ import {
   decodeReplies,
   Encoder,
   type Outgoing,
+  type OutgoingLodged,
   type Packet,
   type ReplyHandler,
 } from '../../wire/message-codec.js'
-import type { AskerPort, Port } from '../../wire/port.js'
+import type { AskerPort, LodgingOver, Port } from '../../wire/port.js'
 import { ReplyRing } from '../../wire/reply-ring.js'
 import type { ShardOptions } from '../../wire/shard-options.js'
 import { Changes } from '../../wire/version-counters.js'
@@ -125,6 +126,8 @@ export interface Shard {
   /** Events of batches that wait. */
   events: number
   deaths: number
+  /** Threads that were started. */
+  launches: number
   /** The highest sequence in any reply: records beyond it may have lost their reply. */
   heard: number
 }
@@ -167,6 +170,7 @@ export class Shards {
       waiting: waiters(),
       events: 0,
       deaths: 0,
+      launches: 0,
       heard: 0,
     }))
   }
@@ -352,13 +356,42 @@ export class Shards {
     )
   }
 
-  /** Another port over which a shard is asked checks; null: it does not serve, and tells by its notice when it does. */
-  connect(index: number): MessagePort | null {
+  /** One event whose row lies at a shard: as `putUse`. */
+  putLodged(index: number, uses: OutgoingLodged, waiting: Waiting): void {
+    this.enter(this.shards[index]!, uses, waiting, true)
+  }
+
+  /** Events whose rows lie at a shard: as `ingestUses`. */
+  ingestLodged(index: number, uses: OutgoingLodged, failed: TellFailed): Promise<readonly Undelivered[]> {
+    return this.deliverAll(this.shards[index]!, uses, uses.count, failed)
+  }
+
+  /** Number of a shard's thread: rows of a front lie at the thread that they were posted to. */
+  generationOf(index: number): number {
+    return this.shards[index]!.launches
+  }
+
+  /** Whether a shard's thread of this number takes requests. */
+  takesFrom(index: number, generation: number): boolean {
+    const { launches, ready, waiting, events } = this.shards[index]!
+    return ready && launches === generation && waiting.size + events < waitingMax
+  }
+
+  /**
+   * Another port over which a front asks a shard checks, and lodges rows; null: it does not serve, and tells by its notice
+   * when it does.
+   */
+  connect(index: number, front: number): MessagePort | null {
     const { ready, port } = this.shards[index]!
     if (!ready || port === null) return null
     const { port1: asker, port2 } = new MessageChannel()
-    port.postMessage({ asker } satisfies AskerPort, [asker])
+    port.postMessage({ asker, front } satisfies AskerPort, [asker])
     return port2
+  }
+
+  /** Nothing of a front's packet is taken from a shard; null: nothing more of the front. */
+  lodgingOver(index: number, front: number, packet: number | null): void {
+    this.shards[index]!.port?.postMessage({ over: front, packet } satisfies LodgingOver)
   }
 
   /** Hand a new catalog to every shard; resolves when all serve it. */
@@ -506,6 +539,7 @@ export class Shards {
   }
 
   protected launch(shard: Shard): Promise<void> {
+    shard.launches++
     shard.starting ??= newStarting()
     const { startThread: start = startThread, workerFile } = this.options
     const ring = this.newRing()

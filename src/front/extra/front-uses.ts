@@ -1,17 +1,14 @@
-// Events that extra fronts have read. Their keys are claimed here, in the one window that all fronts share, and they leave for
-// the shards in the same turn, as the main thread's own do. So what a death of a front, a shard or the process costs is the
-// same for all: claims belong to this thread.
+// Events that extra fronts have read. Their keys are claimed here, in the one window that all fronts share, and in the same turn
+// the shards are told to take the rows that lie there (wire/front-uses.ts). So what a death of a front, a shard or the process
+// costs is the same for all: claims belong to this thread, and rows are appended in the order of its messages.
 import type { FailedEvent } from '../../core/model/message.js'
-import { UsageBatchWriter } from '../../core/usage/batch.js'
-import { differ } from '../../core/values/fingerprint.js'
-import { decodeId } from '../../core/values/id.js'
-import type { Claim } from '../../entities/idempotency/dedupe.js'
 import type { Undelivered } from '../../entities/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Services } from '../../kit/services.js'
 import type { Logger } from '../../log.js'
 import { toFailure } from '../../storage/failure.js'
-import { type PackedRequest, type Repeat, type UsesPacket, UsesReader } from '../../wire/front-uses.js'
+import { type PackedRequest, type UsesPacket, UsesReader } from '../../wire/front-uses.js'
+import type { OutgoingLodged } from '../../wire/message-codec.js'
 import type { ToFront } from '../../wire/passed.js'
 import { Claims, nothingUndone, type Sender } from '../events/claims.js'
 import { internalError } from '../http/request/respond.js'
@@ -23,8 +20,25 @@ const tellMs = 1_000
 type Say = (one: ToFront) => void
 
 const reader = new UsesReader()
-/** Rows by shard; taken before anything else runs. */
-const lists: UsageBatchWriter[] = []
+
+/** A part of a request: its rows at one shard. */
+interface Part {
+  readonly shard: number
+  /** Its first row in the packet. */
+  readonly from: number
+  count: number
+}
+
+/** A packet while its requests are looked at. */
+interface Lodging {
+  readonly front: number
+  readonly packet: number
+  readonly generations: readonly number[]
+  /** By shard: rows of the requests until now. */
+  readonly rows: number[]
+  /** Shards that take some of them. */
+  readonly takers: Set<number>
+}
 
 export class FrontUses {
   private toldMs = Number.NEGATIVE_INFINITY
@@ -35,23 +49,39 @@ export class FrontUses {
     private readonly log: Logger,
   ) {}
 
-  /** Take the events of each request, or tell that they must be passed on. */
-  take(packet: UsesPacket, say: Say): void {
-    reader.read(packet, (request, from, text) => {
-      const sender = this.senderOf(request)
-      const fails = (error: unknown) => this.failed(request.n, error, say)
-      if (sender === null || !mayTake(sender, request, from)) return say(['untaken', request.n])
-      const taking = new Taking(sender, request, say, fails)
-      let isTaken = false
-      try {
-        isTaken = taking.take(from)
-      } catch (error) {
-        taking.drop()
-        return fails(error)
-      }
-      if (isTaken) taking.send(text)
-      else say(['untaken', request.n])
-    })
+  /** Take the events of each request, or tell that they must be passed on. front: the number of the one that has read them. */
+  take(packet: UsesPacket, front: number, say: Say): void {
+    const { shards } = this.services
+    const { generations } = packet
+    const lodging: Lodging = {
+      front,
+      packet: packet.packet,
+      generations,
+      rows: generations.map(() => 0),
+      takers: new Set(),
+    }
+    reader.read(packet, (request, from) => this.takeRequest(lodging, request, from, say))
+    for (const [shard, rows] of lodging.rows.entries())
+      if (rows > 0 && !lodging.takers.has(shard)) shards.lodgingOver(shard, front, lodging.packet)
+  }
+
+  private takeRequest(lodging: Lodging, request: PackedRequest, from: number, say: Say): void {
+    const parts = partsOf(lodging, request, from)
+    const sender = this.senderOf(request)
+    const { shards } = this.services
+    const serve = parts.every(({ shard }) => shards.takesFrom(shard, lodging.generations[shard]!))
+    if (sender === null || !serve || !mayTake(sender, request, from)) return say(['untaken', request.n])
+    const fails = (error: unknown) => this.failed(request.n, error, say)
+    const taking = new Taking(sender, request, lodging, parts, say, fails)
+    let isTaken = false
+    try {
+      isTaken = taking.claim(from)
+    } catch (error) {
+      taking.drop()
+      return fails(error)
+    }
+    if (isTaken) taking.send()
+    else say(['untaken', request.n])
   }
 
   /** The sender of a request; null: what the front knew of it holds no longer. */
@@ -81,12 +111,11 @@ export class FrontUses {
 function mayTake({ services, environmentId }: Sender, { count }: PackedRequest, from: number): boolean {
   const { backlog, dedupe, directory } = services
   if (backlog.full || dedupe.room(environmentId, false) < count) return false
-  const { rows } = reader
   const isStill = !directory.hasUnconfirmed
-  for (let row = from; row < from + count; row++) {
-    const userId = rows.userId(row)
+  for (let event = from; event < from + count; event++) {
+    const userId = reader.userId(event)
     if (userId === null && isStill) continue
-    const companyId = rows.companyId(row)
+    const companyId = reader.companyId(event)
     if (userId !== null && !directory.isMember(userId, companyId)) return false
     if (isStill) continue
     if (directory.isUnconfirmed(companyId) || (userId !== null && directory.isUnconfirmed(userId)))
@@ -95,127 +124,112 @@ function mayTake({ services, environmentId }: Sender, { count }: PackedRequest, 
   return true
 }
 
+/** The rows of a request by shard; the packet's are counted on. */
+function partsOf({ rows }: Lodging, { count }: PackedRequest, from: number): readonly Part[] {
+  const parts: Part[] = []
+  for (let event = from; event < from + count; event++) {
+    const shard = reader.shard(event)
+    let part = parts.find(one => one.shard === shard)
+    if (part === undefined) {
+      part = { shard, from: rows[shard]!, count: 0 }
+      parts.push(part)
+    }
+    part.count++
+    rows[shard]!++
+  }
+  return parts
+}
+
 /** The events of one request. */
 class Taking {
   private readonly claims: Claims
-  private repeats: Repeat[] | null = null
-  private applied = 0
-  /** Rows that follow each other to one shard, and were not added yet. */
-  private run = 0
-  private shard = 0
 
   constructor(
     private readonly sender: Sender,
     private readonly request: PackedRequest,
+    private readonly lodging: Lodging,
+    private readonly parts: readonly Part[],
     private readonly say: Say,
     private readonly fails: (error: unknown) => void,
   ) {
     this.claims = new Claims(sender, request.count)
   }
 
-  /** Claim the keys of the events from a row on; false: one repeats a key with other content, and nothing was done. */
-  take(from: number): boolean {
+  /**
+   * Claim the keys of the events from one on; false: one of them was used before, and nothing was done. The usual way
+   * acknowledges it.
+   */
+  claim(from: number): boolean {
     const { sender, request, claims } = this
     const { dedupe, userSeen } = sender.services
-    const { rows } = reader
     for (let i = 0; i < request.count; i++) {
-      const row = from + i
-      if (rows.isKeyed(row))
-        dedupe.preparePlace(i, sender.environmentId, reader.segment(row), reader.tag(row), reader.middle(row))
+      const event = from + i
+      if (reader.isKeyed(event))
+        dedupe.preparePlace(
+          i,
+          sender.environmentId,
+          reader.segment(event),
+          reader.tag(event),
+          reader.middle(event),
+        )
     }
     dedupe.siftPrepared(request.count)
     /** An actor of each shard: claims are settled by shard. */
     const owners: string[] = []
     for (let i = 0; i < request.count; i++) {
-      const row = from + i
-      const shard = reader.shard(row)
-      if (rows.isKeyed(row)) {
-        const [high, low, print] = [rows.idHigh(row), rows.idLow(row), reader.print(row)]
-        owners[shard] ??= rows.companyId(row)
-        const first = claims.claimPrepared(i, high, low, print, owners[shard])
-        if (first !== null && differ(first.print, print)) {
-          this.drop()
-          return false
-        }
-        if (first !== null) {
-          this.repeat(i, first)
-          this.add(row)
-          continue
-        }
-      }
-      if (this.run === 0 || shard !== this.shard) {
-        this.add(row)
-        this.shard = shard
-      }
-      this.run++
-      const userId = rows.userId(row)
+      const event = from + i
+      if (!reader.isKeyed(event)) continue
+      const shard = reader.shard(event)
+      owners[shard] ??= reader.companyId(event)
+      const [high, low, print] = [reader.idHigh(event), reader.idLow(event), reader.print(event)]
+      if (claims.claimPrepared(i, high, low, print, owners[shard]) === null) continue
+      this.drop()
+      return false
+    }
+    for (let event = from; event < from + request.count; event++) {
+      const userId = reader.userId(event)
       if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
     }
-    this.add(from + request.count)
     return true
   }
 
   /** Nothing is sent: the keys are free again. */
   drop(): void {
-    for (const list of lists) list.clear()
     this.claims.abandon()
   }
 
-  /** Add the rows of the run that ends before a row to their shard's. */
-  private add(row: number): void {
-    const { run, shard } = this
-    if (run === 0) return
-    while (lists.length <= shard) lists.push(new UsageBatchWriter())
-    lists[shard]!.addPacked(reader.rows, row - run, run)
-    this.run = 0
-  }
-
-  private repeat(place: number, { eventId, capturedAtMs }: Claim): void {
-    const [high, low] = decodeId('evt_', eventId)!
-    this.repeats ??= []
-    this.repeats.push([place, high, low, capturedAtMs])
-  }
-
-  /** Send the events that were taken to their shards. text: the request's body. */
-  send(text: string): void {
-    const { sender, request, claims } = this
+  /** Have the shards take the rows. */
+  send(): void {
+    const { sender, request, lodging, parts } = this
     const { shards } = sender.services
-    const { count } = request
-    const list = lists.find(one => one.count > 0)
-    if (count === 1 && list !== undefined) {
-      const uses = this.posted(list, text)
-      shards.putUse(lists.indexOf(list), uses, {
+    for (const { shard } of parts) lodging.takers.add(shard)
+    if (request.count === 1) {
+      const [part] = parts
+      shards.putLodged(part!.shard, this.lodged(part!), {
         resolve: ({ reply }) => {
           if (reply !== null) this.failed(reply as readonly FailedEvent[])
           this.committed()
         },
         reject: error => this.giveUp([{ owns: () => true, error }]),
       })
-      list.clear()
       return
     }
-    const fates: Promise<readonly Undelivered[]>[] = []
-    for (const [index, one] of lists.entries()) {
-      if (one.count === 0) continue
-      fates.push(shards.ingestUses(index, this.posted(one, text), failed => this.failed(failed)))
-      one.clear()
-    }
+    const fates = parts.map(part =>
+      shards.ingestLodged(part.shard, this.lodged(part), failed => this.failed(failed)),
+    )
     Promise.all(fates)
-      .then(async all => {
+      .then(all => {
         const undelivered = all.flat()
-        if (undelivered.length > 0) return this.giveUp(undelivered)
-        if (!claims.waits) return this.committed()
-        claims.confirm()
-        await claims.others()
-        this.committed()
+        if (undelivered.length > 0) this.giveUp(undelivered)
+        else this.committed()
       })
       .catch(this.fails)
   }
 
-  private posted(rows: UsageBatchWriter, text: string) {
+  private lodged({ from, count }: Part): OutgoingLodged {
     const { environmentId, key, nowMs } = this.sender
-    this.applied += rows.count
-    return { at: nowMs, env: environmentId, apiKeyId: key.id, text, rows }
+    const { front, packet } = this.lodging
+    return { at: nowMs, env: environmentId, apiKeyId: key.id, front, packet, from, count }
   }
 
   private failed(events: readonly FailedEvent[]): void {
@@ -223,12 +237,12 @@ class Taking {
   }
 
   private committed(): void {
+    const { count, n } = this.request
     const { events } = this.sender.services.metrics
     this.claims.confirm()
-    events.accepted.count += this.request.count
-    events.applied.count += this.applied
-    events.duplicate.count += this.repeats?.length ?? 0
-    this.say(['durable', this.request.n, this.sender.nowMs, this.repeats])
+    events.accepted.count += count
+    events.applied.count += count
+    this.say(['durable', n, this.sender.nowMs])
   }
 
   private giveUp(shards: readonly Undelivered[]): void {

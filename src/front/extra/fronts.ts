@@ -30,7 +30,7 @@ interface FrontListener {
   factsOf(secret: string, environmentId: string): KeyFacts | null
   counted(counts: CheckCounts): void
   /** Take the events that a front has read. */
-  uses(packet: UsesPacket, say: (one: ToFront) => void): void
+  uses(packet: UsesPacket, front: number, say: (one: ToFront) => void): void
   used(keyIds: readonly string[]): void
   slow(line: RequestLine): void
 }
@@ -43,7 +43,7 @@ export interface FrontsOptions {
   readonly memory: FrontMemory
   /** The directory as it is now. */
   readonly names: () => SharedNames
-  readonly shards: Pick<Shards, 'connect' | 'count'>
+  readonly shards: Pick<Shards, 'connect' | 'count' | 'generationOf' | 'lodgingOver'>
   readonly listener: FrontListener
   /** The settings of all fronts. */
   readonly start: FrontSettings
@@ -61,6 +61,8 @@ export interface FrontsOptions {
 /** One extra front. */
 interface Front {
   readonly index: number
+  /** No other front ever has it, neither one in its place. */
+  readonly number: number
   readonly thread: Thread
   readonly passage: Passage
   /** Fronts before it that died soon. */
@@ -82,6 +84,7 @@ export class Fronts {
   private readonly looks: Looks
   private readonly timer: NodeJS.Timeout
   private closing = false
+  private launches = 0
 
   constructor(private readonly options: FrontsOptions) {
     const { count } = options
@@ -117,7 +120,7 @@ export class Fronts {
 
   /** A shard's thread serves: every front asks it over a port of its own. */
   meet(shard: number): void {
-    for (const { passage } of this.fronts) this.connect(passage, shard)
+    for (const front of this.fronts) this.connect(front, shard)
   }
 
   /** Cut the connections that are left, and end the threads. */
@@ -129,9 +132,10 @@ export class Fronts {
     await Promise.all(this.fronts.map(({ thread }) => thread.close()))
   }
 
-  private connect(passage: Passage, shard: number): void {
-    const port = this.options.shards.connect(shard)
-    if (port !== null) passage.say(['shard', shard, port], port)
+  private connect({ passage, number }: Front, shard: number): void {
+    const { shards } = this.options
+    const port = shards.connect(shard, number)
+    if (port !== null) passage.say(['shard', shard, port, shards.generationOf(shard)], port)
   }
 
   private launch(index: number, deaths: number): Promise<void> {
@@ -158,6 +162,7 @@ export class Fronts {
     const passage = app.connect(thread.port)
     const front: Front = {
       index,
+      number: ++this.launches,
       thread,
       passage,
       deaths,
@@ -167,14 +172,14 @@ export class Fronts {
       silent: 0,
     }
     this.fronts[index] = front
-    for (let shard = 0; shard < shards.count; shard++) this.connect(passage, shard)
+    for (let shard = 0; shard < shards.count; shard++) this.connect(front, shard)
     return new Promise((resolve, reject) => {
       thread.port.on('message', (list: readonly FromFront[]) => {
         for (const said of list) {
           if (said[0] === 'listens') {
             front.listens = true
             resolve()
-          } else this.hear(passage, said)
+          } else this.hear(front, said)
         }
       })
       const end = (error: Error): void => {
@@ -186,6 +191,7 @@ export class Fronts {
         front.listens = false
         if (this.closing || app.isStopping) return
         void thread.destroy()
+        this.forget(front)
         if (!listens && deaths === 0) return reject(error)
         this.revive(front, error)
       }
@@ -193,7 +199,7 @@ export class Fronts {
     })
   }
 
-  private hear(passage: Passage, said: Exclude<FromFront, readonly [op: 'listens']>): void {
+  private hear({ passage, number }: Front, said: Exclude<FromFront, readonly [op: 'listens']>): void {
     const { listener, memory, log } = this.options
     switch (said[0]) {
       case 'ask': {
@@ -205,7 +211,7 @@ export class Fronts {
       case 'counts':
         return listener.counted(said[1])
       case 'uses':
-        return listener.uses(said[1], one => passage.say(one))
+        return listener.uses(said[1], number, one => passage.say(one))
       case 'used':
         return listener.used(said[1])
       case 'slow':
@@ -220,6 +226,15 @@ export class Fronts {
       case 'closed':
         return passage.hear(said)
     }
+  }
+
+  /** A front is gone, and no shard keeps rows of it. Its last messages are heard first. */
+  private forget({ number }: Front): void {
+    const { shards } = this.options
+    const tell = (): void => {
+      for (let shard = 0; shard < shards.count; shard++) shards.lodgingOver(shard, number, null)
+    }
+    setTimeout(tell, livedMs).unref()
   }
 
   /** Its callers have lost their connections; a new one takes those that come. */

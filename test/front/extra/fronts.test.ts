@@ -105,7 +105,7 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
     count: 1,
     memory,
     names: () => directory.lent,
-    shards: { connect: () => null, count: 1 },
+    shards: { connect: () => null, count: 1, generationOf: () => 1, lodgingOver: () => {} },
     listener: { factsOf: () => null, counted: () => {}, uses: () => {}, used: () => {}, slow: () => {} },
     start: {
       host: '127.0.0.1',

@@ -1,17 +1,18 @@
-// Checks that extra fronts ask of companies in memory. For a company that must be loaded first the front hears `starting`, and
-// passes the check on to the main thread: only the main thread's questions wait for a load.
-import type { MessagePort } from 'node:worker_threads'
+// Checks that extra fronts ask of companies in memory, and rows of events that they lodge. For a company that must be loaded
+// first the front hears `starting`, and passes the check on to the main thread: only the main thread's questions wait for a load.
 import type { PresenceQuestion, ShardRequest } from '../../../src/core/company/shard-request.js'
 import { isQuestion, type Question } from '../../../src/core/model/message.js'
 import { type Packet, Replies, unpack } from '../../../src/wire/message-codec.js'
-import type { AskerPort } from '../../../src/wire/port.js'
+import type { AskerPort, LodgingOver } from '../../../src/wire/port.js'
 import { type Actor, type Actors, timeOf } from '../actors.js'
 import { EnvironmentGone } from '../gone.js'
+import { isLodged, type LodgedRows } from '../lodged.js'
 
 /** The shard, as far as a check needs it. */
 export interface Asked {
   readonly actors: Actors
   readonly ahead: Map<string, number>
+  readonly lodged: LodgedRows
   readonly clockMs: number
   turn(give: () => void): void
   settle(actor: Actor, env: string, at: number): void
@@ -28,15 +29,23 @@ export interface Asked {
 /** Hears packets of the main thread, and ports of fronts. */
 export const hearing =
   (shard: Asked, posts: { add(cells: Packet): void }) =>
-  (said: Packet | AskerPort): void =>
-    'asker' in said ? hearAsker(shard, said.asker) : posts.add(said)
+  (said: Packet | AskerPort | LodgingOver): void => {
+    if (Array.isArray(said)) posts.add(said as unknown as Packet)
+    else if ('asker' in said) hearAsker(shard, said)
+    else if ('over' in said) shard.lodged.over(said.over, said.packet)
+  }
 
-/** Answer the questions that come over a front's port, until it closes. */
-function hearAsker(shard: Asked, port: MessagePort): void {
+/** Answer the questions that come over a front's port, until it closes, and keep the rows. */
+function hearAsker(shard: Asked, { asker: port, front }: AskerPort): void {
   const replies = new Replies()
-  port.on('message', (packet: Packet) => {
+  const questions = (packet: Packet): void => {
     shard.turn(() => unpack(packet, request => answerUnlessGone(shard, request, replies)))
     port.postMessage(replies.take())
+  }
+  shard.lodged.open(front, port, message => void setImmediate(questions, message as Packet))
+  port.on('message', (message: unknown) => {
+    if (isLodged(message)) shard.lodged.keep(front, message)
+    else questions(message as Packet)
   })
 }
 

@@ -104,6 +104,8 @@ export class PlainUses {
   }
 
   begin({ env, apiKeyId, at }: UsesRequest, catalog: Catalog): void {
+    // rows of an earlier request may have had the same numbers
+    this.lastRow = -1
     if (env === this.env && apiKeyId === this.apiKeyId && at === this.at && catalog === this.catalog) return
     this.env = env
     this.apiKeyId = apiKeyId
