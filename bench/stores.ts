@@ -38,9 +38,11 @@ export async function startRedis(
   const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
   // Its command line stays as it is: demo-guard.ts finds the directory there.
   const keeps = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--set-proc-title', 'no']
+  // As deploy/compose.nodes.yaml: the file is rewritten seldom, and its rewriting compresses nothing.
+  const rewrites = ['--auto-aof-rewrite-min-size', '1gb', '--rdbcompression', 'no']
   const child: ChildProcess = spawn(
     'redis-server',
-    [...where, ...keeps, '--maxmemory-policy', 'noeviction', ...more],
+    [...where, ...keeps, ...rewrites, '--maxmemory-policy', 'noeviction', ...more],
     {
       stdio: 'ignore',
     },

@@ -103,6 +103,8 @@ export const hearsNothing: Hears = {
 class Wire {
   private pieces: Buffer[] = []
   private length = 0
+  /** Bytes that the next packet needs with its length, as far as is known: pieces are joined when they are there. */
+  private awaited = 4
   /** Frames of this turn, and the length of their texts. */
   private frames: unknown[] = []
   private gathered = 0
@@ -176,16 +178,19 @@ class Wire {
     this.heardMs = performance.now()
     this.pieces.push(piece)
     this.length += piece.length
-    if (this.length < 4) return
+    if (this.length < this.awaited) return
     let bytes = this.pieces.length === 1 ? piece : Buffer.concat(this.pieces)
-    let wanted = 0
+    this.awaited = 4
     while (bytes.length >= 4 && !this.socket.destroyed) {
-      wanted = bytes.readUInt32LE(0)
+      const wanted = bytes.readUInt32LE(0)
       if (wanted > (this.isOpen ? packetBytesMax : helloBytesMax)) {
         this.socket.destroy()
         return
       }
-      if (bytes.length < 4 + wanted) break
+      if (bytes.length < 4 + wanted) {
+        this.awaited = 4 + wanted
+        break
+      }
       const packet = bytes.subarray(4, 4 + wanted)
       try {
         if (this.isOpen) for (const frame of deserialize(packet) as readonly unknown[]) this.take(frame)

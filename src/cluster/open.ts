@@ -24,6 +24,7 @@ import { RedisDisk, redisRoot } from '../redis/disk.js'
 import { mustRead } from '../redis/format.js'
 import { RedisClient } from '../redis/redis.js'
 import { sealedKeysIn } from '../redis/sealed-keys.js'
+import { Sweep } from '../redis/sweep.js'
 import { mayFailOver } from '../redis-url.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
@@ -80,6 +81,7 @@ export class Cluster {
   readonly backlog: SharedBacklog
   /** Idempotency keys that left Redis. */
   readonly oldWindow: OldWindow
+  private readonly sweep: Sweep
   private readonly sealing: SealThread
   readonly journals: Journals
   private reading: Promise<Positions> | null = null
@@ -107,6 +109,7 @@ export class Cluster {
     })
     this.host.heardBehind = () => void this.oldWindow.load().catch(() => {})
     this.disk = new RedisDisk(node.redis)
+    this.sweep = new Sweep(node.redis)
     this.backlog = new SharedBacklog(node.redis)
     const { positions, changes } = this
     this.streamed = new ClusterChanges(changes, () => node.others)
@@ -292,6 +295,11 @@ export class Cluster {
       },
       nowMs,
     )
+  }
+
+  /** Has idempotency keys whose day is over leave Redis, if this node does what is done once. nowMs: the wall clock. */
+  async sweepKeys(nowMs: number): Promise<void> {
+    if (this.node.isFirst) await this.sweep.turn(nowMs)
   }
 
   /** Copies the idempotency keys that were used before there was a cluster. Runs once. */

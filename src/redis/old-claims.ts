@@ -31,6 +31,9 @@ export interface StoredFirst extends FirstEvent {
  */
 export type FindFirst = (suspect: Suspect) => Promise<StoredFirst | null>
 
+const hashIn = ({ name, env, key }: ClaimedEvent): Buffer =>
+  name === undefined ? hashOf(env, key) : Buffer.from(name, 'base64url')
+
 /** The claims of a shard in Redis, with the end of the filters that were asked before. */
 type ClaimsInRedis = Pick<ShardClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
 
@@ -84,7 +87,7 @@ export class OldClaims {
     if (this.keys.spans.length === 0) return null
     let fates: (Promise<Claimed | null> | null)[] | null = null
     for (const [i, event] of events.entries()) {
-      const spans = this.keys.spansOf(hashOf(event.env, event.key), event.receivedAtMs - windowMs)
+      const spans = this.keys.spansOf(hashIn(event), event.receivedAtMs - windowMs)
       if (spans.length === 0) continue
       fates ??= events.map(() => null)
       fates[i] = this.confirmed(event, spans)

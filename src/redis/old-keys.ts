@@ -14,6 +14,9 @@ const partKeys = 131_072
 export const hashOf = (env: string, key: string): Buffer =>
   hash('sha256', `${env}\0${key}`, 'buffer').subarray(0, hashBytes)
 
+/** The same as a text: the name of a key among nodes. */
+export const nameOf = (env: string, key: string): string => hashOf(env, key).toString('base64url')
+
 /** The filter of the keys of a span whose hashes begin with the same bits. */
 export interface FilterPart {
   /** Different keys. */

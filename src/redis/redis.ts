@@ -209,7 +209,7 @@ export class RedisClient {
   }
 
   /**
-   * Claim keys (scripts.ts, `claim`). words: pairs of a key and its value. Claims of all shards in one turn are one script,
+   * Claim keys (scripts.ts, `claim`). ttlMs: 0 for keys that are swept. words: pairs of a key and its value. Claims of all shards in one turn are one script,
    * where they asked the same filters. While that script is under way, claims of later turns gather for the next one.
    *
    * errors  those of the driver: keys may be claimed, or may still be.
@@ -330,6 +330,11 @@ export class RedisClient {
     const kept =
       ttlMs === undefined ? this.#redis.set(key, value, 'NX') : this.#redis.set(key, value, 'PX', ttlMs, 'NX')
     return (await this.#told(kept)) === 'OK'
+  }
+
+  /** Number of all keys of the server. */
+  size(): Promise<number> {
+    return this.#told(this.#redis.dbsize())
   }
 
   get(key: string): Promise<string | null> {

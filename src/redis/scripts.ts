@@ -166,23 +166,64 @@ redis.call('UNLINK', ARGV[3])
 return 1`,
 
   /**
-   * ttl ms, end of the filters that the keys are not in, all keys and their values (`claimsText`) → for each key that was
+   * ttl ms or 0, end of the filters that the keys are not in, all keys and their values (`claimsText`) → for each key that was
    * taken: its place from 0, the value it has. 'unsealed': keys left Redis that only later filters have, and nothing is
-   * claimed. One text: a thousand arguments cost the node that sends them more than the claims themselves.
+   * claimed. One text: a thousand arguments cost the node that sends them more than the claims themselves. Without a ttl two
+   * commands claim hundreds of keys, which costs little more than half as much; `sweep` deletes them in the end.
    */
   claim: `
 if sealed() > tonumber(ARGV[2]) then return 'unsealed' end
-local out = {}
-local place = 0
+local out, keys, values = {}, {}, {}
+local count = 0
 local call = redis.call
 for key, value in string.gmatch(ARGV[3], '([^ ]+) ([^ ]+) ') do
-  if not call('SET', key, value, 'NX', 'PX', ARGV[1]) then
-    out[#out + 1] = tostring(place)
-    out[#out + 1] = call('GET', key)
+  count = count + 1
+  keys[count] = key
+  values[count] = value
+end
+local function taken(i, value)
+  out[#out + 1] = tostring(i - 1)
+  out[#out + 1] = value
+end
+if ARGV[1] ~= '0' then
+  for i = 1, count do
+    if not call('SET', keys[i], values[i], 'NX', 'PX', ARGV[1]) then taken(i, call('GET', keys[i])) end
   end
-  place = place + 1
+  return out
+end
+for from = 1, count, 500 do
+  local to = math.min(from + 499, count)
+  local had = call('MGET', unpack(keys, from, to))
+  local fresh, mine = {}, {}
+  local length = 0
+  for i = from, to do
+    local key = keys[i]
+    local value = had[i - from + 1] or mine[key]
+    if value then taken(i, value)
+    else
+      mine[key] = values[i]
+      fresh[length + 1] = key
+      fresh[length + 2] = values[i]
+      length = length + 2
+    end
+  end
+  if length > 0 then call('MSET', unpack(fresh)) end
 end
 return out`,
+
+  /**
+   * cursor ('0': from the start), keys to look at, about, an instant, epoch ms → the next cursor ('0': that were all), number
+   * of keys deleted: those of events received before that instant.
+   */
+  sweep: `
+local cursor, keys = unpack(redis.call('SCAN', ARGV[1], 'MATCH', p .. 'i:*', 'COUNT', ARGV[2]))
+local values = #keys > 0 and redis.call('MGET', unpack(keys)) or {}
+local gone = 0
+for i, key in ipairs(keys) do
+  local received = values[i] and string.match(values[i], '^[^|]*|[^|]*|[^|]*|(%d+)|')
+  if received and tonumber(received) < tonumber(ARGV[3]) then gone = gone + redis.call('DEL', key) end
+end
+return { cursor, gone }`,
 
   /**
    * For each key: key, value it had, and of the claim its shard, epoch, call ('none': it has no number), and 'settled' where

@@ -34,6 +34,8 @@ const filesMs = 60_000
 const pruneMs = 3_600_000
 /** How often former definitions, keys and traits are removed. */
 const pruneHistoryMs = 86_400_000
+/** How often some of the keys in Redis are looked at: all of them in six hours (src/redis/sweep.ts). */
+const sweepKeysMs = 10_000
 /** How often it is looked whether keys can leave Redis. */
 const sealMs = (redisKeysMs: number): number => Math.min(10_000, redisKeysMs / 4)
 
@@ -97,10 +99,14 @@ function scheduleKeys(
       .rotate(dedupe, definitions.clock.wall())
       .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
   })
-  if (cluster !== null)
+  if (cluster !== null) {
     schedule.every(sealMs(redisKeysMs), 'old idempotency keys stay in Redis', () =>
       cluster.sealOldKeys(definitions.clock.wall()),
     )
+    schedule.every(sweepKeysMs, 'idempotency keys of the day before stay in Redis', () =>
+      cluster.sweepKeys(definitions.clock.wall()),
+    )
+  }
   schedule.every(pruneMs, 'old keys are not removed', async () => {
     if (!isHere()) return
     await holdKeys.prune(sql)

@@ -11,6 +11,7 @@ import { type ClaimedEvent, type Held, isFenced, ShardClaims } from '../../src/r
 import { OwnedDisk, RedisDisk, redisRoot } from '../../src/redis/disk.js'
 import { RedisClient } from '../../src/redis/redis.js'
 import type { ScriptName } from '../../src/redis/scripts.js'
+import { Sweep } from '../../src/redis/sweep.js'
 import { tailOf } from '../../src/redis/tail.js'
 import { skipped, TestRedis } from './nodes.js'
 
@@ -322,6 +323,35 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     await (await open(redis, await redis.run('reopen', 7, 'a'))).claims.close()
     t.match(await other.claim(event('k', evt(3))), { held: {} })
     other.claims.close()
+  })
+
+  await t.test('EV-26 keys whose day is over are swept from Redis, and no others', async t => {
+    const { redis, join, take } = await start(t, server)
+    await join('a')
+    const { claims, hold } = await open(redis, await take('a'))
+    const nowMs = Date.now()
+    const { held } = await claims
+      .claim(
+        Array.from({ length: 1_200 }, (_, i) => event(`k${i}`, evt(i), nowMs)),
+        0,
+      )
+      .then(all => (all as readonly { readonly held: Held }[])[1_199]!)
+    t.equal(await redis.get(held.key), held.value)
+    const ahead = await hold(event('of a test clock', evt(1), nowMs + 9 * 86_400_000))
+    await redis.keep(redis.key('h:another'), 'd|evt|1|1|7')
+    const sweep = new Sweep(redis)
+    const all = async (atMs: number): Promise<number> => {
+      let gone = 0
+      // a turn takes a part of a large Redis
+      for (let turn = 0; turn < 5; turn++) gone += await sweep.turn(atMs)
+      return gone
+    }
+    t.equal(await all(nowMs + 25 * 3_600_000 - 1), 0)
+    t.equal(await all(nowMs + 25 * 3_600_000 + 1), 1_200)
+    t.equal(await redis.get(held.key), null)
+    t.equal(await redis.get(ahead.key), ahead.value, 'Redis forgets this one by itself')
+    t.equal(await redis.get(redis.key('h:another')), 'd|evt|1|1|7')
+    claims.close()
   })
 
   await t.test('records behind the floor stay in the journal', async t => {

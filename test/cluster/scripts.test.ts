@@ -94,6 +94,8 @@ function command(random: Random, p: string, marks: ReadonlyMap<string, string>):
     () => ['drop', shard, mark, file, file.slice(-2)],
     () => ['claim', longMs, seals(), claimsText([key(), value(), key(), value()])],
     () => ['claim', longMs, 10, claimsText([key(), `p${place()}|evt_0|1|5|7`])],
+    () => ['claim', 0, seals(), claimsText([key(), value(), key(), value(), key(), value()])],
+    () => ['sweep', '0', 1_000, random.pick([5, 50, 51])],
     () => ['fates', ...asked(), ...asked()],
     () => ['fates', ...asked(), ...asked(), ...asked(), ...asked()],
     () => ['swap', longMs, key(), `p${place()}|evt_0|1|5|7`, value(), key(), value(), value()],

@@ -249,10 +249,22 @@ export function runScript(
       const words = text(2).split(' ')
       for (let i = 0; i + 1 < words.length; i += 2) {
         const value = values.text(words[i]!, nowMs)
-        if (value === null) values.set(words[i]!, words[i + 1]!, nowMs + number(0))
+        const endsMs = number(0) === 0 ? Number.POSITIVE_INFINITY : nowMs + number(0)
+        if (value === null) values.set(words[i]!, words[i + 1]!, endsMs)
         else out.push(String(i / 2), value)
       }
       return out
+    }
+    case 'sweep': {
+      let gone = 0
+      for (const key of values.texts.keys()) {
+        if (!key.startsWith(`${p}i:`)) continue
+        const [, , , received] = values.text(key, nowMs)?.split('|') ?? []
+        if (received === undefined || Number(received) >= number(2)) continue
+        values.texts.delete(key)
+        gone++
+      }
+      return ['0', gone]
     }
     case 'fates': {
       const out: string[] = []

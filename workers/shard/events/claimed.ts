@@ -7,10 +7,13 @@ import { itemsOf, UsageBatch, type UsesRequest } from '../../../src/core/usage/b
 import { differ, printOfText } from '../../../src/core/values/fingerprint.js'
 import type { Claimed, ClaimedEvent, FirstEvent, Held } from '../../../src/redis/claims.js'
 import type { OldClaims } from '../../../src/redis/old-claims.js'
+import { nameOf } from '../../../src/redis/old-keys.js'
 import type { Packet } from '../../../src/wire/message-codec.js'
 
 /** Where a shard claims keys. */
 export type EventClaims = Pick<OldClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
+
+type NamedEvent = ClaimedEvent & { readonly name: string }
 
 /** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
 interface ClaimedRequest {
@@ -61,7 +64,7 @@ class KeptPacket {
 class KeptUses {
   readonly n: number
   /** The claim of each row; null where it has no key. */
-  readonly claims: readonly (ClaimedEvent | null)[]
+  readonly claims: readonly (NamedEvent | null)[]
 
   /** request: its rows are open now. */
   constructor(
@@ -111,13 +114,22 @@ function keyedEvents(request: ShardRequest) {
 const hasKey = ({ idempotencyKey, failure }: AcceptedEvent): boolean =>
   idempotencyKey !== null && failure === null
 
-const claimsOf = (request: Keyed): readonly ClaimedEvent[] =>
-  request instanceof KeptUses
-    ? request.claims.filter(one => one !== null)
-    : keyedEvents(request).map(({ env, event }) => claimOf(env, event))
+/** Claims of requests that are no rows: each name is hashed once. */
+const claimsMade = new WeakMap<ShardRequest, readonly NamedEvent[]>()
+
+/** The claims of a request, in the order of its events. */
+function claimsOf(request: Keyed): readonly NamedEvent[] {
+  if (request instanceof KeptUses) return request.claims.filter(one => one !== null)
+  let claims = claimsMade.get(request)
+  if (claims === undefined) {
+    claims = keyedEvents(request).map(({ env, event }) => claimOf(env, event))
+    claimsMade.set(request, claims)
+  }
+  return claims
+}
 
 /** The fate of a claim; null: its whole request has to wait, or is refused. */
-type FateOf = (claim: ClaimedEvent) => Exclude<Claimed, string> | null
+type FateOf = (claim: NamedEvent) => Exclude<Claimed, string> | null
 
 /**
  * Claim the keys of some requests together.
@@ -131,25 +143,25 @@ export async function claimAll(
 ): Promise<readonly (ClaimedRequest | Error | null)[]> {
   // one name once: its second event in a request is a repeat of the first. In another request it waits for the fate of that
   // one, which may be told to come later, or fail.
-  const first = new Map<string, { readonly claim: ClaimedEvent; readonly request: Keyed }>()
-  const wanted: ClaimedEvent[] = []
+  const places = new Map<string, number>()
+  const wanted: NamedEvent[] = []
+  const askers: Keyed[] = []
   for (const request of requests)
     for (const claim of claimsOf(request)) {
-      const name = nameOf(claim)
-      if (first.has(name)) continue
-      first.set(name, { claim, request })
+      if (places.has(claim.name)) continue
+      places.set(claim.name, wanted.length)
       wanted.push(claim)
+      askers.push(request)
     }
   const answers = await claims.claim(wanted)
-  const fates = new Map(wanted.map((one, i) => [one.eventId, answers[i]!]))
   return requests.map(request => {
     const undecided = new Set<'busy' | 'unsure'>()
     const fateOf: FateOf = claim => {
-      const leader = first.get(nameOf(claim))!
-      const isLeader = leader.claim.eventId === claim.eventId
-      let fate = fates.get(leader.claim.eventId)!
-      if (!isLeader && typeof fate !== 'string' && 'held' in fate)
-        fate = leader.request === request ? { first: firstOf(leader.claim) } : 'busy'
+      const place = places.get(claim.name)!
+      const leader = wanted[place]!
+      let fate = answers[place]!
+      if (leader !== claim && leader.eventId !== claim.eventId && typeof fate !== 'string' && 'held' in fate)
+        fate = askers[place] === request ? { first: firstOf(leader) } : 'busy'
       if (typeof fate !== 'string') return fate
       undecided.add(fate)
       return null
@@ -164,9 +176,11 @@ export async function claimAll(
 function eventsLeft(request: ShardRequest, fateOf: FateOf): ClaimedRequest {
   const held: HeldEvent[] = []
   const repeats: FailedEvent[] = []
-  const kept = (event: AcceptedEvent, env: string): AcceptedEvent | null => {
+  const claims = claimsOf(request)
+  let next = 0
+  const kept = (event: AcceptedEvent): AcceptedEvent | null => {
     if (!hasKey(event)) return event
-    const claim = claimOf(env, event)
+    const claim = claims[next++]!
     const found = fateOf(claim)
     if (found === null) return null
     if ('held' in found) {
@@ -209,15 +223,12 @@ function rowsLeft(kept: KeptUses, fateOf: FateOf): ClaimedRequest {
 }
 
 /** The request with those of its events that are kept. */
-function reduced(
-  request: ShardRequest,
-  kept: (event: AcceptedEvent, env: string) => AcceptedEvent | null,
-): ShardRequest {
+function reduced(request: ShardRequest, kept: (event: AcceptedEvent) => AcceptedEvent | null): ShardRequest {
   if ('events' in request) {
     const events: IngestItem[] = []
     for (const item of request.events) {
       const m = item.m as { readonly event: AcceptedEvent }
-      const event = kept(m.event, item.env)
+      const event = kept(m.event)
       if (event === m.event) events.push(item)
       else if (event !== null) events.push({ ...item, m: { ...item.m, event } as IngestItem['m'] })
     }
@@ -225,7 +236,7 @@ function reduced(
   }
   const { n, at, k, id, env, m } = request as Extract<ShardRequest, { readonly m: unknown }>
   const was = (m as { readonly event: AcceptedEvent }).event
-  const event = kept(was, env)
+  const event = kept(was)
   // the event is not written a second time: only its record is kept, when its content differs
   if (event === was) return request
   if (event === null) return { n, at, events: [] }
@@ -233,26 +244,21 @@ function reduced(
   return { n, at, events: [item] }
 }
 
-const nameOf = ({ env, key }: ClaimedEvent): string => `${env}\0${key}`
+function claimOf(env: string, event: AcceptedEvent): NamedEvent {
+  const { id: eventId, capturedAtMs, receivedAtMs } = event
+  const key = event.idempotencyKey!
+  return { env, key, name: nameOf(env, key), eventId, capturedAtMs, receivedAtMs, print: printOfEvent(event) }
+}
 
-const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
-  env,
-  key: event.idempotencyKey!,
-  eventId: event.id,
-  capturedAtMs: event.capturedAtMs,
-  receivedAtMs: event.receivedAtMs,
-  print: printOfEvent(event),
-})
-
-function claimOfRow({ uses, env, at }: UsesRequest, row: number): ClaimedEvent | null {
+function claimOfRow({ uses, env, at }: UsesRequest, row: number): NamedEvent | null {
   const key = uses.key(row)
   if (key === null) return null
   const print = printOfText('track', uses.name(row), uses.quantity(row), uses.companyId(row))
-  return { env, key, eventId: uses.id(row), capturedAtMs: at, receivedAtMs: at, print }
+  const name = nameOf(env, key)
+  return { env, key, name, eventId: uses.id(row), capturedAtMs: at, receivedAtMs: at, print }
 }
 
-/** The event as the first one with its key. */
-const firstOf = ({ eventId, capturedAtMs, print }: ClaimedEvent): FirstEvent => ({
+const firstOf = ({ eventId, capturedAtMs, print }: NamedEvent): FirstEvent => ({
   eventId,
   capturedAtMs,
   print,
@@ -294,7 +300,7 @@ export class HeldKeys {
    */
   apart(requests: readonly Keyed[], again: (request: Keyed) => void): readonly Keyed[] {
     return requests.filter(request => {
-      const names = claimsOf(request).map(nameOf)
+      const names = claimsOf(request).map(({ name }) => name)
       const before = names.find(name => this.byName.has(name))
       if (before === undefined) this.begin(request, names)
       else void this.byName.get(before)!.over.then(() => again(request))
