@@ -3,6 +3,7 @@ import type {
   DeniedChecks,
   DraftDiff,
   ExplainBody,
+  FlagChecks,
   FlagExplanation,
   SearchResult,
   SystemStatus,
@@ -39,6 +40,8 @@ export interface ConsoleOperations {
   'GET /denied-checks': { id: 'listDeniedChecks'; data: DeniedChecks[] }
   /** The number of events that match, at most 100,000, which then means that many or more. */
   'GET /events/count': { id: 'countEvents'; data: Count }
+  /** Checks of each flag and how many of them answered false; `by=reason` tells them by reason. The last 24 hours unless a window is named. */
+  'GET /flag-checks': { id: 'listFlagChecks'; data: FlagChecks[] }
   /**
    * Why a flag has its value for a company and user, now or `at` a past instant: every rule in the order it is tried, each
    * condition with the value it saw, and the smallest change that would change the result. Nothing is counted.
@@ -50,7 +53,7 @@ export interface ConsoleOperations {
   'GET /plans/{plan_id}/draft-diff': { id: 'getPlanDraftDiff'; data: DraftDiff }
   /** Companies, users and definitions with this text in their names, keys or ids, or one like it. */
   'GET /search': { id: 'search'; data: SearchResult[] }
-  /** Health, lag, journal, shards, nodes and quotas. */
+  /** Health, stores and their lag, journal, shards, fronts, nodes and quotas. */
   'GET /system': { id: 'getSystem'; data: SystemStatus }
   /** The companies that used a feature most, in the last 30 days unless a window is named. */
   'GET /top-companies': { id: 'listTopCompanies'; data: TopCompany[] }

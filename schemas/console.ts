@@ -125,6 +125,15 @@ export interface DeniedChecks {
   left_out: number
 }
 
+/** Checks of a flag, all and those that answered false. */
+export interface FlagChecks {
+  flag_key: string
+  /** null: the rows are not by reason. It has the id of the rule that decided in brackets. */
+  reason: string | null
+  checks: number
+  denied: number
+}
+
 /** The service itself, for its operators. */
 export interface SystemStatus {
   status: string
@@ -132,10 +141,13 @@ export interface SystemStatus {
   now: string
   uptime_seconds: number
   version: string
+  /** Each is asked at most every two seconds. Redis, where there are several nodes, is behind nothing. */
   stores: { name: string; answers: boolean; lag_records: number; lag_seconds: number }[]
   journal: { shard: number; bytes: number }[]
   shards: { shard: number; entities: number; heap_bytes: number; waiting: number }[]
   nodes: { node: string; this_node: boolean; shards: number }[]
+  /** Threads of this node that take connections; 0 is the main thread. */
+  fronts: { front: number; answers: boolean }[]
   idempotency_keys: number
   quotas: { environment_id: string; quota: string; used_percent: number }[]
   stream_connections: number

@@ -8,6 +8,7 @@ import type {
   CreditBundleCreateRequestBody,
   CreditBundleUpdate,
   CreditCreateRequestBody,
+  CreditDay,
   CreditGrant,
   CreditLease,
   CreditLedgerEntry,
@@ -31,6 +32,8 @@ export interface CreditOperations {
   'POST /billing/credits': { id: 'createBillingCredit'; body: CreditCreateRequestBody; data: Credit }
   /** A company's balance of every credit: remaining, in open holds, and their sum. */
   'GET /billing/credits/balance': { id: 'listCompanyCreditBalances'; data: CompanyCreditBalanceRecord[] }
+  /** What a company consumed of one credit on each of the last days of UTC, and what was left at their ends. */
+  'GET /billing/credits/by-day': { id: 'listCreditDays'; data: CreditDay[] }
   'GET /billing/credits/bundles': { id: 'listCreditBundles'; data: CreditBundle[] }
   'POST /billing/credits/bundles': {
     id: 'createCreditBundle'

@@ -542,6 +542,15 @@ export interface CreditSpendPolicy {
   updated_at: string
 }
 
+/** A day of UTC of one credit of one company. */
+export interface CreditDay {
+  day: string
+  /** Credits that events consumed. */
+  consumed: number
+  /** Remaining at the end of the day, or now; null: nothing moved in the days asked for up to then. */
+  balance: number | null
+}
+
 export interface CreditLedgerEntry {
   source_id: number
   event_id: string

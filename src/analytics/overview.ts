@@ -96,6 +96,44 @@ export async function deniedChecks(
   }))
 }
 
+export interface FlagChecksRow {
+  readonly flagKey: string
+  /** '': the rows are not by reason. */
+  readonly reason: string
+  readonly checks: number
+  readonly denied: number
+}
+
+/** Checks of flags in a window, and those of them that answered false, by flag and, where it is asked for, reason. source: FE-100 */
+export async function flagChecks(
+  store: HistoryStore,
+  environmentId: string,
+  filter: Pick<DeniedFilter, 'fromMs' | 'toMs' | 'flagKey' | 'limit' | 'offset'> & {
+    readonly byReason: boolean
+  },
+): Promise<FlagChecksRow[]> {
+  const rows = await ask<{
+    flag_key: string
+    told: string
+    all_checks: number | string
+    denied: number | string
+  }>(store, 'flag_checks', {
+    environment_id: environmentId,
+    from: Math.floor(filter.fromMs / 60_000) * 60,
+    to: Math.ceil(filter.toMs / 60_000) * 60,
+    flag_key: filter.flagKey ?? '',
+    by_reason: filter.byReason,
+    limit: filter.limit,
+    offset: filter.offset,
+  })
+  return rows.map(row => ({
+    flagKey: row.flag_key,
+    reason: row.told,
+    checks: Number(row.all_checks),
+    denied: Number(row.denied),
+  }))
+}
+
 /** A kind of limit: an event name counted since an instant, and the smallest limit that any plan sets. */
 export interface LimitKind {
   readonly subtype: string

@@ -1,4 +1,5 @@
-// The process about itself, for GET /system: its version, present problems, and the nodes it sees.
+// The process about itself, for GET /system: its version, present problems, and the nodes and fronts it sees.
+import type { StoreLook } from './store-look.js'
 
 interface SeenNode {
   readonly node: string
@@ -6,11 +7,23 @@ interface SeenNode {
   readonly isSelf: boolean
 }
 
+interface SeenFront {
+  /** 0 is the main thread. */
+  readonly front: number
+  readonly answers: boolean
+}
+
 /** Filled by the parts that know, when they are open. */
 export class SelfReport {
   /** Present problems by name; empty when all is well. */
   degraded: () => readonly string[] = () => []
   nodes: () => readonly SeenNode[] = () => []
+  fronts: () => readonly SeenFront[] = () => []
+  /** Whether Redis answers; null: the only node uses none. */
+  redis: () => boolean | null = () => null
 
-  constructor(readonly version: string) {}
+  constructor(
+    readonly version: string,
+    readonly clickhouse: StoreLook,
+  ) {}
 }

@@ -114,6 +114,7 @@ import * as memberships from '../control/companies/memberships.js'
 import * as companyPlans from '../control/company-plans/handlers.js'
 import { costsQuery, listCosts } from '../control/costs/handlers.js'
 import * as creditBundles from '../control/credits/bundles.js'
+import * as creditDays from '../control/credits/by-day.js'
 import * as grants from '../control/credits/grants.js'
 import * as credits from '../control/credits/handlers.js'
 import * as holds from '../control/credits/holds.js'
@@ -207,6 +208,7 @@ export const routes: readonly Route[] = [
   get('/billing/credits/bundles/:bundle_id', { tagged: true, scope: 'read', handle: creditBundles.getBundle }),
   put('/billing/credits/bundles/:bundle_id', { scope: 'write', body: exactly(parseCreditBundleUpdate), handle: creditBundles.changeBundle }),
   del('/billing/credits/bundles/:bundle_id', { scope: 'write', handle: creditBundles.deleteBundle }),
+  get('/billing/credits/by-day', { scope: 'read', query: creditDays.creditDaysQuery, handle: creditDays.listCreditDays }),
   get('/billing/credits/count', { scope: 'read', query: credits.creditListQuery, handle: credits.countCredits }),
   post('/billing/credits/grants/company', { scope: 'write', keyed: 'once', mayLag: true, status: 201, body: parseCompanyGrantCreate, handle: grants.grantToCompany }),
   get('/billing/credits/grants/company/count', { scope: 'read', query: grants.companyGrantListQuery, handle: grants.countCompanyGrants }),
@@ -357,6 +359,7 @@ export const routes: readonly Route[] = [
   get('/features/:feature_id', { tagged: true, scope: 'read', environment: 'optional', handle: features.getFeature }),
   put('/features/:feature_id', { scope: 'write', environment: 'optional', body: parseFeatureUpdate, handle: features.changeFeature }),
   del('/features/:feature_id', { scope: 'write', environment: 'optional', handle: features.deleteFeature }),
+  get('/flag-checks', { scope: 'read', limit: 'analytics', query: overview.flagChecksQuery, handle: overview.listFlagChecks }),
   get('/flags', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.listFlags }),
   post('/flags', { scope: 'write', environment: 'optional', status: 201, body: filled(parseFlagWrite, defaults.ofFlag), handle: flags.createFlag }),
   post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: checkBody, handle: checks.checkFlags }),

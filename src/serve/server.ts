@@ -70,6 +70,12 @@ export async function openServer(
     signOn,
   })
   self.degraded = () => server.degraded
+  self.redis = () => (cluster === null ? null : cluster.node.redis.answers)
+  self.fronts = () => {
+    const silent = later.fronts?.degraded ?? []
+    const answers = (front: number) => !silent.includes(`front ${front}`)
+    return Array.from({ length: config.fronts }, (_, front) => ({ front, answers: answers(front) }))
+  }
   self.nodes = () =>
     cluster === null
       ? [{ node: 'this node', shards: config.shards, isSelf: true }]

@@ -11,6 +11,7 @@ import type { Config } from '../config.js'
 import { composeHappened } from '../control/jobs/webhook-payloads.js'
 import { Migrations } from '../control/migrations/migrations.js'
 import { SelfReport } from '../control/self-report.js'
+import { StoreLook } from '../control/store-look.js'
 import { Deliveries } from '../control/webhooks/deliveries.js'
 import { Outbox } from '../control/webhooks/outbox.js'
 import { Webhooks } from '../control/webhooks/subscriptions.js'
@@ -147,7 +148,7 @@ export async function openServices(
     reads: new SharedReads(),
     modelPrices,
     metrics,
-    self: new SelfReport(productVersion()),
+    self: new SelfReport(productVersion(), new StoreLook(() => below.clickhouse.healthy())),
     backlog,
     audit,
     accountLimits,

@@ -29,6 +29,11 @@ t.test('two nodes', { skip: skipped }, async t => {
       t.match(body.data, { id: made[i]!.id, traits: { n: i } }, `${slug} is the same on the other`)
     }
     t.equal((await other!.ok('GET', '/companies/count')).count, slugs.length)
+    t.match((await one!.ok('GET', '/system')).stores, [
+      { name: 'postgres', answers: true },
+      { name: 'clickhouse', answers: true },
+      { name: 'redis', answers: true },
+    ])
   })
 
   await t.test('a key belongs to one company, whichever node receives it first', async t => {

@@ -27,7 +27,7 @@ async function confirm(page: Page, verb: string, notice: string | RegExp): Promi
 }
 
 t.test('acts of the console', { skip: noBrowser }, async t => {
-  const { client } = await startHere(t, {
+  const { client, tollgate } = await startHere(t, {
     TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true',
     TOLLGATE_WEBHOOK_PLAIN_HTTP: 'true',
     TOLLGATE_WEBHOOK_RETRY_MS: '5',
@@ -109,6 +109,38 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     await confirm(page, 'Save', 'The rules of Beta are saved')
     const { rules } = await client.ok('GET', `/flags/${flag.id}`)
     t.same(new Set(rules[0].conditions[0].resource_ids), new Set([acme, globex]))
+  })
+
+  await t.test('EX-8 a flag shows what its checks answered, and how many each rule decided', async t => {
+    for (const slug of ['acme', 'globex', 'acme', 'nobody'])
+      await client.ok('POST', '/flags/beta/check', { company: { slug } })
+    await tollgate.services.shards.tellChecks()
+    let checks = 0
+    for (let i = 0; i < 120 && checks < 4; i++) {
+      // the length differs, so that each is worked out anew
+      const [row] = await client.ok('GET', `/flag-checks?flag_key=beta&limit=${100 + i}`)
+      checks = row?.checks ?? 0
+      if (checks < 4) await new Promise(resolve => setTimeout(resolve, 250))
+    }
+    await at('flags')
+    await page.getByRole('row', { name: /Beta/ }).getByText('1 (25 %)').waitFor()
+    await page.getByRole('link', { name: 'Beta', exact: true }).click()
+    await page.getByText('4 checks in 24 h, 25 % denied').waitFor()
+    await page.getByText('decided 75 %').waitFor()
+    t.same(await violations(page), [], 'a flag that was checked')
+  })
+
+  await t.test('a feature that is taken out of a draft is put back by Undo', async t => {
+    await at(`plans/${plan.id}`)
+    await page.getByRole('button', { name: 'Remove Calls' }).click()
+    await dialog(t, page, 'Remove Calls from the draft')
+    await confirm(page, 'Remove', 'Calls was removed from the draft')
+    await press(page, 'Undo')
+    await page.getByText('Undone').waitFor()
+    await page.getByText('The draft is the same as the published version').waitFor()
+    const { draft_version: draft } = await client.ok('GET', `/plans/${plan.id}`)
+    const rows = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}&plan_version_id=${draft.id}`)
+    t.match(rows, [{ feature_id: calls.id, value_numeric: 100, metric_period: 'current_month' }])
   })
 
   await t.test(
@@ -216,7 +248,7 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
       t.same(await violations(page), [], 'moves that failed')
       await press(page, 'Try again')
       await dialog(t, page, 'Try failed companies again')
-      await confirm(page, 'Try again', 'Try failed companies again')
+      await confirm(page, 'Try again', 'They are tried again')
 
       for (const [id, name] of [
         [acme, 'Acme'],
@@ -251,20 +283,28 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     await press(page, 'Continue')
     await dialog(t, page, 'Publish v3 of Team')
     await confirm(page, 'Publish', 'v3 of Team is published')
-    await page.getByText('Moved at the end of their period').waitFor()
+    await page.getByText('At the end of their period').waitFor()
     await press(page, 'Pause')
     await dialog(t, page, 'Pause moving companies')
-    await confirm(page, 'Pause', 'Pause moving companies')
+    await confirm(page, 'Pause', 'Moving is paused')
     await page.getByText('paused', { exact: true }).waitFor()
     t.same(await violations(page), [], 'a move that is paused')
     await press(page, 'Go on')
-    await confirm(page, 'Go on', 'Go on moving companies')
+    await confirm(page, 'Go on', 'Moving goes on')
     await press(page, 'Move now')
     await dialog(t, page, 'Move the rest now')
-    await confirm(page, 'Move now', 'Move the rest now')
+    await confirm(page, 'Move now', 'The rest is moved now')
     await page.getByText('2 of 2 companies moved').waitFor()
     await at(`companies/${globex}`)
     await page.getByText('70 / 60').first().waitFor()
+    await at(`plans/${plan.id}`)
+    await page.getByRole('button', { name: 'Take back' }).first().click()
+    await dialog(t, page, 'Take this move back')
+    await confirm(page, 'Take back', 'The move is taken back')
+    await page.getByText(/Taken back since .*: 2 of 2 companies/).waitFor()
+    t.same(await violations(page), [], 'a move that was taken back')
+    const { entitlements } = await client.ok('GET', `/companies/${globex}`)
+    t.equal(entitlements[0].allocation, 100, 'MI-30')
   })
 
   await t.test('a move that waits is stopped', async t => {
@@ -277,10 +317,10 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     await at(`plans/${plan.id}`)
     await press(page, 'Stop')
     await dialog(t, page, 'Stop moving companies')
-    await confirm(page, 'Stop', 'Stop moving companies')
+    await confirm(page, 'Stop', 'Moving has stopped')
     await page.getByText('stopped', { exact: true }).waitFor()
     const { entitlements } = await client.ok('GET', `/companies/${globex}`)
-    t.equal(entitlements[0].allocation, 60, 'they stay on their version')
+    t.equal(entitlements[0].allocation, 100, 'they stay on their version')
   })
 
   t.same(faults, [], 'no error, no other host')

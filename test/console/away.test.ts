@@ -49,6 +49,11 @@ t.test('the console while something is away', { skip: noBrowser }, async t => {
   const away = async (t: Test, name: string, way: Road) => {
     const { page, faults } = await opened(browser, base, client)
     way.cut()
+    // Nothing is written meanwhile: the page shows what the service finds out by asking.
+    await openScreen(page, base, env, 'system')
+    const store = page.getByRole('region', { name: 'Stores' }).getByRole('row').filter({ hasText: name })
+    await store.getByText('no', { exact: true }).waitFor()
+    await page.getByText('degraded', { exact: true }).waitFor()
     // Something to write into the store, so that the service notices.
     await client.ok('POST', '/events', { event_type: 'track', body: track })
     while (!(await degraded()).some(part => part.startsWith(name)))
@@ -72,6 +77,8 @@ t.test('the console while something is away', { skip: noBrowser }, async t => {
     way.mend()
     while ((await degraded()).length > 0) await new Promise(resolve => setTimeout(resolve, 50))
     await comesBack(t, page)
+    await openScreen(page, base, env, 'system')
+    await store.getByText('yes', { exact: true }).waitFor()
     t.same(faults.filter(isFault), [], 'nothing but refusals that say so')
     await page.context().close()
   }

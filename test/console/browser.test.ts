@@ -7,6 +7,7 @@ import {
   desktop,
   go,
   launch,
+  narrow,
   noBrowser,
   openPage,
   openScreen,
@@ -14,6 +15,7 @@ import {
   phone,
   press,
   settled,
+  sideways,
   signIn,
   violations,
 } from './browser.js'
@@ -85,8 +87,12 @@ t.test('the console in a browser', { skip: noBrowser }, async t => {
         await openScreen(page, client.url, env, screen)
         t.same(await violations(page), [], screen)
         t.equal(await overhang(page), 0, `${screen} fits the window`)
-        await page.setViewportSize(phone)
-        t.equal(await overhang(page), 0, `${screen} fits a phone`)
+        t.same(await sideways(page), [], `${screen}: nothing is scrolled sideways in a window`)
+        for (const size of [phone, narrow]) {
+          await page.setViewportSize(size)
+          t.same(await sideways(page), [], `${screen}: nothing is scrolled sideways at ${size.width} px`)
+          t.equal(await overhang(page), 0, `${screen} fits ${size.width} px`)
+        }
         await page.setViewportSize(desktop)
       }
     },
@@ -128,7 +134,21 @@ t.test('the console in a browser', { skip: noBrowser }, async t => {
     await page.getByRole('option', { name: /Acme/ }).first().waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /Acme/ }).waitFor()
-    t.pass('opened')
+    await page.keyboard.press('Control+k')
+    await page.locator('[role=combobox]:focus').waitFor()
+    await page.keyboard.type('Add comp')
+    await page.getByRole('option', { name: /Add company/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByLabel('Key value').waitFor()
+    t.same(await violations(page), [], 'a command of the palette')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.locator('[role=combobox]:focus').waitFor()
+    await page.keyboard.type('Dark')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Light colours' }).click()
+    await page.getByRole('link', { name: 'Acme', exact: true }).first().click()
+    await page.getByRole('heading', { name: /Acme/ }).waitFor()
   })
 
   await t.test('two tabs hold two environments', async t => {

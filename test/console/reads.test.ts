@@ -137,6 +137,22 @@ t.test('reads', async t => {
     t.match(rows[0], { flag_key: 'api-calls', company_name: 'Globex', reason: null, minute: /:00\.000Z$/ })
   })
 
+  await t.test('EX-8 checks of a flag and their denials, also by the rule that decided', async t => {
+    let rows: { checks: number; denied: number; reason: string | null }[] = []
+    const checks = () => rows.reduce((sum, one) => sum + one.checks, 0)
+    for (let i = 0; i < 120 && checks() < 4; i++) {
+      rows = await client.ok('GET', `/flag-checks?flag_key=api-calls&limit=${100 + i}`)
+      if (checks() < 4) await new Promise(resolve => setTimeout(resolve, 250))
+    }
+    t.same(rows, [{ flag_key: 'api-calls', reason: null, checks: 4, denied: 3 }])
+    const byReason = await client.ok('GET', '/flag-checks?flag_key=api-calls&by=reason')
+    t.match(byReason, [
+      { checks: 3, denied: 3, reason: /\(rule_\w+\)/ },
+      { checks: 1, denied: 0, reason: /\(rule_\w+\)/ },
+    ])
+    t.equal((await client.get('/flag-checks?by=company')).status, 400)
+  })
+
   await t.test('a draft’s differences', async t => {
     const [row] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
     await client.ok('PUT', `/plan-entitlements/${row.id}`, { value_numeric: 8 })
@@ -199,7 +215,11 @@ t.test('reads', async t => {
   await t.test('the service about itself; scopes and name in whoami', async t => {
     t.match(await client.ok('GET', '/system'), {
       status: 'ready',
-      stores: [{ name: 'postgres', answers: true }, { name: 'clickhouse' }],
+      stores: [
+        { name: 'postgres', answers: true },
+        { name: 'clickhouse', answers: true },
+      ],
+      fronts: [{ front: 0, answers: true }],
       shards: [{ shard: 0 }, { shard: 1 }],
       nodes: [{ this_node: true }],
     })

@@ -3,7 +3,18 @@
 import t, { type Test } from 'tap'
 import { publishDraftOf, publishedPlan } from '../control/planned.js'
 import { type Client, startHere } from '../harness.js'
-import { launch, noBrowser, openPage, openScreen, overhang, phone, signIn, violations } from './browser.js'
+import {
+  desktop,
+  launch,
+  noBrowser,
+  openPage,
+  openScreen,
+  overhang,
+  phone,
+  sideways,
+  signIn,
+  violations,
+} from './browser.js'
 import { prefixed } from './prefixed.js'
 
 t.setTimeout(900_000)
@@ -125,6 +136,10 @@ t.test('the console over a town', { skip: noBrowser }, async t => {
       await at.getByRole('alert').first().waitFor({ state: 'hidden' })
       t.same(await at.getByRole('alert').allTextContents(), [], `${screen}: nothing failed`)
       t.equal(await overhang(at), 0, `${screen} fits the window`)
+      t.same(await sideways(at), [], `${screen}: nothing is scrolled sideways`)
+      await at.setViewportSize(phone)
+      t.same(await sideways(at), [], `${screen}: nothing is scrolled sideways on a phone`)
+      await at.setViewportSize(desktop)
     }
   }
 
@@ -141,7 +156,7 @@ t.test('the console over a town', { skip: noBrowser }, async t => {
     await openScreen(page, client.url, env, `companies/${id}`)
     await page.setViewportSize(phone)
     t.equal(await overhang(page), 0, 'a very long name fits a phone')
-    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.setViewportSize(desktop)
   })
 
   await t.test('after a migration, an override and a notification that failed', async t => {
@@ -173,7 +188,7 @@ t.test('the console over a town', { skip: noBrowser }, async t => {
     await openScreen(page, client.url, env, `companies/${id}`)
     await page.getByText('agreed until the renewal').waitFor()
     await openScreen(page, client.url, env, `plans/${plan.id}`)
-    await page.getByText('Moved at the end of their period').waitFor()
+    await page.getByText('At the end of their period').waitFor()
     t.same(await violations(page), [], 'a plan while companies move')
     await openScreen(page, client.url, env, 'webhooks?status=failure')
     await page.getByText('company.override.created').nth(1).waitFor()

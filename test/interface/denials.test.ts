@@ -82,7 +82,7 @@ t.test(
       'start_time=2299-12-30T00:00:00Z&end_time=2300-01-01T00:00:00Z',
       'end_time=9999-12-31T00:00:00Z',
     ]
-    for (const path of ['/denied-checks?', `/top-companies?feature_id=${id}&`, '/costs?']) {
+    for (const path of ['/denied-checks?', '/flag-checks?', `/top-companies?feature_id=${id}&`, '/costs?']) {
       for (const window of bad) t.equal((await client.get(path + window)).status, 400, path + window)
       t.equal((await client.get(`${path}end_time=1970-01-01T12:00:00Z`)).status, 200, path)
     }

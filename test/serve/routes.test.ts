@@ -30,7 +30,7 @@ function scopeOf({ method, path }: Route): Scope {
 /** The budgets of the interface document, likewise. */
 function limitOf({ method, path }: Route): Route['limit'] {
   const analytics =
-    /^\/(catalog|charges|costs|companies\/:company_id\/(charges|explain)|(companies|users)\/:\w+\/export|denied-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
+    /^\/(catalog|charges|costs|companies\/:company_id\/(charges|explain)|(companies|users)\/:\w+\/export|denied-checks|flag-checks|top-companies|usage-by-day|events|events\/count|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
   if (/^\/(catalog\/diff|export\/\w+|reconcile)$/.test(path)) return 'analytics'
   if (method === 'get') return analytics.test(path) ? 'analytics' : 'read'
   if (scopeOf({ method, path } as Route) === 'capture') return 'ingest'

@@ -101,6 +101,10 @@ export interface paths {
     parameters: {};
     get: operations["countCreditBundles"];
   };
+  "/billing/credits/by-day": {
+    parameters: {};
+    get: operations["listCreditDays"];
+  };
   "/billing/credits/count": {
     parameters: {};
     get: operations["countBillingCredits"];
@@ -592,6 +596,10 @@ export interface paths {
   "/features/count": {
     parameters: {};
     get: operations["countFeatures"];
+  };
+  "/flag-checks": {
+    parameters: {};
+    get: operations["listFlagChecks"];
   };
   "/flags": {
     parameters: {};
@@ -2854,6 +2862,11 @@ export interface components {
       price_per_unit?: components["schemas"]["Money"] | null;
       price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
     };
+    CreditDay: {
+      balance: null | number;
+      consumed: number;
+      day: string;
+    };
     CreditGrant: {
       company_id: string;
       company_license_id: null | string;
@@ -3709,6 +3722,12 @@ export interface components {
       expires_at: string;
       id: string;
       quantity_reserved: number;
+    };
+    FlagChecks: {
+      checks: number;
+      denied: number;
+      flag_key: string;
+      reason: null | string;
     };
     FlagCreateRequestBody: {
       default_value?: boolean | null;
@@ -5516,6 +5535,10 @@ export interface components {
     };
     SystemStatus: {
       degraded: string[];
+      fronts: {
+        answers: boolean;
+        front: number;
+      }[];
       idempotency_keys: number;
       journal: {
         bytes: number;
@@ -7300,6 +7323,43 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditDays: {
+    parameters: {
+      query: {
+        billing_credit_id: string;
+        company_id: string;
+        days?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditDay"][];
             params: {
               [key: string]: unknown;
             };
@@ -13111,6 +13171,47 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFlagChecks: {
+    parameters: {
+      query?: {
+        by?: ("flag" | "reason")[];
+        cursor?: string;
+        end_time?: string;
+        flag_key?: string;
+        limit?: number;
+        offset?: number;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagChecks"][];
             params: {
               [key: string]: unknown;
             };

@@ -90,6 +90,27 @@ async function askPage<P extends With<'get'>>(
   return { data, next: response.headers.get('X-Next-Cursor') }
 }
 
+/** Rows of a request for all, and requests for all rows of a list: more than any catalogue has. */
+const allLimit = 250
+const allRequestsMax = 40
+
+/** All rows of a list. */
+async function askAll<P extends With<'get'>>(
+  path: P,
+  given: Ask<Op<P, 'get'>> = {},
+): Promise<AnswerOf<Op<P, 'get'>>> {
+  const rows: unknown[] = []
+  let cursor: string | null = null
+  for (let asked = 0; asked < allRequestsMax; asked++) {
+    const query: object = { ...(given.query as object), limit: allLimit, ...(cursor !== null && { cursor }) }
+    const page: ListPage<unknown> = await askPage(path, { ...given, query: query as never })
+    rows.push(...(page.data as readonly unknown[]))
+    cursor = page.next
+    if (cursor === null) break
+  }
+  return rows as AnswerOf<Op<P, 'get'>>
+}
+
 async function textOf<V extends Verb, P extends With<V>>(
   verb: V,
   path: P,
@@ -138,6 +159,8 @@ function safely(text: string): unknown {
 export const api = {
   get: <P extends With<'get'>>(path: P, given?: Ask<Op<P, 'get'>>) => ask('get', path, given),
   page: <P extends With<'get'>>(path: P, given?: Ask<Op<P, 'get'>>) => askPage(path, given),
+  /** All rows of a list of definitions, however many requests that takes. */
+  all: <P extends With<'get'>>(path: P, given?: Ask<Op<P, 'get'>>) => askAll(path, given),
   /** The text of a file. */
   file: async <P extends With<'get'>>(path: P, given: Ask<Op<P, 'get'>> = {}) =>
     (await textOf('get', path, given)).text ?? '',

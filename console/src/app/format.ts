@@ -144,6 +144,18 @@ export function pretty(text: string | null): string {
   }
 }
 
+/** "1.2 %" of a whole. */
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? '–' : `${plainTenth.format((100 * part) / whole)} %`
+const plainTenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** "up 40 %" from a former figure. */
+export function trend(now: number, before: number): string {
+  if (before === 0) return now === 0 ? '–' : 'new'
+  const change = Math.round((100 * (now - before)) / before)
+  return change === 0 ? 'as before' : `${change > 0 ? 'up' : 'down'} ${figure(Math.abs(change))} %`
+}
+
 /** Operators of conditions in words and signs. */
 export const signs: Readonly<Record<string, string>> = {
   eq: 'is',

@@ -1,4 +1,4 @@
-// The palette: one field that finds pages, companies, users and definitions.
+// The palette: one field that finds pages, commands, companies, users and definitions.
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useRef, useState } from 'react'
@@ -10,13 +10,34 @@ interface Entry {
   readonly id: string
   readonly name: string
   readonly detail: string
+  /** The page that it leads to. */
   readonly to: string
   readonly search?: Readonly<Record<string, string>>
   /** A user, who is shown on the page of a company. */
   readonly userId?: string
 }
 
+/** Something that is done at once. */
+interface Command {
+  readonly name: string
+  readonly run: () => void
+}
+
 const pages: readonly Entry[] = shellPages.map(([to, name]) => ({ id: name, name, detail: 'page', to }))
+
+/** Dialogs that add something, by the page that has them. */
+const adding: readonly Entry[] = (
+  [
+    ['/companies', 'Add company'],
+    ['/plans', 'Add plan'],
+    ['/features', 'Add feature'],
+    ['/flags', 'Add flag'],
+    ['/credits', 'Add credit'],
+    ['/webhooks', 'Add webhook'],
+  ] as const
+).map(([to, name]) => ({ id: name, name, detail: 'command', to, search: { add: 'yes' } }))
+
+type Found = Entry | (Command & Pick<Entry, 'id' | 'detail'>)
 
 /** The page of a user's company. */
 async function placeOfUser(userId: string): Promise<Pick<Entry, 'to' | 'search'>> {
@@ -47,8 +68,14 @@ function placeOf(type: string, id: string, name: string): Pick<Entry, 'to' | 'se
 /** At once: the dialog would move the focus a moment later, and what is typed until then would be lost. */
 const focused = (node: HTMLInputElement | null): void => node?.focus()
 
-export default function Palette({ onClose }: { readonly onClose: () => void }) {
-  const { environment } = useHere()
+export default function Palette({
+  commands,
+  onClose,
+}: {
+  readonly commands: readonly Command[]
+  readonly onClose: () => void
+}) {
+  const { environment, may } = useHere()
   const go = useGo()
   const list = useId()
   // the field takes the focus before the dialog could see where it was
@@ -66,8 +93,13 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     queryFn: ({ signal }) => api.get('/search', { signal, query: { q: asked, limit: 20 } }),
     placeholderData: was => was,
   })
-  const entries: readonly Entry[] = [
-    ...pages.filter(page => page.name.toLowerCase().includes(typed.trim().toLowerCase())),
+  const own: readonly Found[] = [
+    ...pages,
+    ...(may.write ? adding : []),
+    ...commands.map(({ name, run }) => ({ id: name, name, detail: 'command', run })),
+  ]
+  const entries: readonly Found[] = [
+    ...own.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase())),
     ...(typed.trim() === '' ? [] : (found.data ?? [])).map(one => ({
       id: one.id,
       name: one.name,
@@ -76,9 +108,10 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     })),
   ]
   const chosen = Math.min(at, Math.max(0, entries.length - 1))
-  const open = (entry: Entry | undefined) => {
+  const open = (entry: Found | undefined) => {
     if (entry === undefined) return
     onClose()
+    if ('run' in entry) return entry.run()
     if (entry.userId === undefined) return go(entry.to, entry.search)
     void placeOfUser(entry.userId)
       .catch(() => entry)
@@ -101,7 +134,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
             aria-activedescendant={entries.length > 0 ? `${list}-${chosen}` : undefined}
             aria-label="Search everything"
             className="w-full border-b border-line bg-panel px-4 py-3 text-base outline-none placeholder:text-muted"
-            placeholder="Company, user, feature, flag, plan or page"
+            placeholder="Company, user, feature, flag, plan, page or command"
             value={typed}
             onInput={event => {
               setTyped(event.currentTarget.value)

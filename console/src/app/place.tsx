@@ -50,6 +50,12 @@ export function useGo() {
     void navigate({ to: `/${id}${to}` as never, search: search as never })
 }
 
+/** Whether the dialog that adds something is open; it is in the address, so that the palette leads to it. */
+export function useAdding(): [isAdding: boolean, set: (isAdding: boolean) => void] {
+  const [filters, setFilters] = useFilters()
+  return [filters.add === 'yes', isAdding => setFilters({ add: isAdding ? 'yes' : undefined })]
+}
+
 /** Filters in the address: they outlive a reload, and a link has them. */
 export function useFilters(): [
   filters: Readonly<Record<string, string | undefined>>,

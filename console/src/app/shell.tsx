@@ -7,7 +7,7 @@ import { Badge, Button, Choice } from '../ui/basics.js'
 import { setEnvironment, signOut } from './api.js'
 import { pages } from './pages.js'
 import { useWho } from './session.js'
-import { useTheme } from './theme.js'
+import { type Theme, useTheme } from './theme.js'
 
 const loadPalette = () => import('./palette.js')
 const Palette = lazy(loadPalette)
@@ -54,9 +54,31 @@ function Frame({
   readonly production: boolean
   readonly type: string
 }) {
+  const who = useWho()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
   const [menu, setMenu] = useState(false)
   const [palette, setPalette] = useState(false)
+  const [theme, toggleTheme] = useTheme()
   const { pathname } = useLocation()
+  const leave = async () => {
+    await signOut().catch(() => {})
+    queries.clear()
+    location.reload()
+  }
+  const changeTo = (environment: string) => {
+    // Another environment does not have this company, plan or flag: its list is shown there.
+    const [, , page = 'overview', part] = pathname.split('/')
+    const rest = page === 'preview' ? `${page}/${part}` : page
+    void navigate({ to: `/${environment}/${rest}` as never })
+  }
+  const commands = [
+    ...who.environments
+      .filter(one => one.id !== id)
+      .map(one => ({ name: `Change to ${one.name}`, run: () => changeTo(one.id) })),
+    { name: otherTheme(theme), run: toggleTheme },
+    { name: 'Sign out', run: () => void leave() },
+  ]
   useEffect(() => setMenu(false), [pathname])
   // loaded before it is asked for: what is typed right after Ctrl K is not lost
   useEffect(() => void loadPalette().catch(() => {}), [])
@@ -85,6 +107,10 @@ function Frame({
         onMenu={() => setMenu(was => !was)}
         menu={menu}
         onSearch={() => setPalette(true)}
+        changeTo={changeTo}
+        theme={theme}
+        toggleTheme={toggleTheme}
+        leave={leave}
       />
       <div className="flex min-h-0 flex-1">
         <nav
@@ -114,10 +140,12 @@ function Frame({
           </Suspense>
         </main>
       </div>
-      <Suspense>{palette && <Palette onClose={() => setPalette(false)} />}</Suspense>
+      <Suspense>{palette && <Palette commands={commands} onClose={() => setPalette(false)} />}</Suspense>
     </div>
   )
 }
+
+const otherTheme = (theme: Theme): string => (theme === 'dark' ? 'Light colours' : 'Dark colours')
 
 function TopBar({
   id,
@@ -126,6 +154,10 @@ function TopBar({
   menu,
   onMenu,
   onSearch,
+  changeTo,
+  theme,
+  toggleTheme,
+  leave,
 }: {
   readonly id: string
   readonly production: boolean
@@ -133,17 +165,12 @@ function TopBar({
   readonly menu: boolean
   readonly onMenu: () => void
   readonly onSearch: () => void
+  readonly changeTo: (environment: string) => void
+  readonly theme: Theme
+  readonly toggleTheme: () => void
+  readonly leave: () => Promise<void>
 }) {
   const who = useWho()
-  const navigate = useNavigate()
-  const { pathname } = useLocation()
-  const queries = useQueryClient()
-  const [theme, toggle] = useTheme()
-  const leave = async () => {
-    await signOut().catch(() => {})
-    queries.clear()
-    location.reload()
-  }
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 border-b border-line bg-panel px-3 sm:px-4">
       <Button className="md:hidden" aria-label="Pages" aria-expanded={menu} onClick={onMenu}>
@@ -155,12 +182,7 @@ function TopBar({
         className="max-w-44"
         value={id}
         options={who.environments.map(one => [one.id, one.name] as const)}
-        onChange={event => {
-          // Another environment does not have this company, plan or flag: its list is shown there.
-          const [, , page = 'overview', part] = pathname.split('/')
-          const rest = page === 'preview' ? `${page}/${part}` : page
-          void navigate({ to: `/${event.currentTarget.value}/${rest}` as never })
-        }}
+        onChange={event => changeTo(event.currentTarget.value)}
       />
       <span className="hidden sm:inline">
         <Badge tone={production ? 'danger' : 'plain'}>{production ? 'PRODUCTION' : type}</Badge>
@@ -171,7 +193,7 @@ function TopBar({
         <span className="sr-only md:not-sr-only">Search</span>
         <kbd className="hidden rounded border border-line px-1 text-xs text-muted md:inline">Ctrl K</kbd>
       </Button>
-      <Button onClick={toggle} aria-label={theme === 'dark' ? 'Light colours' : 'Dark colours'}>
+      <Button onClick={toggleTheme} aria-label={otherTheme(theme)}>
         {theme === 'dark' ? <Sun size={16} aria-hidden="true" /> : <Moon size={16} aria-hidden="true" />}
       </Button>
       <Button

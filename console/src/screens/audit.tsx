@@ -2,23 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../app/api.js'
 import { pretty, timeOf, words } from '../app/format.js'
+import { usePagesOf } from '../app/pages-of.js'
 import { useFilters, useHere } from '../app/place.js'
-import {
-  Badge,
-  Button,
-  Card,
-  Cell,
-  Choice,
-  Empty,
-  Field,
-  Input,
-  Loaded,
-  Page,
-  Raw,
-  Row,
-  Table,
-} from '../ui/basics.js'
+import { Badge, Button, Card, Choice, Empty, Field, Input, Loaded, Page, Raw } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { useCompanyNames } from './company-names.js'
 import { actorOf, changeWords, companiesIn } from './overview.js'
 
@@ -26,19 +14,18 @@ export default function Audit() {
   const { environment, may } = useHere()
   const [filters, setFilters] = useFilters()
   const query = {
-    limit: 100,
     ...(filters.q && { q: filters.q }),
     ...(filters.type && { resource_type: filters.type }),
     ...(filters.kind && { kind: filters.kind }),
     ...(filters.here === 'yes' && { environment_id: environment.id }),
   }
-  const isFiltered = Object.keys(query).length > 1
-  const rows = useQuery({
-    queryKey: [environment.id, 'audit', query],
+  const isFiltered = Object.keys(query).length > 0
+  const { list, more } = usePagesOf({
+    key: [environment.id, 'audit', 'pages', query],
     enabled: may.admin,
-    queryFn: () => api.get('/audit-log', { query: query as never }),
+    load: (page, signal) => api.page('/audit-log', { signal, query: { ...query, ...page } as never }),
   })
-  const names = useCompanyNames(companiesIn(rows.data ?? []))
+  const names = useCompanyNames(companiesIn(list.data ?? []))
   if (!may.admin)
     return (
       <Page title="Audit">
@@ -110,7 +97,7 @@ export default function Audit() {
         </div>
       </Card>
       <Card>
-        <Loaded of={rows}>
+        <Loaded of={list}>
           {shown =>
             shown.length === 0 ? (
               <Empty title={isFiltered ? 'Nothing matches' : 'Nothing was changed yet'}>
@@ -144,6 +131,7 @@ export default function Audit() {
             )
           }
         </Loaded>
+        {more}
       </Card>
       {filters.entry && <Entry id={filters.entry} onClose={() => setFilters({ entry: '' })} />}
     </Page>

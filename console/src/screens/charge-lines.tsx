@@ -4,7 +4,8 @@ import { Fragment, type ReactNode, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { count, decimal, figure, money, spanOf, timeOf, words } from '../app/format.js'
 import { useHere } from '../app/place.js'
-import { Badge, Button, Cell, Code, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Code } from '../ui/basics.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { useFeatures } from './company.js'
 
 export type Line = Schemas['ChargeLineView']
@@ -15,11 +16,11 @@ function useNames(): ReadonlyMap<string, string> {
   const features = useFeatures()
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () => api.get('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const credits = useQuery({
     queryKey: [environment.id, 'credits'],
-    queryFn: () => api.get('/billing/credits', {}),
+    queryFn: () => api.all('/billing/credits'),
   })
   const all = [...(features.data ?? []), ...(plans.data ?? []), ...(credits.data ?? [])]
   return new Map(all.map(one => [one.id, one.name]))
@@ -42,8 +43,6 @@ export const kinds: Readonly<Record<Line['kind'], string>> = {
 const kindWords = ({ kind, charge_kind: about }: Pick<Line, 'kind' | 'charge_kind'>): string =>
   kind === about ? kinds[kind] : `${kinds[kind]} of ${kinds[about].toLowerCase()}`
 
-const right = (text: string): ReactNode => <span className="block text-right">{text}</span>
-
 const adjusting: readonly Line['kind'][] = ['correction', 'discount', 'trial']
 
 export function ChargeLines<T extends Line>({
@@ -58,9 +57,9 @@ export function ChargeLines<T extends Line>({
 }) {
   const names = useNames()
   const [open, setOpen] = useState<number | null>(null)
-  const head = [...(first ? [first.head] : []), 'For', 'Time', 'Quantity', 'Price', right('Amount'), '']
+  const head = [...(first ? [first.head] : []), 'For', 'Time', 'Quantity', 'Price', 'Amount', '']
   return (
-    <Table label={label} head={head}>
+    <Table label={label} head={head} atEnd="Amount">
       {lines.map((line, i) => {
         const subject = names.get(line.feature_id ?? line.credit_id ?? '') ?? null
         const plan = names.get(line.plan_id ?? '') ?? null

@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago, figure } from '../app/format.js'
-import { Go, useFilters, useGo, useHere } from '../app/place.js'
+import { Go, useAdding, useFilters, useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import {
   Badge,
@@ -34,7 +34,7 @@ export default function Companies() {
   const { environment, may } = useHere()
   const [filters, setFilters] = useFilters()
   const [typed, setTyped] = useState(filters.q ?? '')
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useAdding()
   const { q = '', sort = 'created_at', plan = '' } = filters
   useEffect(() => {
     if (typed === q) return
@@ -44,7 +44,7 @@ export default function Companies() {
   const filter = { ...(q && { q }), ...(plan && { plan_id: plan }) }
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () => api.get('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const total = useQuery({
     queryKey: [environment.id, 'companies', 'count', filter],
@@ -138,7 +138,7 @@ export default function Companies() {
           here.
         </Empty>
       )}
-      {adding && <AddCompany onClose={() => setAdding(false)} />}
+      {adding && may.write && <AddCompany onClose={() => setAdding(false)} />}
     </Page>
   )
 }
@@ -233,7 +233,7 @@ function AddCompany({ onClose }: { readonly onClose: () => void }) {
   const { environment } = useHere()
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () => api.get('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const [name, setName] = useState('')
   const [keyName, setKeyName] = useState('slug')

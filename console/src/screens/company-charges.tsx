@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { api, Refused, type Schemas } from '../app/api.js'
 import { dayOf, money, spanOf, timeOf, words } from '../app/format.js'
 import { useFilters, useHere } from '../app/place.js'
-import { Badge, Button, Card, Cell, Code, Empty, Loaded, Row, Stat, Table, type Tone } from '../ui/basics.js'
+import { Badge, Button, Card, Code, Empty, Loaded, Stat, type Tone } from '../ui/basics.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { ChargeLines } from './charge-lines.js'
 
 type Charges = Schemas['CompanyCharges']

@@ -1,29 +1,36 @@
 // Credits of one company: its grants, the users that burned them, and every movement.
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { dayOf, decimal, figure, timeOf, words } from '../app/format.js'
+import { usePagesOf } from '../app/pages-of.js'
 import { useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Button, Card, Cell, Empty, Loaded, Row, Table } from '../ui/basics.js'
+import { Button, Card, Empty, Loaded } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import type { Company } from './company.js'
 import { endOf, spanFields } from './override-dialog.js'
 
+const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
+
 export function Credits({ company }: { readonly company: Company }) {
-  const { environment, may } = useHere()
+  const { environment, may, production } = useHere()
   const act = useAct()
-  const grants = useQuery({
-    queryKey: [environment.id, 'grants', company.id],
-    queryFn: () =>
-      api.get('/billing/credits/grants/company/list', {
-        query: { company_id: company.id, limit: 100 } as never,
+  const { list: grants, more: moreGrants } = usePagesOf({
+    key: [environment.id, 'grants', company.id],
+    load: (page, signal) =>
+      api.page('/billing/credits/grants/company/list', {
+        signal,
+        query: { company_id: company.id, ...page } as never,
       }),
   })
-  const ledger = useQuery({
-    queryKey: [environment.id, 'ledger', company.id],
-    queryFn: () =>
-      api.get('/v2/billing/credits/ledger', {
-        query: { company_id: company.id, period: 'raw', limit: 50 } as never,
+  const { list: ledger, more: moreLedger } = usePagesOf({
+    key: [environment.id, 'ledger', company.id],
+    load: (page, signal) =>
+      api.page('/v2/billing/credits/ledger', {
+        signal,
+        query: { company_id: company.id, ...page } as never,
       }),
   })
   const zeroOut = (grant: Schemas['CreditGrant']) =>
@@ -32,6 +39,7 @@ export function Credits({ company }: { readonly company: Company }) {
       verb: 'End grant',
       danger: true,
       differences: [{ what: 'Remaining', before: figure(grant.quantity_remaining), after: '0' }],
+      ...(production && { typed: company.name || company.id }),
       run: () =>
         api.put('/billing/credits/grants/{grant_id}/zero-out', {
           path: { grant_id: grant.id },
@@ -73,25 +81,17 @@ export function Credits({ company }: { readonly company: Company }) {
             )
           }
         </Loaded>
+        {moreGrants}
       </Card>
       <Burned company={company} />
+      <BurnDown company={company} />
       <Card title="Ledger" className="xl:col-span-2">
         <Loaded of={ledger}>
           {rows =>
             rows.length === 0 ? (
               <Empty title="Nothing was granted or drawn" />
             ) : (
-              <Table
-                label="Ledger"
-                head={[
-                  'When',
-                  'Entry',
-                  'Credit',
-                  <span key="amount" className="block text-right">
-                    Credits
-                  </span>,
-                ]}
-              >
+              <Table label="Ledger" head={['When', 'Entry', 'Credit', 'Credits']} atEnd="Credits">
                 {rows.map((entry, i) => (
                   <Row key={`${entry.event_id} ${i}`}>
                     <Cell className="whitespace-nowrap text-muted">{timeOf(entry.event_at)}</Cell>
@@ -104,6 +104,7 @@ export function Credits({ company }: { readonly company: Company }) {
             )
           }
         </Loaded>
+        {moreLedger}
       </Card>
     </div>
   )
@@ -131,7 +132,7 @@ function Burned({ company }: { readonly company: Company }) {
   const { environment } = useHere()
   const credits = useQuery({
     queryKey: [environment.id, 'credits'],
-    queryFn: () => api.get('/billing/credits', {}),
+    queryFn: () => api.all('/billing/credits'),
   })
   const burned = useQuery({
     queryKey: [environment.id, 'burned', company.id],
@@ -182,6 +183,52 @@ function Burned({ company }: { readonly company: Company }) {
   )
 }
 
+/** Credits whose balances the chart shows. */
+const chartedMax = 4
+
+/** What was left of each credit at the end of each day. */
+function BurnDown({ company }: { readonly company: Company }) {
+  const { environment } = useHere()
+  const credits = useQuery({
+    queryKey: [environment.id, 'credits'],
+    queryFn: () => api.all('/billing/credits'),
+  })
+  const ids = Object.keys(company.billing_credit_balances).sort().slice(0, chartedMax)
+  const days = useQuery({
+    queryKey: [environment.id, 'company', company.id, 'credit-days', ids],
+    enabled: ids.length > 0,
+    queryFn: () =>
+      Promise.all(
+        ids.map(id =>
+          api.get('/billing/credits/by-day', { query: { company_id: company.id, billing_credit_id: id } }),
+        ),
+      ),
+  })
+  if (ids.length === 0) return null
+  return (
+    <Card title="Credits left, at the end of each day" className="xl:col-span-2">
+      <Loaded of={days}>
+        {all =>
+          all.every(one => one.every(({ balance }) => balance === null)) ? (
+            <Empty title="Nothing was granted or drawn in the last 30 days" />
+          ) : (
+            <Suspense>
+              <Chart
+                label={`Credits left of ${company.name}`}
+                days={all[0]!.map(({ day }) => day)}
+                series={all.map((one, i) => ({
+                  name: credits.data?.find(({ id }) => id === ids[i])?.name ?? ids[i]!,
+                  values: one.map(({ balance }) => balance),
+                }))}
+              />
+            </Suspense>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
 /** Users that the list of burned credits names. */
 const shownUsers = 20
 
@@ -196,7 +243,7 @@ export function GrantCredits({
   const go = useGo()
   const credits = useQuery({
     queryKey: [environment.id, 'credits'],
-    queryFn: () => api.get('/billing/credits', {}),
+    queryFn: () => api.all('/billing/credits'),
   })
   if (credits.data === undefined) return null
   return (

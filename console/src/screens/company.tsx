@@ -1,28 +1,29 @@
 // One company: what it may use and uses, credits, events, flags, users and changes, live.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { api, type Schemas, sendEvent } from '../app/api.js'
 import { ago, dayOf, figure, periodOf, timeOf, words } from '../app/format.js'
 import { useLive } from '../app/live.js'
+import { usePagesOf } from '../app/pages-of.js'
 import { Go, useFilters, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Bar, Button, Card, Cell, Code, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Bar, Button, Card, Code, Empty, Loaded, Page } from '../ui/basics.js'
 import { FormDialog, type Values } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { Tabs } from '../ui/tabs.js'
 import { CompanyCharges } from './company-charges.js'
 import { Credits, GrantCredits } from './company-credits.js'
 import { Traits } from './company-portal.js'
+import { nameOf, UsePerDay } from './company-use.js'
 import { EventTable } from './event-table.js'
 import { Turn } from './flag-rules.js'
 import { isVoid, OverrideDialog, overrideWords, useOverrides, valuesOf } from './override-dialog.js'
 import { actorOf, changeWords, shortReason } from './overview.js'
 import { priceWords } from './plan-words.js'
 
-const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
-
 export type Company = Schemas['CompanyDetail']
-type Entitlement = Schemas['FeatureEntitlement']
+export type Entitlement = Schemas['FeatureEntitlement']
 
 export default function CompanyPage() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -57,6 +58,13 @@ export default function CompanyPage() {
             <span>
               seen {ago(data.last_seen_at)} · {data.user_count} {data.user_count === 1 ? 'user' : 'users'}
             </span>
+            {data.pending_migration && <span>{moveWords(data.pending_migration)}</span>}
+            {data.scheduled_downgrade && (
+              <span>
+                goes to {data.scheduled_downgrade.to_plan_name} on{' '}
+                {dayOf(data.scheduled_downgrade.effective_after)}
+              </span>
+            )}
             {live && <Badge tone="ok">live</Badge>}
           </>
         )
@@ -117,17 +125,18 @@ export default function CompanyPage() {
   )
 }
 
-const nameOf = (one: Entitlement, features: readonly Schemas['FeatureSummary'][] | undefined): string =>
-  features?.find(({ id }) => id === one.feature_id)?.name ?? one.feature_key
+/** "moves to Team v3 on 1 Dec". */
+const moveWords = (to: Schemas['PendingMigration']): string =>
+  `moves to ${to.to_plan_name}${to.to_plan_version_number === null ? '' : ` v${to.to_plan_version_number}`} ${
+    to.effective_at ? `on ${dayOf(to.effective_at)}` : 'when its period ends'
+  }`
 
 export function useFeatures() {
   const { environment } = useHere()
   return useQuery({
     queryKey: [environment.id, 'features', 'summary'],
     queryFn: () =>
-      api.get('/features', { query: { view: 'summary', limit: 250 } }) as Promise<
-        Schemas['FeatureSummary'][]
-      >,
+      api.all('/features', { query: { view: 'summary' } }) as Promise<Schemas['FeatureSummary'][]>,
   })
 }
 
@@ -135,7 +144,7 @@ function Entitlements({ company }: { readonly company: Company }) {
   const features = useFeatures()
   const overrides = useOverrides(company.id)
   const planned = usePlanned(company)
-  const { may } = useHere()
+  const { may, production } = useHere()
   const act = useAct()
   const [overriding, setOverriding] = useState<Entitlement | 'another' | null>(null)
   const overrideOf = (one: Entitlement) =>
@@ -146,6 +155,7 @@ function Entitlements({ company }: { readonly company: Company }) {
       title: `End the override of ${name}`,
       verb: 'End now',
       differences: [{ what: name, before: overrideWords(one), after: 'as its plan says' }],
+      ...(production && { typed: company.name || company.id }),
       run: () =>
         api.del('/company-overrides/{company_override_id}', { path: { company_override_id: one.id } }),
       done: 'The override has ended',
@@ -295,73 +305,6 @@ function Use({ of: one }: { readonly of: Entitlement }) {
   return <Badge tone="ok">{one.value_type === 'boolean' ? 'on' : words(one.value_type)}</Badge>
 }
 
-function UsePerDay({
-  company,
-  features,
-}: {
-  readonly company: Company
-  readonly features: readonly Schemas['FeatureSummary'][]
-}) {
-  const { environment } = useHere()
-  const used = company.entitlements
-    .filter(one => one.event_subtype !== undefined && (one.usage ?? 0) > 0)
-    .sort((a, b) => Number(b.usage) - Number(a.usage))
-    .slice(0, 4)
-  const series = useQuery({
-    queryKey: [environment.id, 'company', company.id, 'per-day', used.map(one => one.feature_id)],
-    enabled: used.length > 0,
-    queryFn: () => {
-      const end = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000)
-      const start = new Date(end.getTime() - 30 * 86_400_000)
-      return Promise.all(
-        used.map(one =>
-          api.get('/feature-usage-timeseries', {
-            query: {
-              company_id: company.id,
-              feature_id: one.feature_id,
-              start_time: start.toISOString(),
-              end_time: end.toISOString(),
-              granularity: 'daily',
-            },
-          }),
-        ),
-      )
-    },
-  })
-  if (used.length === 0) return null
-  return (
-    <Card title="Use per day">
-      <Loaded of={series}>
-        {all => {
-          const perDay = new Map<string, number[]>()
-          all.forEach((one, i) => {
-            for (const point of one.usage_points) {
-              const day = perDay.get(point.timestamp) ?? used.map(() => 0)
-              day[i] = Number(point.usage)
-              perDay.set(point.timestamp, day)
-            }
-          })
-          const days = [...perDay.keys()].sort()
-          return days.length === 0 ? (
-            <Empty title="No use in the last 30 days" />
-          ) : (
-            <Suspense>
-              <Chart
-                label={`Use per day of ${company.name}`}
-                days={days}
-                series={used.map((one, i) => ({
-                  name: nameOf(one, features),
-                  values: days.map(day => perDay.get(day)![i]!),
-                }))}
-              />
-            </Suspense>
-          )
-        }}
-      </Loaded>
-    </Card>
-  )
-}
-
 function Flags({ company }: { readonly company: Company }) {
   const { environment } = useHere()
   const values = useQuery({
@@ -416,9 +359,10 @@ function Flags({ company }: { readonly company: Company }) {
 
 function Users({ company }: { readonly company: Company }) {
   const { environment } = useHere()
-  const users = useQuery({
-    queryKey: [environment.id, 'users', company.id],
-    queryFn: () => api.get('/users', { query: { company_id: company.id, limit: 100 } as never }),
+  const { list: users, more } = usePagesOf({
+    key: [environment.id, 'users', company.id],
+    load: (page, signal) =>
+      api.page('/users', { signal, query: { company_id: company.id, ...page } as never }),
   })
   return (
     <Card title="Users">
@@ -445,17 +389,19 @@ function Users({ company }: { readonly company: Company }) {
           )
         }
       </Loaded>
+      {more}
     </Card>
   )
 }
 
 function Changes({ company: { id, name } }: { readonly company: Company }) {
   const { environment } = useHere()
-  const changes = useQuery({
-    queryKey: [environment.id, 'audit', 'of', id],
-    queryFn: () =>
-      api.get('/audit-log', {
-        query: { company_id: id, environment_id: environment.id, limit: 50 },
+  const { list: changes, more } = usePagesOf({
+    key: [environment.id, 'audit', 'of', id],
+    load: (page, signal) =>
+      api.page('/audit-log', {
+        signal,
+        query: { company_id: id, environment_id: environment.id, ...page },
       }),
   })
   return (
@@ -481,6 +427,7 @@ function Changes({ company: { id, name } }: { readonly company: Company }) {
           )
         }
       </Loaded>
+      {more}
     </Card>
   )
 }
@@ -489,8 +436,7 @@ function ChangePlan({ company, onClose }: { readonly company: Company; readonly 
   const { environment, production } = useHere()
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () =>
-      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const published = (plans.data ?? []).filter(one => one.published_version && one.plan_type === 'plan')
   if (plans.data === undefined) return null

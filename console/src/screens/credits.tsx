@@ -1,11 +1,12 @@
 // Credits: their kinds, bundles, and the latest grants of all companies.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { figure, money, smallestDecimal, timeOf, words } from '../app/format.js'
-import { Go, useHere } from '../app/place.js'
-import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { usePagesOf } from '../app/pages-of.js'
+import { Go, useAdding, useHere } from '../app/place.js'
+import { Badge, Button, Card, Empty, Loaded, Page } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
 
 /** "$0.05 or €0.05". */
 const priceOfOne = ({ currency_prices: prices }: Schemas['Credit']): string =>
@@ -17,18 +18,18 @@ const priceOfOne = ({ currency_prices: prices }: Schemas['Credit']): string =>
 
 export default function Credits() {
   const { environment, may } = useHere()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useAdding()
   const credits = useQuery({
     queryKey: [environment.id, 'credits'],
-    queryFn: () => api.get('/billing/credits', {}),
+    queryFn: () => api.all('/billing/credits'),
   })
   const bundles = useQuery({
     queryKey: [environment.id, 'bundles'],
-    queryFn: () => api.get('/billing/credits/bundles', {}),
+    queryFn: () => api.all('/billing/credits/bundles'),
   })
-  const grants = useQuery({
-    queryKey: [environment.id, 'grants', 'latest'],
-    queryFn: () => api.get('/billing/credits/grants/list', { query: { limit: 50 } as never }),
+  const { list: grants, more } = usePagesOf({
+    key: [environment.id, 'grants', 'latest'],
+    load: (page, signal) => api.page('/billing/credits/grants/list', { signal, query: page as never }),
   })
   const add = may.write && (
     <Button look="primary" onClick={() => setAdding(true)}>
@@ -114,8 +115,9 @@ export default function Credits() {
             )
           }
         </Loaded>
+        {more}
       </Card>
-      {adding && (
+      {adding && may.write && (
         <FormDialog
           title="Add credit"
           onClose={() => setAdding(false)}

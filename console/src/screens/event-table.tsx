@@ -4,7 +4,8 @@ import { Fragment, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { figure, timeOf } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
-import { Badge, Button, Cell, Empty, Loaded, Raw, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Empty, Loaded, Raw } from '../ui/basics.js'
+import { Cell, Row, Table } from '../ui/table.js'
 
 export function EventTable({
   filter,
@@ -78,6 +79,9 @@ export function EventTable({
               <Button className="mt-3" onClick={() => setLimit(was => Math.min(250, was + 100))}>
                 Show more
               </Button>
+            )}
+            {rows.length === 250 && (
+              <p className="mt-2 text-xs text-muted">The newest 250 are shown: filters find the others.</p>
             )}
           </>
         )

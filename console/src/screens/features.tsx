@@ -3,15 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { figure, words } from '../app/format.js'
-import { Go, useFilters, useHere } from '../app/place.js'
-import { Badge, Button, Card, Cell, Code, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Go, useAdding, useFilters, useHere } from '../app/place.js'
+import { Badge, Button, Card, Code, Empty, Input, Loaded, Page } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { useFeatures } from './company.js'
+
+/** Rows that are shown at once. */
+const shownMax = 250
 
 export default function Features() {
   const { may } = useHere()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useAdding()
   const [changing, setChanging] = useState<Schemas['FeatureSummary'] | null>(null)
   const [top, setTop] = useState<{ id: string; name: string } | null>(null)
   const [filters, setFilters] = useFilters()
@@ -45,7 +49,7 @@ export default function Features() {
                 onInput={event => setFilters({ q: event.currentTarget.value })}
               />
               <Table label="Features" head={['Feature', 'Kind', 'Event', 'Flag', 'Plans', '']}>
-                {rows.map(one => (
+                {rows.slice(0, shownMax).map(one => (
                   <Row key={one.id}>
                     <Cell>
                       {one.name}
@@ -80,11 +84,17 @@ export default function Features() {
                   </Row>
                 ))}
               </Table>
+              {rows.length === 0 && <p className="py-4 text-center text-muted">No feature is like this</p>}
+              {rows.length > shownMax && (
+                <p className="mt-2 text-xs text-muted">
+                  {figure(rows.length - shownMax)} more: search to find them.
+                </p>
+              )}
             </Card>
           )
         }}
       </Loaded>
-      {adding && <AddFeature onClose={() => setAdding(false)} />}
+      {adding && may.write && <AddFeature onClose={() => setAdding(false)} />}
       {changing && <ChangeFeature feature={changing} onClose={() => setChanging(null)} />}
       {top && (
         <Dialog open title={`Most use of ${top.name}`} onClose={() => setTop(null)}>

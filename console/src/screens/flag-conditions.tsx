@@ -25,8 +25,7 @@ export function useNames(conditions: readonly ConditionWrite[]): Names {
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
     enabled: conditions.some(one => /plan$/.test(one.condition_type)),
-    queryFn: () =>
-      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const traits = useQuery({
     queryKey: [environment.id, 'traits'],
@@ -197,8 +196,7 @@ function ConditionEditor({
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
     enabled: type === 'plan' || type === 'base_plan',
-    queryFn: () =>
-      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const traits = useQuery({
     queryKey: [environment.id, 'traits'],

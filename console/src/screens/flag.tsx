@@ -9,6 +9,7 @@ import { ago } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page } from '../ui/basics.js'
+import { useHits } from './flag-checks.js'
 import { Conditions, type ConditionWrite, conditionWords, type Names, useNames } from './flag-conditions.js'
 import { type Draft, draftsOf, newDraft, putRules, type RuleWrite, restoreRules, Turn } from './flag-rules.js'
 import { shortReason } from './overview.js'
@@ -17,13 +18,17 @@ import { CompanyPicker } from './why.js'
 type Flag = Schemas['FlagDetail']
 export default function FlagPage() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const { environment } = useHere()
+  const { environment, may } = useHere()
   const [isEdited, setIsEdited] = useState(false)
   const flag = useQuery({
     queryKey: [environment.id, 'flag', id],
     queryFn: () => api.get('/flags/{flag_id}', { path: { flag_id: id } }),
   })
   const { data } = flag
+  // What somebody edits stays as it is when another person saves rules.
+  const edited = useRef<string | undefined>(undefined)
+  if (!isEdited && data) edited.current = stampOf(data)
+  const hits = useHits(data?.key)
   return (
     <Page
       above={<Go to="/flags">Flags</Go>}
@@ -34,8 +39,14 @@ export default function FlagPage() {
             <Code>{data.key}</Code>
             <span>default {data.default_value ? 'on' : 'off'}</span>
             <span>checked {ago(data.last_checked_at)}</span>
+            {hits.words && <span>{hits.words}</span>}
             {data.feature && (
               <span>of the feature {data.feature.name}, whose plans decide before these rules</span>
+            )}
+            {may.admin && (
+              <Go to="/audit" search={{ q: id }}>
+                Changes
+              </Go>
             )}
           </>
         )
@@ -45,8 +56,10 @@ export default function FlagPage() {
         {shown => (
           <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
             <Rules
-              key={`${shown.id} ${shown.rules.map(rule => rule.updated_at).join()}`}
+              key={edited.current}
               flag={shown}
+              isOutdated={edited.current !== stampOf(shown)}
+              hitsOf={hits.ofRule}
               onEdited={setIsEdited}
             />
             <Tester flag={shown} isEdited={isEdited} />
@@ -57,11 +70,20 @@ export default function FlagPage() {
   )
 }
 
+/** Which rules a flag has. */
+const stampOf = ({ id, rules }: Flag): string => `${id} ${rules.map(rule => rule.updated_at).join()}`
+
 function Rules({
   flag,
+  isOutdated,
+  hitsOf,
   onEdited,
 }: {
   readonly flag: Flag
+  /** Whether another person saved rules since these were edited first. */
+  readonly isOutdated: boolean
+  /** The part of all checks that a rule decided, in words. */
+  readonly hitsOf: (ruleId: string | undefined) => string | undefined
   /** Told whether there are changes that are not saved. */
   readonly onEdited: (isEdited: boolean) => void
 }) {
@@ -86,7 +108,7 @@ function Rules({
     setFailure(null)
     const nameless = drafts.find(({ rule }) => rule.name.trim() === '')
     if (nameless) return setFailure(new Error('Each rule needs a name'))
-    await act({
+    const isSaved = await act({
       title: `Save the rules of ${flag.name}`,
       verb: 'Save',
       differences: differencesOf(first, drafts, names),
@@ -96,6 +118,7 @@ function Rules({
       done: `The rules of ${flag.name} are saved`,
       undo: () => restoreRules(flag.id, first),
     })
+    if (isSaved) onEdited(false)
   }
   return (
     <Card
@@ -117,6 +140,7 @@ function Rules({
               index={i}
               last={drafts.length - 1}
               editable={may.write}
+              hits={hitsOf(draft.rule.id ?? undefined)}
               names={names}
               onMove={move}
               onChange={change => set(i, change)}
@@ -128,7 +152,10 @@ function Rules({
       {failure !== null && <Failure error={failure} />}
       {changed && (
         <div className="mt-4 flex flex-wrap items-center gap-2 rounded-md bg-warn-soft px-3 py-2">
-          <span className="flex-1 text-warn">Unsaved changes</span>
+          <span className="flex-1 text-warn">
+            Unsaved changes
+            {isOutdated && '. Somebody saved other rules meanwhile: saving replaces theirs'}
+          </span>
           <Button onClick={() => setDrafts(first)}>Discard</Button>
           <Button look="primary" onClick={() => void save()}>
             Save
@@ -172,6 +199,7 @@ function RuleEditor({
   index,
   last,
   editable,
+  hits,
   names,
   onMove,
   onChange,
@@ -181,6 +209,7 @@ function RuleEditor({
   readonly index: number
   readonly last: number
   readonly editable: boolean
+  readonly hits: string | undefined
   readonly names: Names
   readonly onMove: (from: number, to: number) => void
   readonly onChange: (change: Partial<RuleWrite>) => void
@@ -252,6 +281,11 @@ function RuleEditor({
           />
         ) : (
           <Badge tone={rule.value ? 'ok' : 'danger'}>{rule.value ? 'on' : 'off'}</Badge>
+        )}
+        {hits && (
+          <span className="text-xs whitespace-nowrap text-muted" title="Of all checks in 24 h">
+            {hits}
+          </span>
         )}
         {rule.rule_type !== 'standard' && <Badge>{(rule.rule_type ?? '').replaceAll('_', ' ')}</Badge>}
         {editable && (

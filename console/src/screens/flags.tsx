@@ -1,26 +1,26 @@
 // Flags: their rules in this environment, and when they were checked last.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago, figure } from '../app/format.js'
-import { Go, useFilters, useGo, useHere } from '../app/place.js'
-import { Badge, Button, Card, Cell, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Go, useAdding, useFilters, useGo, useHere } from '../app/place.js'
+import { Badge, Button, Card, Empty, Input, Loaded, Page } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
+import { deniedWords, useChecksOfFlags } from './flag-checks.js'
+
+/** Rows that are shown at once. */
+const shownMax = 250
 
 export default function Flags() {
   const { environment, may } = useHere()
   const go = useGo()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useAdding()
   const [filters, setFilters] = useFilters()
   const flags = useQuery({
     queryKey: [environment.id, 'flags', 'summary'],
-    queryFn: () =>
-      api.get('/flags', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['FlagSummary'][]>,
+    queryFn: () => api.all('/flags', { query: { view: 'summary' } }) as Promise<Schemas['FlagSummary'][]>,
   })
-  const denied = useQuery({
-    queryKey: [environment.id, 'denied', 'by-flag'],
-    queryFn: () => api.get('/denied-checks', { query: { by: ['flag'], limit: 250 } as never }),
-  })
+  const checks = useChecksOfFlags()
   const add = may.write && (
     <Button look="primary" onClick={() => setAdding(true)}>
       Add flag
@@ -52,7 +52,7 @@ export default function Flags() {
                 label="Flags"
                 head={['Flag', 'Of a feature', 'Default', 'Rules', 'Denied, 24 h', 'Checked']}
               >
-                {rows.map(one => (
+                {rows.slice(0, shownMax).map(one => (
                   <Row key={one.id}>
                     <Cell>
                       <Go to={`/flags/${one.id}`}>{one.name}</Go>
@@ -65,18 +65,22 @@ export default function Flags() {
                       </Badge>
                     </Cell>
                     <Cell className="tabular-nums">{figure(one.rule_count)}</Cell>
-                    <Cell className="tabular-nums">
-                      {figure(denied.data?.find(row => row.flag_key === one.key)?.checks ?? 0)}
-                    </Cell>
+                    <Cell className="tabular-nums">{deniedWords(checks.get(one.key))}</Cell>
                     <Cell className="text-muted">{ago(one.last_checked_at)}</Cell>
                   </Row>
                 ))}
               </Table>
+              {rows.length === 0 && <p className="py-4 text-center text-muted">No flag is like this</p>}
+              {rows.length > shownMax && (
+                <p className="mt-2 text-xs text-muted">
+                  {figure(rows.length - shownMax)} more: search to find them.
+                </p>
+              )}
             </Card>
           )
         }}
       </Loaded>
-      {adding && (
+      {adding && may.write && (
         <FormDialog
           title="Add flag"
           onClose={() => setAdding(false)}

@@ -6,9 +6,10 @@ import { ago, dayOf, words } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { useWho } from '../app/session.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Code, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Code, Empty, Loaded, Page } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
 import { type Once, ShownOnce } from '../ui/once.js'
+import { Cell, Row, Table } from '../ui/table.js'
 
 type Key = Schemas['ApiKey']
 type Member = Schemas['AccountMember']
@@ -120,30 +121,35 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
               ],
             },
           ]}
-          act={({ name = '', rights }) => ({
-            title: `Add the key ${name}`,
-            verb: 'Add',
-            differences: asNew([
-              ['Key', name],
-              ['Environment', environment.name],
-              ['May', rights === 'readonly' ? 'read' : 'read, write, send events'],
-            ]),
-            run: async () => {
-              const key = await api.post('/api-keys', {
-                body: {
-                  name,
-                  environment_id: environment.id,
-                  ...(rights === 'readonly' && { readonly: true }),
-                } as never,
-              })
-              onMade({
-                title: `Value of ${name}`,
-                note: 'It is shown only now. Put it where your server reads its secrets.',
-                value: key.secret ?? '',
-              })
-            },
-            done: `${name} was added`,
-          })}
+          act={({ name = '', rights }) => {
+            let made = ''
+            return {
+              title: `Add the key ${name}`,
+              verb: 'Add',
+              differences: asNew([
+                ['Key', name],
+                ['Environment', environment.name],
+                ['May', rights === 'readonly' ? 'read' : 'read, write, send events'],
+              ]),
+              run: async () => {
+                const key = await api.post('/api-keys', {
+                  body: {
+                    name,
+                    environment_id: environment.id,
+                    ...(rights === 'readonly' && { readonly: true }),
+                  } as never,
+                })
+                made = key.id
+                onMade({
+                  title: `Value of ${name}`,
+                  note: 'It is shown only now. Put it where your server reads its secrets.',
+                  value: key.secret ?? '',
+                })
+              },
+              done: `${name} was added`,
+              undo: () => api.del('/api-keys/{api_key_id}', { path: { api_key_id: made } }),
+            }
+          }}
         />
       )}
     </Card>

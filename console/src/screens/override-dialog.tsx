@@ -83,6 +83,7 @@ export function OverrideDialog({
   readonly suggested?: string | undefined
   readonly onClose: () => void
 }) {
+  const { production } = useHere()
   const featureOf = ({ feature }: Values) => features.find(({ id }) => id === feature) ?? features[0]!
   const isSwitch = (values: Values) => featureOf(values).type === 'boolean'
   const title = features.length === 1 ? `Override ${features[0]!.name}` : 'Override another feature'
@@ -164,6 +165,7 @@ export function OverrideDialog({
             isVoid(body, planned) && {
               note: `It changes nothing now: the plan allows ${overrideWords(planned)}, and the more generous of the two counts. To allow less, choose Not allowed, or change the plan.`,
             }),
+          ...(production && { typed: company.name }),
           run: async () => {
             const given = { ...body, ...(values.note && { note: values.note }) }
             if (present)

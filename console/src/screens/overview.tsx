@@ -2,15 +2,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { ago, figure, shortFigure } from '../app/format.js'
+import { ago, figure, shortFigure, trend } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
-import { Bar, Card, Cell, Empty, Loaded, Page, Row, Stat, Table } from '../ui/basics.js'
+import { Bar, Card, Empty, Loaded, Page, Stat } from '../ui/basics.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { useCompanyNames } from './company-names.js'
 import { FirstSteps } from './first-steps.js'
 
 const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
 
 export const today = (): string => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`
+
+/** The 24 hours before the last ones, to a minute: whoever looks in the same minute asks the same. */
+function yesterday(): { start_time: string; end_time: string } {
+  const toMs = Math.ceil(Date.now() / 60_000) * 60_000 - 86_400_000
+  return { start_time: new Date(toMs - 86_400_000).toISOString(), end_time: new Date(toMs).toISOString() }
+}
 
 export default function Overview() {
   const { environment, may } = useHere()
@@ -34,6 +41,13 @@ export default function Overview() {
     queryFn: () => api.get('/denied-checks', { query: { limit: 250 } }),
     refetchInterval: 30_000,
   })
+  const dayBefore = useQuery({
+    queryKey: [key, 'denied', 'day before'],
+    queryFn: () => api.get('/denied-checks', { query: { ...yesterday(), limit: 250 } }),
+    staleTime: 60_000,
+  })
+  const deniedBefore = (row: Schemas['DeniedChecks']): number =>
+    dayBefore.data?.find(one => one.flag_key === row.flag_key && one.reason === row.reason)?.checks ?? 0
   const closest = useQuery({
     queryKey: [key, 'companies', 'closest'],
     queryFn: () =>
@@ -122,7 +136,7 @@ export default function Overview() {
               rows.length === 0 ? (
                 <Empty title="Nothing was denied" />
               ) : (
-                <Table label="Denied checks" head={['Flag', 'Reason', 'Checks']}>
+                <Table label="Denied checks" head={['Flag', 'Reason', 'Checks', 'Trend']}>
                   {rows.slice(0, 8).map(row => (
                     <Row key={`${row.flag_key} ${row.reason}`}>
                       <Cell>
@@ -132,6 +146,9 @@ export default function Overview() {
                       </Cell>
                       <Cell className="text-muted">{shortReason(row.reason)}</Cell>
                       <Cell className="tabular-nums">{figure(row.checks)}</Cell>
+                      <Cell className="text-muted tabular-nums">
+                        {dayBefore.data && trend(row.checks, deniedBefore(row))}
+                      </Cell>
                     </Row>
                   ))}
                 </Table>

@@ -3,13 +3,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { count, figure, money, timeOf, words } from '../app/format.js'
+import { count, figure, money } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
-import { useAct } from '../ui/act.js'
 import { Badge, Button, Failure, type Tone } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
 import { useCompanyNames } from './company-names.js'
-import { type Diff, memberWords, plainly } from './plan-words.js'
+import { alike, type Diff, inText, memberWords, plainly } from './plan-words.js'
 
 const strategies = [
   ['leave', 'Leave companies on their version'],
@@ -95,12 +94,10 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
 
 /** Changes that the dialog lists one by one. */
 const shownChanges = 20
-/** A link between words. It is underlined, because a colour alone does not distinguish it. */
-const inText = 'text-accent underline'
 
-/** Companies that the dialog names. */
+/** Companies of each kind that the dialog names at first. */
 const namedCompanies = 3
-/** Companies whose names are asked for. */
+/** Companies that it names where all are asked for. */
 const namedMax = 100
 
 /** The companies that would feel a move, in sum, with the first of each kind. */
@@ -110,7 +107,8 @@ function Felt({
   readonly preview: Schemas['PlanVersionMigrationPreview']
 }) {
   type Company = (typeof companies)[number]
-  const names = useCompanyNames(companies.slice(0, namedMax).map(one => one.company_id))
+  /** The kind of which all companies are named. */
+  const [listed, setListed] = useState<string | null>(null)
   const rows: readonly {
     readonly number: number
     readonly what: string
@@ -160,6 +158,9 @@ function Felt({
       why: () => '',
     },
   ]
+  const namedOf = ({ what, tone, isOf }: (typeof rows)[number]) =>
+    tone === 'plain' ? [] : companies.filter(isOf).slice(0, listed === what ? namedMax : namedCompanies)
+  const names = useCompanyNames(rows.flatMap(row => namedOf(row).map(one => one.company_id)))
   return (
     <div className="mb-3 rounded-md border border-line px-3 py-2">
       <p className="text-sm text-muted">
@@ -167,13 +168,23 @@ function Felt({
         {count(totals.companies, 'company', 'companies')} that a move would reach:
       </p>
       <ul className="mt-1 space-y-1 text-sm">
-        {rows.map(({ number, what, tone, isOf, why: whyOf }) => (
-          <li key={what}>
-            <Badge tone={number > 0 ? tone : 'plain'}>{figure(number)}</Badge> {what}
-            {number > 0 &&
-              tone !== 'plain' &&
-              alike(companies.filter(isOf).slice(0, namedCompanies), whyOf).map(([why, same]) => (
-                <span key={why} className="block pl-4 text-xs">
+        {rows.map(row => {
+          const { number, what, tone, why } = row
+          return (
+            <li key={what}>
+              <Badge tone={number > 0 ? tone : 'plain'}>{figure(number)}</Badge> {what}{' '}
+              {number > namedCompanies && tone !== 'plain' && (
+                <Button
+                  look="quiet"
+                  aria-expanded={listed === what}
+                  aria-label={`${listed === what ? 'Fewer' : 'List'}: companies that ${what}`}
+                  onClick={() => setListed(was => (was === what ? null : what))}
+                >
+                  {listed === what ? 'Fewer' : 'List'}
+                </Button>
+              )}
+              {alike(namedOf(row), why).map(([reason, same]) => (
+                <span key={reason} className="block pl-4 text-xs">
                   {same.map((one, i) => (
                     <Fragment key={one.company_id}>
                       {i > 0 && ', '}
@@ -182,11 +193,12 @@ function Felt({
                       </Go>
                     </Fragment>
                   ))}{' '}
-                  <span className="text-muted">{why}</span>
+                  <span className="text-muted">{reason}</span>
                 </span>
               ))}
-          </li>
-        ))}
+            </li>
+          )
+        })}
       </ul>
     </div>
   )
@@ -196,192 +208,4 @@ function Felt({
 const failureWords: Readonly<Partial<Record<string, string>>> = {
   not_paid:
     'The version costs something, and no subscription bills the company for the plan; “Change plan” on its page can move it',
-}
-
-/** Rows with the same words together, in order. */
-function alike<T>(rows: readonly T[], wordsOf: (row: T) => string): (readonly [words: string, rows: T[]])[] {
-  const groups = new Map<string, T[]>()
-  for (const row of rows) groups.set(wordsOf(row), [...(groups.get(wordsOf(row)) ?? []), row])
-  return [...groups]
-}
-
-type Migration = Schemas['PlanVersionMigration']
-
-const strategyWords: Readonly<Record<Migration['strategy'], string>> = {
-  leave: 'Left on their version',
-  immediate: 'Moved at once',
-  end_of_billing_period: 'Moved at the end of their period',
-  scheduled: 'Moved at a set time',
-}
-
-const statusWords: Readonly<Partial<Record<Migration['status'], string>>> = {
-  cancelled: 'stopped',
-  completed: 'done',
-  in_progress: 'running',
-  pending: 'waiting',
-}
-
-/** Moves of companies to a version, how far they are, and what may be done about them. */
-export function Migrations({ versionId }: { readonly versionId: string }) {
-  const { environment } = useHere()
-  const migrations = useQuery({
-    queryKey: [environment.id, 'migrations', versionId],
-    queryFn: () =>
-      api.get('/plan-version-migrations', { query: { plan_version_id: versionId, limit: 5 } as never }),
-    refetchInterval: 5_000,
-  })
-  const own = migrations.data ?? []
-  if (own.length === 0) return null
-  return (
-    <>
-      <h3 className="mt-4 mb-1 font-semibold">Moving companies</h3>
-      <ul className="divide-y divide-line">
-        {own.map(one => (
-          <Moving key={one.id} migration={one} />
-        ))}
-      </ul>
-    </>
-  )
-}
-
-function Moving({ migration: one }: { readonly migration: Migration }) {
-  const { may, production } = useHere()
-  const act = useAct()
-  const { total_companies: all, completed_companies: done, failed_companies: failed } = one
-  const isPaused = one.paused_at !== null
-  const runs = one.status === 'pending' || one.status === 'in_progress' || isPaused
-  const left = all - done - failed - one.skipped_companies
-  const path = { plan_version_migration_id: one.id }
-  const ask = (title: string, verb: string, what: string, run: () => Promise<unknown>) =>
-    void act({
-      title,
-      verb,
-      danger: verb === 'Stop',
-      differences: [
-        {
-          what: count(verb === 'Try again' ? failed : left, 'company', 'companies'),
-          before: null,
-          after: what,
-        },
-      ],
-      ...(production && { typed: verb }),
-      run,
-      done: title,
-    })
-  return (
-    <li className="py-2">
-      <div className="flex flex-wrap justify-between gap-x-3">
-        <span>
-          {strategyWords[one.strategy]}{' '}
-          <span className="text-xs text-muted">since {timeOf(one.created_at)}</span>
-        </span>
-        <Badge tone={one.status === 'failed' ? 'danger' : one.status === 'completed' ? 'ok' : 'plain'}>
-          {isPaused ? 'paused' : (statusWords[one.status] ?? words(one.status))}
-        </Badge>
-      </div>
-      {all > 0 && (
-        <progress
-          className="mt-1 block h-2 w-full accent-accent"
-          aria-label="Companies moved"
-          max={all}
-          value={done + one.skipped_companies}
-        />
-      )}
-      <p className="mt-1 text-xs text-muted">
-        {figure(done)} of {count(all, 'company', 'companies')} moved
-        {one.skipped_companies > 0 && `, ${figure(one.skipped_companies)} skipped`}
-        {failed > 0 && `, ${figure(failed)} failed`}
-        {runs && one.next_due_at && `; the next on ${timeOf(one.next_due_at)}`}
-      </p>
-      {one.error && <p className="text-xs text-danger">{one.error}</p>}
-      {failed > 0 && <FailedMoves migrationId={one.id} />}
-      {may.write && (
-        <p className="mt-1 flex gap-2">
-          {runs && (
-            <Button
-              look="quiet"
-              onClick={() =>
-                isPaused
-                  ? ask('Go on moving companies', 'Go on', 'moved as before', () =>
-                      api.post('/plan-version-migrations/{plan_version_migration_id}/resume', { path }),
-                    )
-                  : ask('Pause moving companies', 'Pause', 'wait until it goes on', () =>
-                      api.post('/plan-version-migrations/{plan_version_migration_id}/pause', { path }),
-                    )
-              }
-            >
-              {isPaused ? 'Go on' : 'Pause'}
-            </Button>
-          )}
-          {runs && one.strategy !== 'immediate' && (
-            <Button
-              look="quiet"
-              onClick={() =>
-                ask('Move the rest now', 'Move now', 'moved at once', () =>
-                  api.post('/plan-version-migrations/{plan_version_migration_id}/complete-now', {
-                    path,
-                    body: {},
-                  }),
-                )
-              }
-            >
-              Move now
-            </Button>
-          )}
-          {runs && (
-            <Button
-              look="quiet"
-              onClick={() =>
-                ask('Stop moving companies', 'Stop', 'stay on their version', () =>
-                  api.post('/plan-version-migrations/{plan_version_migration_id}/cancel', { path }),
-                )
-              }
-            >
-              Stop
-            </Button>
-          )}
-          {failed > 0 && (
-            <Button
-              look="quiet"
-              onClick={() =>
-                ask('Try failed companies again', 'Try again', 'tried again', () =>
-                  api.post('/plan-version-migrations/{plan_version_migration_id}/retry', { path, body: {} }),
-                )
-              }
-            >
-              Try again
-            </Button>
-          )}
-        </p>
-      )}
-    </li>
-  )
-}
-
-function FailedMoves({ migrationId }: { readonly migrationId: string }) {
-  const { environment } = useHere()
-  const failed = useQuery({
-    queryKey: [environment.id, 'migrations', migrationId, 'failed'],
-    queryFn: () =>
-      api.get('/plan-version-company-migrations', {
-        query: { migration_id: migrationId, status: 'failed', limit: 10 } as never,
-      }),
-  })
-  return (
-    <ul className="mt-1 space-y-0.5 text-xs">
-      {alike(failed.data ?? [], one => one.error ?? words(one.error_code)).map(([why, same]) => (
-        <li key={why}>
-          {same.map((one, i) => (
-            <Fragment key={one.id}>
-              {i > 0 && ', '}
-              <Go to={`/companies/${one.company_id}`} className={inText}>
-                {one.company_name || one.company_id}
-              </Go>
-            </Fragment>
-          ))}
-          : <span className="text-muted">{why}</span>
-        </li>
-      ))}
-    </ul>
-  )
 }

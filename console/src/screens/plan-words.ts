@@ -1,4 +1,4 @@
-// Words for what a draft of a plan changes.
+// Words for what a draft of a plan changes, and for the companies that it moves.
 import type { Schemas } from '../app/api.js'
 import { decimal, money, words } from '../app/format.js'
 
@@ -69,4 +69,17 @@ function tiersWords(text: string, currency: string): string {
       return `${until} ${flat}${money(each, currency)} each`
     })
     .join('; ')
+}
+
+/** A link between words. It is underlined, because a colour alone does not distinguish it. */
+export const inText = 'text-accent underline'
+
+/** Rows with the same words together, in order. */
+export function alike<T>(
+  rows: readonly T[],
+  wordsOf: (row: T) => string,
+): (readonly [words: string, rows: T[]])[] {
+  const groups = new Map<string, T[]>()
+  for (const row of rows) groups.set(wordsOf(row), [...(groups.get(wordsOf(row)) ?? []), row])
+  return [...groups]
 }

@@ -6,11 +6,13 @@ import { api, type Schemas } from '../app/api.js'
 import { count, dayOf, figure, periodOf, words } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Empty, Loaded, Page } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { useFeatures } from './company.js'
+import { Migrations } from './plan-moves.js'
 import { PlanPrice } from './plan-price.js'
-import { Migrations, Publish } from './plan-publish.js'
+import { Publish } from './plan-publish.js'
 import { type Diff, memberWords, plainly } from './plan-words.js'
 
 type Entitlement = Schemas['PlanEntitlement']
@@ -52,12 +54,23 @@ export default function PlanPage() {
             <Go to="/companies" search={{ plan: id }}>
               {count(diff.data.company_count, 'company', 'companies')}
             </Go>
+            {may.admin && (
+              <Go to="/audit" search={{ q: id }}>
+                Changes
+              </Go>
+            )}
           </>
         )
       }
       actions={
         may.write && (
           <>
+            <Go
+              to="/preview/plans"
+              className="inline-flex min-h-9 items-center rounded-md border border-line bg-panel px-3 font-medium hover:bg-raised"
+            >
+              Preview
+            </Go>
             <Button onClick={() => setOpen('entitlement')}>Add feature</Button>
             {diff.data?.draft_version && (
               <Button look="primary" onClick={() => setOpen('publish')}>
@@ -234,6 +247,21 @@ function DiffTable({ diff }: { readonly diff: Diff }) {
   )
 }
 
+/** The members that the dialog of an entitlement writes, as they were. */
+const valuesOf = (row: Entitlement) => ({
+  value_type: row.value_type,
+  ...(row.value_type === 'boolean' && { value_bool: row.value_bool }),
+  ...(row.value_type === 'numeric' && { value_numeric: row.value_numeric, metric_period: row.metric_period }),
+  ...(row.value_type === 'credit' && { credit_consumption_rate: row.consumption_rate }),
+})
+
+/** Whether those members are all there is to it, so that it can be put back. */
+const isPlain = (row: Entitlement): boolean =>
+  ['boolean', 'numeric', 'unlimited'].includes(row.value_type) &&
+  row.price_behavior === null &&
+  row.soft_limit === null &&
+  row.warning_tiers.length === 0
+
 function RemoveEntitlement({ row }: { readonly row: Entitlement }) {
   const act = useAct()
   const name = row.feature?.name ?? row.feature_id
@@ -251,6 +279,12 @@ function RemoveEntitlement({ row }: { readonly row: Entitlement }) {
           run: () =>
             api.del('/plan-entitlements/{plan_entitlement_id}', { path: { plan_entitlement_id: row.id } }),
           done: `${name} was removed from the draft`,
+          ...(isPlain(row) && {
+            undo: () =>
+              api.post('/plan-entitlements', {
+                body: { ...valuesOf(row), feature_id: row.feature_id, plan_id: row.plan_id } as never,
+              }),
+          }),
         })
       }
     >
@@ -343,12 +377,13 @@ function EntitlementDialog({
         const type = typeOf(feature)
         const { name } = features.data!.find(one => one.id === feature)!
         const valueType = type === 'boolean' ? 'boolean' : kind
+        let made = ''
         const body = {
           value_type: valueType,
           ...(valueType === 'boolean' && { value_bool: true }),
           ...(valueType === 'numeric' && { value_numeric: Number(limit) }),
           ...(valueType === 'numeric' && type === 'event' && { metric_period: period }),
-          ...(valueType === 'credit' && { consumption_rate: Number(rate) }),
+          ...(valueType === 'credit' && { credit_consumption_rate: Number(rate) }),
         }
         return {
           title: present ? `Change ${name} in the draft` : `Add ${name} to the draft`,
@@ -368,21 +403,33 @@ function EntitlementDialog({
             },
           ],
           note: 'It takes effect when the draft is published.',
-          run: () =>
-            present
-              ? api.put('/plan-entitlements/{plan_entitlement_id}', {
+          run: async () => {
+            const written = present
+              ? await api.put('/plan-entitlements/{plan_entitlement_id}', {
                   path: { plan_entitlement_id: present.id },
                   body: body as never,
                 })
-              : api.post('/plan-entitlements', {
+              : await api.post('/plan-entitlements', {
                   body: {
                     ...body,
                     feature_id: feature,
                     plan_id: planId,
                     ...(versionId && { plan_version_id: versionId }),
                   } as never,
-                }),
+                })
+            // the draft's own, which may be a copy
+            made = written.id
+          },
           done: present ? `${name} was changed in the draft` : `${name} was added to the draft`,
+          undo: () => {
+            const path = { plan_entitlement_id: made }
+            return present
+              ? api.put('/plan-entitlements/{plan_entitlement_id}', {
+                  path,
+                  body: valuesOf(present) as never,
+                })
+              : api.del('/plan-entitlements/{plan_entitlement_id}', { path })
+          },
         }
       }}
     />

@@ -1,21 +1,20 @@
 // Plans and add-ons, with their versions and companies.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { dayOf, figure, words } from '../app/format.js'
-import { Go, useGo, useHere } from '../app/place.js'
-import { Badge, Button, Card, Cell, Empty, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Go, useAdding, useGo, useHere } from '../app/place.js'
+import { Badge, Button, Card, Empty, Loaded, Page } from '../ui/basics.js'
 import { asNew, FormDialog } from '../ui/form.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { termsWords } from './plan-words.js'
 
 export default function Plans() {
   const { environment, may } = useHere()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useAdding()
   const go = useGo()
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () =>
-      api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const add = may.write && (
     <Button look="primary" onClick={() => setAdding(true)}>
@@ -91,7 +90,7 @@ export default function Plans() {
           )
         }
       </Loaded>
-      {adding && (
+      {adding && may.write && (
         <FormDialog
           title="Add plan"
           onClose={() => setAdding(false)}

@@ -25,7 +25,7 @@ export default function Preview() {
             limit: 50,
           } as never,
         }) as Promise<Plan[]>,
-        api.get('/plans', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['PlanSummary'][]>,
+        api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
       ])
       const order = short
         .filter(one => one.plan_group_position !== null)

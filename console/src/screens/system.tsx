@@ -1,15 +1,22 @@
-// The service itself: stores and how far they are behind, the journal, shards, nodes and quotas.
+// The service itself: stores and how far they are behind, the journal, shards, fronts, nodes and quotas.
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../app/api.js'
-import { figure, shortFigure, timeOf, words } from '../app/format.js'
+import { count, figure, shortFigure, timeOf, words } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { useWho } from '../app/session.js'
-import { Badge, Card, Cell, Code, Empty, Loaded, Page, Row, Stat, Table } from '../ui/basics.js'
+import { Badge, Card, Code, Empty, Loaded, Page, Stat } from '../ui/basics.js'
+import { Cell, Row, Table } from '../ui/table.js'
 
 const bytes = (n: number): string =>
   n < 1_048_576
     ? `${shortFigure(Math.ceil(n / 1_024))} kB`
     : `${shortFigure(Math.round(n / 104_857.6) / 10)} MB`
+
+const storeNames: Readonly<Record<string, string>> = {
+  clickhouse: 'ClickHouse',
+  postgres: 'Postgres',
+  redis: 'Redis',
+}
 
 /** "3 d 4 h", "12 min". */
 function spanWords(seconds: number): string {
@@ -61,7 +68,7 @@ export default function System() {
                 <Table label="Stores" head={['Store', 'Answers', 'Records behind', 'Seconds behind']}>
                   {now.stores.map(one => (
                     <Row key={one.name}>
-                      <Cell>{one.name}</Cell>
+                      <Cell>{storeNames[one.name] ?? one.name}</Cell>
                       <Cell>
                         <Badge tone={one.answers ? 'ok' : 'danger'}>{one.answers ? 'yes' : 'no'}</Badge>
                       </Cell>
@@ -97,6 +104,21 @@ export default function System() {
                     </Row>
                   ))}
                 </Table>
+              </Card>
+              <Card title="Fronts of this node">
+                <Table label="Fronts" head={['Front', 'Answers']}>
+                  {now.fronts.map(one => (
+                    <Row key={one.front}>
+                      <Cell>{one.front === 0 ? 'main thread' : `front ${one.front}`}</Cell>
+                      <Cell>
+                        <Badge tone={one.answers ? 'ok' : 'danger'}>{one.answers ? 'yes' : 'no'}</Badge>
+                      </Cell>
+                    </Row>
+                  ))}
+                </Table>
+                <p className="mt-2 text-xs text-muted">
+                  {count(now.stream_connections, 'connection')} of the data stream
+                </p>
               </Card>
               <Card title="Quotas">
                 {now.quotas.length === 0 ? (

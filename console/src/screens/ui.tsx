@@ -6,7 +6,6 @@ import {
   Bar,
   Button,
   Card,
-  Cell,
   Choice,
   Code,
   Empty,
@@ -14,14 +13,13 @@ import {
   Field,
   Input,
   Page,
-  Row,
   Stat,
-  Table,
   TextArea,
   type Tone,
 } from '../ui/basics.js'
 import { Chart } from '../ui/chart.js'
 import { Dialog } from '../ui/dialog.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { Tabs } from '../ui/tabs.js'
 
 const tones: readonly Tone[] = ['plain', 'accent', 'ok', 'warn', 'danger']

@@ -3,12 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago, pretty, timeOf } from '../app/format.js'
-import { useFilters, useHere } from '../app/place.js'
+import { usePagesOf } from '../app/pages-of.js'
+import { useAdding, useFilters, useHere } from '../app/place.js'
 import { type Act, useAct } from '../ui/act.js'
-import { Badge, Button, Card, Cell, Choice, Empty, Loaded, Page, Raw, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Choice, Empty, Loaded, Page, Raw } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { asNew, FormDialog } from '../ui/form.js'
 import { type Once, ShownOnce } from '../ui/once.js'
+import { Cell, Row, Table } from '../ui/table.js'
 
 const statuses: Readonly<Record<string, string>> = {
   success: 'delivered',
@@ -91,12 +93,13 @@ const trialOf = ({ id, name, url }: Hook): Act => ({
   done: `${name} took the test`,
 })
 
-const newSecretOf = ({ id, name }: Hook, onMade: (once: Once) => void): Act => ({
+const newSecretOf = ({ id, name }: Hook, production: boolean, onMade: (once: Once) => void): Act => ({
   title: `New secret for ${name}`,
   verb: 'Make secret',
   danger: true,
   differences: [],
   note: 'The former secret signs, too, for one day.',
+  ...(production && { typed: name }),
   run: async () =>
     onMade(
       secretOf(await api.post('/webhooks/{webhook_id}/roll-secret', { path: { webhook_id: id }, body: {} })),
@@ -105,21 +108,22 @@ const newSecretOf = ({ id, name }: Hook, onMade: (once: Once) => void): Act => (
 })
 
 export default function Webhooks() {
-  const { environment, may } = useHere()
+  const { environment, may, production } = useHere()
   const act = useAct()
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useAdding()
   const [payload, setPayload] = useState<string | null>(null)
   const [once, setOnce] = useState<Once | null>(null)
   const [filters, setFilters] = useFilters()
   const webhooks = useQuery({
     queryKey: [environment.id, 'webhooks'],
-    queryFn: () => api.get('/webhooks', {}),
+    queryFn: () => api.all('/webhooks'),
   })
-  const deliveries = useQuery({
-    queryKey: [environment.id, 'webhook-events', filters.status],
-    queryFn: () =>
-      api.get('/webhook-events', {
-        query: { limit: 50, ...(filters.status && { status: filters.status as 'failure' }) },
+  const { list: deliveries, more } = usePagesOf({
+    key: [environment.id, 'webhook-events', filters.status],
+    load: (page, signal) =>
+      api.page('/webhook-events', {
+        signal,
+        query: { ...page, ...(filters.status && { status: filters.status as 'failure' }) },
       }),
     refetchInterval: 5_000,
   })
@@ -162,7 +166,7 @@ export default function Webhooks() {
                           <Button
                             look="quiet"
                             aria-label={`New secret for ${one.name}`}
-                            onClick={() => void act(newSecretOf(one, setOnce))}
+                            onClick={() => void act(newSecretOf(one, production, setOnce))}
                           >
                             New secret
                           </Button>
@@ -180,6 +184,7 @@ export default function Webhooks() {
                                 title: `Turn ${one.name} ${next === 'active' ? 'on' : 'off'}`,
                                 verb: next === 'active' ? 'Turn on' : 'Turn off',
                                 differences: [{ what: 'Status', before: one.status, after: next }],
+                                ...(production && { typed: one.name }),
                                 run: () => put(next),
                                 done: `${one.name} is ${next}`,
                                 undo: () => put(one.status),
@@ -197,6 +202,8 @@ export default function Webhooks() {
                                 verb: 'Delete',
                                 danger: true,
                                 differences: [{ what: one.name, before: one.url, after: 'deleted' }],
+                                note: 'One that is added again signs with another secret.',
+                                ...(production && { typed: one.name }),
                                 run: () =>
                                   api.del('/webhooks/{webhook_id}', { path: { webhook_id: one.id } }),
                                 done: `${one.name} was deleted`,
@@ -295,6 +302,7 @@ export default function Webhooks() {
             )
           }
         </Loaded>
+        {more}
       </Card>
       {payload !== null && (
         <Dialog open wide title="Payload" onClose={() => setPayload(null)}>
@@ -302,7 +310,7 @@ export default function Webhooks() {
         </Dialog>
       )}
       {once && <ShownOnce once={once} onClose={() => setOnce(null)} />}
-      {adding && (
+      {adding && may.write && (
         <FormDialog
           title="Add webhook"
           onClose={() => setAdding(false)}

@@ -4,8 +4,10 @@ import { Check, X } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { figure, localOf, secondOf, signs, timeOf, words } from '../app/format.js'
+import { usePagesOf } from '../app/pages-of.js'
 import { Go, useFilters, useHere } from '../app/place.js'
-import { Badge, Button, Card, Cell, Choice, Empty, Input, Loaded, Page, Row, Table } from '../ui/basics.js'
+import { Badge, Button, Card, Choice, CopyButton, Empty, Input, Loaded, Page } from '../ui/basics.js'
+import { Cell, Row, Table } from '../ui/table.js'
 import { useFeatures } from './company.js'
 import { useCompanyNames } from './company-names.js'
 import { WhoseEvent, WhyOfCheck } from './event-table.js'
@@ -18,8 +20,7 @@ export default function Why() {
   const { company = '', flag = '', at = '' } = filters
   const flags = useQuery({
     queryKey: [environment.id, 'flags', 'summary'],
-    queryFn: () =>
-      api.get('/flags', { query: { view: 'summary', limit: 250 } }) as Promise<Schemas['FlagSummary'][]>,
+    queryFn: () => api.all('/flags', { query: { view: 'summary' } }) as Promise<Schemas['FlagSummary'][]>,
   })
   return (
     <Page
@@ -170,7 +171,7 @@ function Answer({
   })
   const plans = useQuery({
     queryKey: [environment.id, 'plans', 'summary'],
-    queryFn: () => api.get('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
+    queryFn: () => api.all('/plans', { query: { view: 'summary' } }) as Promise<Schemas['PlanSummary'][]>,
   })
   const featureId = flags.find(one => one.key === flag)?.feature_id ?? null
   const feature = features.data?.find(one => one.id === featureId)
@@ -200,7 +201,7 @@ function Answer({
                 ) : (
                   <Button onClick={() => setFilters({ at: undefined })}>Same check now</Button>
                 )}
-                <Button onClick={() => void navigator.clipboard?.writeText(location.href)}>Copy link</Button>
+                <CopyButton text={location.href}>Copy link</CopyButton>
               </div>
               {why.smallest_change && (
                 <div className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-raised px-3 py-2">
@@ -373,16 +374,17 @@ function Denials({
 }) {
   const { environment } = useHere()
   const around = (ms: number) => new Date(Date.parse(at) + ms).toISOString()
-  const denied = useQuery({
-    queryKey: [environment.id, 'denials', company, flag, at],
-    queryFn: () =>
-      api.get('/events', {
+  const { list: denied, more } = usePagesOf({
+    key: [environment.id, 'denials', company, flag, at],
+    load: (page, signal) =>
+      api.page('/events', {
+        signal,
         query: {
           value: false,
           ...(company && { company_id: company }),
           ...(flag && { flag_key: flag }),
           ...(at && { start_time: around(-hourMs), end_time: around(hourMs) }),
-          limit: 50,
+          ...page,
         } as never,
       }),
   })
@@ -411,6 +413,7 @@ function Denials({
           )
         }
       </Loaded>
+      {more}
     </Card>
   )
 }

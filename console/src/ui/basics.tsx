@@ -1,4 +1,4 @@
-// The small parts of every page: buttons, cards, fields, badges, tables, bars, and what to show when there is nothing.
+// The small parts of every page: buttons, cards, fields, badges, bars, and what to show when there is nothing.
 import { AlertTriangle } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { useEffect, useId, useRef, useState } from 'react'
@@ -27,11 +27,15 @@ export function Button({
 }
 
 /** A button that copies a text and then reads "Copied". */
-export function CopyButton({ text, ...rest }: ComponentProps<typeof Button> & { readonly text: string }) {
+export function CopyButton({
+  text,
+  children = 'Copy',
+  ...rest
+}: ComponentProps<typeof Button> & { readonly text: string }) {
   const [isCopied, setIsCopied] = useState(false)
   return (
     <Button {...rest} onClick={() => void navigator.clipboard?.writeText(text).then(() => setIsCopied(true))}>
-      {isCopied ? 'Copied' : 'Copy'}
+      {isCopied ? 'Copied' : children}
     </Button>
   )
 }
@@ -184,54 +188,6 @@ export function Choice({
       ))}
     </select>
   )
-}
-
-/** A table that scrolls sideways by itself on a narrow page. */
-export function Table({
-  head,
-  children,
-  label,
-}: {
-  readonly head: readonly ReactNode[]
-  readonly children: ReactNode
-  readonly label: string
-}) {
-  return (
-    // a region that scrolls must be reachable by keyboard
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section className="overflow-x-auto" tabIndex={0} aria-label={label}>
-      <table className="w-full border-collapse text-left">
-        <thead>
-          <tr className="border-b border-line text-xs text-muted">
-            {head.map((cell, i) => (
-              <th key={i} scope="col" className="px-2 py-1.5 font-medium whitespace-nowrap">
-                {cell}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
-  )
-}
-
-export function Row({ children, onClick }: { readonly children: ReactNode; readonly onClick?: () => void }) {
-  return (
-    <tr className="border-b border-line last:border-0 hover:bg-raised/60" onClick={onClick}>
-      {children}
-    </tr>
-  )
-}
-
-export function Cell({
-  children,
-  className = '',
-}: {
-  readonly children?: ReactNode
-  readonly className?: string
-}) {
-  return <td className={`px-2 py-2 align-top ${className}`}>{children}</td>
 }
 
 /** Use against a limit. */

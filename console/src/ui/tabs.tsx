@@ -19,7 +19,7 @@ export function Tabs({
 }) {
   return (
     <Base.Root value={value} onValueChange={id => onChange(id as string)}>
-      <Base.List className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+      <Base.List className="mb-4 flex flex-wrap gap-x-1 border-b border-line">
         {tabs.map(({ id, name }) => (
           <Base.Tab
             key={id}

@@ -1,12 +1,14 @@
-// Figures over all companies: use by feature and day, the companies that use a feature most, and denied checks. Each is kept
-// for some seconds.
-import type { DeniedChecks, TopCompany, UsageByDay } from '../../../schemas/console.js'
+// Figures over all companies: use by feature and day, the companies that use a feature most, checks of flags, and denied
+// checks. Each is kept for some seconds.
+import type { DeniedChecks, FlagChecks, TopCompany, UsageByDay } from '../../../schemas/console.js'
 import { usageByCompany } from '../../analytics/history.js'
 import {
   type DeniedPart,
   type DeniedRow,
   deniedChecks,
   deniedParts,
+  type FlagChecksRow,
+  flagChecks,
   usageByDay,
 } from '../../analytics/overview.js'
 import { dayStart } from '../../core/values/period.js'
@@ -38,6 +40,7 @@ const windowDaysMax = 31
 const usage = new KeptAnswers<UsageByDay[]>(keptMs)
 const top = new KeptAnswers<TopCompany[]>(keptMs)
 const denied = new KeptAnswers<DeniedRow[]>(keptMs)
+const checked = new KeptAnswers<FlagChecksRow[]>(keptMs)
 
 const usageShape = { days: withDefault(integer(1, 366), 30), feature_ids: list } as const
 export const usageByDayQuery = query(usageShape)
@@ -121,6 +124,9 @@ export async function listTopCompanies(call: Call<undefined, QueryOf<typeof topS
   return { data }
 }
 
+/** The last 24 hours, with the present minute. */
+const lastDay = (nowMs: number) => ({ toMs: Math.ceil((nowMs + 1) / 60_000) * 60_000, lengthMs: dayMs })
+
 const deniedShape = {
   by: listOf(deniedParts),
   company_id: string,
@@ -140,8 +146,7 @@ export const deniedQuery = query(deniedShape)
  */
 export async function listDeniedChecks(call: Call<undefined, QueryOf<typeof deniedShape>>): Promise<Answer> {
   const { services, environment, query, nowMs } = call
-  const usual = { toMs: Math.ceil((nowMs + 1) / 60_000) * 60_000, lengthMs: dayMs }
-  const { fromMs, toMs } = requireWindow(query, usual, windowDaysMax)
+  const { fromMs, toMs } = requireWindow(query, lastDay(nowMs), windowDaysMax)
   const by = (query.by ?? ['flag', 'reason']) as readonly DeniedPart[]
   const filter = {
     fromMs,
@@ -170,6 +175,39 @@ export async function listDeniedChecks(call: Call<undefined, QueryOf<typeof deni
     // a record may be there some seconds before its count
     checks: Math.max(row.checks, row.recorded),
     left_out: Math.max(0, row.checks - row.recorded),
+  }))
+  return { data }
+}
+
+const checkedShape = {
+  by: listOf(['flag', 'reason'] as const),
+  end_time: datetime,
+  flag_key: text(255),
+  start_time: datetime,
+  ...page,
+} as const
+export const flagChecksQuery = query(checkedShape)
+
+/**
+ * GET /flag-checks: checks of flags and how many of them answered false, the last 24 hours unless a window is named; by flag,
+ * and with `by=reason` by reason, which names the rule that decided.
+ *
+ * source  EX-8; FE-100: counts reach ClickHouse within some ten seconds.
+ */
+export async function listFlagChecks(call: Call<undefined, QueryOf<typeof checkedShape>>): Promise<Answer> {
+  const { services, environment, query, nowMs } = call
+  const { fromMs, toMs } = requireWindow(query, lastDay(nowMs), windowDaysMax)
+  const byReason = query.by?.includes('reason') ?? false
+  const { flag_key: flagKey, limit, offset } = query
+  const filter = { fromMs, toMs, flagKey, byReason, limit, offset }
+  const rows = await checked.get(`${environment.id} ${JSON.stringify(filter)}`, () =>
+    flagChecks(services.clickhouse, environment.id, filter),
+  )
+  const data: FlagChecks[] = rows.map(({ flagKey: key, reason, checks, denied }) => ({
+    flag_key: key,
+    reason: byReason ? reason : null,
+    checks,
+    denied,
   }))
   return { data }
 }
