@@ -98,14 +98,17 @@ export default function Palette({
     ...(may.write ? adding : []),
     ...commands.map(({ name, run }) => ({ id: name, name, detail: 'command', run })),
   ]
+  const text = typed.trim().toLowerCase()
+  const begins = ({ name }: Found) => name.toLowerCase().startsWith(text)
   const entries: readonly Found[] = [
-    ...own.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase())),
-    ...(typed.trim() === '' ? [] : (found.data ?? [])).map(one => ({
+    ...own.filter(begins),
+    ...(text === '' ? [] : (found.data ?? [])).map(one => ({
       id: one.id,
       name: one.name,
       detail: one.detail ? `${one.type} · ${one.detail}` : one.type,
       ...placeOf(one.type, one.id, one.name),
     })),
+    ...own.filter(one => !begins(one) && one.name.toLowerCase().includes(text)),
   ]
   const chosen = Math.min(at, Math.max(0, entries.length - 1))
   const open = (entry: Found | undefined) => {
@@ -123,7 +126,7 @@ export default function Palette({
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/40" />
         <Base.Popup
           aria-label="Search"
-          finalFocus={before}
+          finalFocus={before.current === document.body ? false : before}
           className="fixed top-[10dvh] left-1/2 z-50 flex max-h-[80dvh] w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-panel shadow-xl"
         >
           <input

@@ -88,9 +88,11 @@ export function UsePerDay({
           const perDay = new Map<string, number[]>()
           all.forEach(({ usage_points: points }, i) => {
             for (const point of points) {
-              const day = perDay.get(point.timestamp) ?? shown.map(() => 0)
+              // a point names the end of its day
+              const at = new Date(Date.parse(point.timestamp) - dayMs).toISOString()
+              const day = perDay.get(at) ?? shown.map(() => 0)
               day[i] = Number(point.usage)
-              perDay.set(point.timestamp, day)
+              perDay.set(at, day)
             }
           })
           const days = [...perDay.keys()].sort()

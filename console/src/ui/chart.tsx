@@ -109,7 +109,7 @@ function Plot({
             label: one.name,
             stroke: one.isLimit ? muted : colours[i % colours.length]!,
             width: 2,
-            ...(one.isLimit && { dash: [6, 4] }),
+            ...(one.isLimit && { dash: [6, 4], points: { show: false } }),
             value: (_: uPlot, value: number | null) => figure(value),
           })),
         ],
