@@ -28,7 +28,7 @@ export default function Why() {
       below={<span>Why may a company use something, or why not? Now, or at an instant that is past.</span>}
     >
       <Card className="mb-4">
-        <div className="grid gap-3 sm:grid-cols-3">
+        <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
           <CompanyPicker value={company} onChange={id => setFilters({ company: id })} />
           <div>
             <label htmlFor="why-flag" className="mb-1 block text-xs font-medium text-muted">
@@ -261,10 +261,10 @@ function Answer({
 /** `usage of api_call, current_month gte 1000` reads "usage of api_call in the month ≥ 1,000". */
 const subjectWords = (text: string): string =>
   text
-    .replace(/, current_(day|week|month)/, ' in the $1')
-    .replace(/, all_time/, ' in all')
-    .replace(/ (lte?|gte?) /, (_, sign: string) => ` ${signs[sign]} `)
-    .replace(/\b\d{4,18}\b/, grouped)
+    .replace(/, current_(day|week|month)/g, ' in the $1')
+    .replace(/, all_time/g, ' in all')
+    .replace(/ (lte?|gte?) /g, (_, sign: string) => ` ${signs[sign]} `)
+    .replace(/\b\d{4,18}\b/g, grouped)
 
 /** Kinds of rules in words. */
 const ruleTypes: Readonly<Record<string, string>> = {
