@@ -32,14 +32,14 @@ export interface CreditOperations {
   'POST /billing/credits': { id: 'createBillingCredit'; body: CreditCreateRequestBody; data: Credit }
   /** A company's balance of every credit: remaining, in open holds, and their sum. */
   'GET /billing/credits/balance': { id: 'listCompanyCreditBalances'; data: CompanyCreditBalanceRecord[] }
-  /** What a company consumed of one credit on each of the last days of UTC, and what was left at their ends. */
-  'GET /billing/credits/by-day': { id: 'listCreditDays'; data: CreditDay[] }
   'GET /billing/credits/bundles': { id: 'listCreditBundles'; data: CreditBundle[] }
   'POST /billing/credits/bundles': {
     id: 'createCreditBundle'
     body: CreditBundleCreateRequestBody
     data: CreditBundle
   }
+  /** Credits of one kind that a company consumed on each of the last days of UTC, and had left at their ends. */
+  'GET /credits-by-day': { id: 'listCreditDays'; data: CreditDay[] }
   'GET /billing/credits/bundles/count': { id: 'countCreditBundles'; data: Count }
   'GET /billing/credits/bundles/{bundle_id}': { id: 'getCreditBundle'; data: CreditBundle }
   'PUT /billing/credits/bundles/{bundle_id}': {

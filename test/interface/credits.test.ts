@@ -134,7 +134,7 @@ t.test('grants: given, listed with figures of now, ordered, zeroed out', async t
   isShaped(t, balance, creditShapes.balance, 'CompanyCreditBalanceRecord')
   t.match(balance, { remaining: 150, reserved: 0, settled: 150, total: 150, source: 'native' })
   const byDay = (of: string) =>
-    client.get(`/billing/credits/by-day?days=2&billing_credit_id=${credit.id}&company_id=${of}`)
+    client.get(`/credits-by-day?days=2&billing_credit_id=${credit.id}&company_id=${of}`)
   t.match((await byDay(company.id)).body.data, [{ balance: null }, { balance: 150, consumed: 0 }], 'CR-99')
   t.equal((await byDay('comp_none')).status, 404)
 

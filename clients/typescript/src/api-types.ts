@@ -101,10 +101,6 @@ export interface paths {
     parameters: {};
     get: operations["countCreditBundles"];
   };
-  "/billing/credits/by-day": {
-    parameters: {};
-    get: operations["listCreditDays"];
-  };
   "/billing/credits/count": {
     parameters: {};
     get: operations["countBillingCredits"];
@@ -411,6 +407,10 @@ export interface paths {
   "/costs": {
     parameters: {};
     get: operations["listCosts"];
+  };
+  "/credits-by-day": {
+    parameters: {};
+    get: operations["listCreditDays"];
   };
   "/custom-plan-billings": {
     parameters: {};
@@ -7338,43 +7338,6 @@ export interface operations {
       503: components["responses"]["503"];
     };
   };
-  listCreditDays: {
-    parameters: {
-      query: {
-        billing_credit_id: string;
-        company_id: string;
-        days?: number;
-      };
-      header?: {
-        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
-      };
-    };
-    responses: {
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": {
-            data: components["schemas"]["CreditDay"][];
-            params: {
-              [key: string]: unknown;
-            };
-          };
-        };
-      };
-      400: components["responses"]["400"];
-      401: components["responses"]["401"];
-      403: components["responses"]["403"];
-      404: components["responses"]["404"];
-      429: components["responses"]["429"];
-      500: components["responses"]["500"];
-      503: components["responses"]["503"];
-    };
-  };
   countBillingCredits: {
     parameters: {
       query?: {
@@ -10983,6 +10946,43 @@ export interface operations {
         content: {
           "application/json": {
             data: components["schemas"]["CostAndMargin"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditDays: {
+    parameters: {
+      query: {
+        billing_credit_id: string;
+        company_id: string;
+        days?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditDay"][];
             params: {
               [key: string]: unknown;
             };

@@ -200,7 +200,7 @@ function BurnDown({ company }: { readonly company: Company }) {
     queryFn: () =>
       Promise.all(
         ids.map(id =>
-          api.get('/billing/credits/by-day', { query: { company_id: company.id, billing_credit_id: id } }),
+          api.get('/credits-by-day', { query: { company_id: company.id, billing_credit_id: id } }),
         ),
       ),
   })

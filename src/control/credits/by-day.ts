@@ -1,4 +1,4 @@
-// What one company had of a credit at the end of each day, and what it consumed.
+// Credits of one kind that one company consumed on each day, and had left at its end.
 import type { CreditDay } from '../../../schemas/credits.js'
 import { creditByDay } from '../../analytics/history.js'
 import { amountToNumber } from '../../core/values/amount.js'
@@ -18,7 +18,7 @@ const shape = {
 export const creditDaysQuery = query(shape)
 
 /**
- * GET /billing/credits/by-day: the last days of UTC, ascending, after settling what time alone has changed (CR-88).
+ * GET /credits-by-day: the last days of UTC, ascending, after settling what time alone has changed (CR-88).
  *
  * errors  404 for an unknown company.
  * source  CR-99; balances go by the entries of the ledger (CR-89).
