@@ -8,7 +8,7 @@ import type { Answer, Call } from '../../kit/call.js'
 import { isKnown } from '../../kit/entities.js'
 import { integer, type QueryOf, query, required, string, withDefault } from '../../kit/query.js'
 import { isoTime } from '../../kit/time.js'
-import { amount } from '../usage/credits.js'
+import { amount } from './credits.js'
 
 const shape = {
   billing_credit_id: required(string),
