@@ -1,5 +1,6 @@
-// Checks of one flag and of all flags that a front answers itself; bulk.ts and ofrep.ts have the others. A check is passed on where it names what is not known, or what a write under way concerns,
-// where its body is refused, or where its company is not in memory.
+// Checks of one flag and of all flags that a front answers itself; bulk.ts and ofrep.ts have the others. A check is passed on
+// where it names what is not known, or what a write under way concerns, where its body is refused, or where its company is not
+// in memory.
 //
 //   kept answer ─ or ─▶ names ─▶ shard ─▶ answer
 import { parseCheck } from '../../schemas/checks.js'

@@ -76,7 +76,10 @@ export class Table {
   static make(shape: TableShape, chunks: Chunks = ownChunks(), cells: Cells = atomicCells): Table {
     const own = new SharedArrayBuffer(4 * (tableWords + 2 ** shape.indexBits))
     new Int32Array(own)[segmentsAt] = 1
-    return new this({ shape, own }, chunks, cells)
+    const table = new this({ shape, own }, chunks, cells)
+    // every place of the index names it: a thread that opens an empty table must find it
+    table.segments.at(0)
+    return table
   }
 
   /** A table that another thread made. */

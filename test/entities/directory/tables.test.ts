@@ -5,6 +5,7 @@ import { derivedId, encodeId } from '../../../src/core/values/id.js'
 import { Directory } from '../../../src/entities/directory/directory.js'
 import { EntityTable } from '../../../src/entities/directory/entity-table.js'
 import { EnvironmentNumbers } from '../../../src/entities/directory/environment-numbers.js'
+import { NameReader, type NamesChunk } from '../../../src/entities/directory/name-reader.js'
 import { PairIndex } from '../../../src/entities/directory/pair-index.js'
 import { HashState, KeyedHash, newHashKey } from '../../../src/wire/shared/keyed-hash.js'
 import { Random, seed, times } from '../../random.js'
@@ -138,6 +139,22 @@ t.test('a deleted environment takes its entities and pairs along, and no others'
   t.equal(directory.find('company', 'a', 'slug', 's1'), null)
   for (let i = 0; i < 10_000; i++)
     if (directory.find('company', 'b', 'slug', `s${i}`) !== derivedId('comp_', 'b', i)) return t.fail(`s${i}`)
+})
+
+t.test('a thread that reads a directory before there is any company finds none', async t => {
+  const directory = new Directory()
+  const handed: NamesChunk[] = []
+  directory.lend(chunk => void handed.push(chunk))
+  const reader = new NameReader(directory.lent, () => handed.shift() ?? null)
+  const where = { environmentId: 'env', environment: directory.numberOf('env') }
+  t.equal(reader.find('company', where, { slug: 'acme' }), null)
+  const id = derivedId('comp_', 'env', 1)
+  directory.load('env', id)
+  directory.loadPair('company', 'env', id, 'slug', 'acme')
+  directory.loadPair('company', 'env', id, 'id', 'c-1')
+  t.equal(reader.find('company', where, { slug: 'acme' }), id)
+  t.equal(reader.find('company', where, { id: 'c-1' }), id, 'a key may be named id')
+  t.equal(reader.find('company', where, { id }), null, 'a service id is left to the main thread')
 })
 
 t.test('texts that differ in a unit, a length or a width have different hashes under any key', async t => {
