@@ -28,7 +28,7 @@ export function useHits(flagKey: string | undefined) {
     queryKey: [environment.id, 'flag-checks', flagKey],
     enabled: flagKey !== undefined,
     queryFn: () => api.get('/flag-checks', { query: { flag_key: flagKey!, by: ['reason'], limit: 250 } }),
-    refetchInterval: 30_000,
+    refetchInterval: 10_000,
   })
   const rows = checks.data
   const sum = (of: (row: Checks) => number) => rows?.reduce((all, row) => all + of(row), 0) ?? 0
