@@ -5,6 +5,8 @@ import type { Client, Response } from '../harness.js'
 import { CreditWorld } from '../interface/credit-world.js'
 import type { Random } from '../random.js'
 
+/** A read waits for the stores itself, ten seconds each time. */
+const readAttemptsMax = 6
 const pauseMs = 20
 const attemptsMax = 3_000
 const pageMax = 250
@@ -319,7 +321,7 @@ export class Load {
   }
 
   private async verifyCompany(t: Test, client: Client, slug: string, told: Told): Promise<void> {
-    const company = await client.ok('GET', `/companies/lookup?slug=${slug}`)
+    const company = await read(client, `/companies/lookup?slug=${slug}`)
     const metrics = company.metrics as { event_subtype: string; period: string; value: number }[]
     const counted = metrics
       .filter(one => one.period === 'all_time')
@@ -331,7 +333,7 @@ export class Load {
     const sure = added >= told.added && added <= told.added + told.doubtful
     t.ok(sure, `${slug}: counted up ${added}, acknowledged ${told.added}, in doubt ${told.doubtful}`)
     t.equal(company.user_count, told.users.size, `${slug}: its users`)
-    const [balance] = await client.ok('GET', `/billing/credits/balance?company_id=${company.id}`)
+    const [balance] = await read(client, `/billing/credits/balance?company_id=${company.id}`)
     const { drawn, reserved } = told
     t.match(balance, { reserved, remaining: granted - drawn - reserved }, `${slug}: its credits`)
   }
@@ -340,11 +342,11 @@ export class Load {
     const slugs = [...this.made.keys()]
     const looked = slugs.slice(-20).concat(slugs.slice(0, 20))
     for (const slug of looked) {
-      const { id } = await client.ok('GET', `/companies/lookup?slug=${slug}`)
+      const { id } = await read(client, `/companies/lookup?slug=${slug}`)
       const acknowledged = this.made.get(slug)
       if (acknowledged !== null && id !== acknowledged) t.fail(`${slug} has another id than its answer`)
     }
-    const { count } = await client.ok('GET', '/companies/count')
+    const { count } = await read(client, '/companies/count')
     t.equal(count, this.made.size + this.told.size + this.others, 'as many companies as were made')
   }
 
@@ -352,8 +354,8 @@ export class Load {
     let stored = 0
     const ids = new Set<string>()
     for (let offset = 0; ; offset += pageMax) {
-      const page = await client.ok(
-        'GET',
+      const page = await read(
+        client,
         `/events?event_types=track&event_subtype=call${this.round}&limit=${pageMax}&offset=${offset}`,
       )
       for (const { id } of page) ids.add(id)
@@ -390,5 +392,17 @@ export class Load {
       reserved: 0,
     }
     this.told.set(slug, told)
+  }
+}
+
+/** `data` of a read. It is asked again while a store is behind, as long as the answer says when. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
+async function read(client: Client, path: string): Promise<any> {
+  for (let attempt = 0; ; attempt++) {
+    const { status, headers, body } = await client.get(path)
+    if (status === 200) return body.data
+    if (status !== 503 || !headers.has('retry-after') || attempt === readAttemptsMax)
+      throw new Error(`GET ${path} answered ${status}: ${JSON.stringify(body)}`)
+    await new Promise(resolve => setTimeout(resolve, 1_000 * Number(headers.get('retry-after'))))
   }
 }
