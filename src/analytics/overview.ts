@@ -58,6 +58,12 @@ export interface DeniedRow {
   readonly recorded: number
 }
 
+/** A window in whole minutes, as the stored counts have it; epoch s. */
+const minutesOf = ({ fromMs, toMs }: Pick<DeniedFilter, 'fromMs' | 'toMs'>) => ({
+  from: Math.floor(fromMs / 60_000) * 60,
+  to: Math.ceil(toMs / 60_000) * 60,
+})
+
 /** Checks that answered false in a window; texts that rows are not made of are ''. source: FE-100 */
 export async function deniedChecks(
   store: HistoryStore,
@@ -74,8 +80,7 @@ export async function deniedChecks(
     recorded: number | string
   }>(store, 'denied_checks', {
     environment_id: environmentId,
-    from: Math.floor(filter.fromMs / 60_000) * 60,
-    to: Math.ceil(filter.toMs / 60_000) * 60,
+    ...minutesOf(filter),
     flag_key: filter.flagKey ?? '',
     company_id: filter.companyId ?? '',
     reason: filter.reason ?? '',
@@ -104,7 +109,7 @@ export interface FlagChecksRow {
   readonly denied: number
 }
 
-/** Checks of flags in a window, and those of them that answered false, by flag and, where it is asked for, reason. source: FE-100 */
+/** Checks of flags in a window, and how many of them answered false: by flag, and by reason where the caller asks for it. source: FE-100 */
 export async function flagChecks(
   store: HistoryStore,
   environmentId: string,
@@ -119,8 +124,7 @@ export async function flagChecks(
     denied: number | string
   }>(store, 'flag_checks', {
     environment_id: environmentId,
-    from: Math.floor(filter.fromMs / 60_000) * 60,
-    to: Math.ceil(filter.toMs / 60_000) * 60,
+    ...minutesOf(filter),
     flag_key: filter.flagKey ?? '',
     by_reason: filter.byReason,
     limit: filter.limit,

@@ -297,7 +297,7 @@ export class Cluster {
     )
   }
 
-  /** Has idempotency keys whose day is over leave Redis, if this node does what is done once. nowMs: the wall clock. */
+  /** Delete idempotency keys older than their day from Redis, on the one node that does such work. nowMs: the wall clock. */
   async sweepKeys(nowMs: number): Promise<void> {
     if (this.node.isFirst) await this.sweep.turn(nowMs)
   }

@@ -13,7 +13,7 @@ import type { Tail } from './tail.js'
 const windowMs = 24 * 3_600_000
 /** How long it stays in Redis: clocks of nodes differ, and receipts are compared exactly. */
 export const keptMs = windowMs + 3_600_000
-/** Receipts this far from the clock are those of a test clock. */
+/** A receipt this far from the clock comes from a test clock. */
 const apartMs = 60_000
 const againMs = 100
 /** Keys marked by one script. */
@@ -122,7 +122,7 @@ export class ShardClaims {
       }
       held.push(one)
       words.push(one.key, one.value)
-      // keys are swept by their receipt; Redis itself forgets those of a test clock
+      // the sweep finds old keys by their receipt, which says nothing under a test clock: Redis expires such keys
       if (Math.abs(event.receivedAtMs - nowMs) > apartMs) ttlMs = keptMs
     }
     try {

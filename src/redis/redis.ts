@@ -209,8 +209,11 @@ export class RedisClient {
   }
 
   /**
-   * Claim keys (scripts.ts, `claim`). ttlMs: 0 for keys that are swept. words: pairs of a key and its value. Claims of all shards in one turn are one script,
-   * where they asked the same filters. While that script is under way, claims of later turns gather for the next one.
+   * Claim keys (scripts.ts, `claim`). Claims of all shards in one turn are one script, where they asked the same filters. While
+   * that script is under way, claims of later turns gather for the next one.
+   *
+   * ttlMs  0 for keys that are swept.
+   * words  pairs of a key and its value.
    *
    * errors  those of the driver: keys may be claimed, or may still be.
    */

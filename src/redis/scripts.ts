@@ -213,7 +213,7 @@ return out`,
 
   /**
    * cursor ('0': from the start), keys to look at, about, an instant, epoch ms → the next cursor ('0': that were all), number
-   * of keys deleted: those of events received before that instant.
+   * of keys deleted: their events were received before that instant.
    */
   sweep: `
 local cursor, keys = unpack(redis.call('SCAN', ARGV[1], 'MATCH', p .. 'i:*', 'COUNT', ARGV[2]))

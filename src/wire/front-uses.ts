@@ -9,7 +9,7 @@
 //
 // A front posts the rows first: they are in the shard's queue before the claims are in the main thread's.
 // - A front dies: the rows that it had posted are there, and the main thread has them taken or not. Others have no claim.
-// - A shard dies: the rows are gone with it. Rows that it had to take are settled from its journal, as any lost request. Claims
+// - A shard dies: the rows are gone with it. Requests for rows that it was told to take are lost requests: its journal settles them. Claims
 //   for rows that went to an earlier thread of the shard are not made (`generations`), and the front passes the request on.
 // - The process dies: the journals have all that was acknowledged.
 import { Buffer } from 'node:buffer'

@@ -186,7 +186,7 @@ function Burned({ company }: { readonly company: Company }) {
 /** Credits whose balances the chart shows. */
 const chartedMax = 4
 
-/** What was left of each credit at the end of each day. */
+/** The balance of each credit at the end of each day. */
 function BurnDown({ company }: { readonly company: Company }) {
   const { environment } = useHere()
   const credits = useQuery({

@@ -25,7 +25,7 @@ export default function FlagPage() {
     queryFn: () => api.get('/flags/{flag_id}', { path: { flag_id: id } }),
   })
   const { data } = flag
-  // What somebody edits stays as it is when another person saves rules.
+  // Rules that a person is editing stay as they are when another person saves.
   const edited = useRef<string | undefined>(undefined)
   if (!isEdited && data) edited.current = stampOf(data)
   const hits = useHits(data?.key)

@@ -13,7 +13,7 @@ const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) =>
 
 export const today = (): string => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`
 
-/** The 24 hours before the last ones, to a minute: whoever looks in the same minute asks the same. */
+/** The day before the last 24 hours, in whole minutes: all who look within a minute ask the same question. */
 function yesterday(): { start_time: string; end_time: string } {
   const toMs = Math.ceil(Date.now() / 60_000) * 60_000 - 86_400_000
   return { start_time: new Date(toMs - 86_400_000).toISOString(), end_time: new Date(toMs).toISOString() }

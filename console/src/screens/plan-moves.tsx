@@ -35,7 +35,7 @@ export function Migrations({ versionId }: { readonly versionId: string }) {
   })
   const own = migrations.data ?? []
   const planId = own[0]?.plan_id
-  // What takes a migration back is a move.
+  // A migration is taken back by a move.
   const moves = useQuery({
     queryKey: [environment.id, 'plan-moves', planId],
     enabled: planId !== undefined,

@@ -113,7 +113,6 @@ const refusals: Refusals = {
   expired: ['value_invalid', 'expiration_date: lies in the past'],
 }
 
-/** Send a message to the company. */
 /** Ask the company for a write. Returns whether Postgres shows it by now. */
 async function ask(
   call: Call<unknown, unknown>,

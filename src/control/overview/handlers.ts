@@ -11,7 +11,7 @@ import {
   flagChecks,
   usageByDay,
 } from '../../analytics/overview.js'
-import { dayStart } from '../../core/values/period.js'
+import { dayMs, dayStart } from '../../core/values/period.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../../kit/call.js'
 import { KeptAnswers } from '../../kit/kept-answers.js'
@@ -32,7 +32,6 @@ import {
 import { isoTime, isoTimeOrNull, requireWindow } from '../../kit/time.js'
 import { companyNames } from '../entities/names.js'
 
-const dayMs = 86_400_000
 const keptMs = 5_000
 /** Longest window of denied checks: a month by minute is bounded by the page. */
 const windowDaysMax = 31
