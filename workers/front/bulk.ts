@@ -94,9 +94,8 @@ class Bulk extends OwnRequest {
     if (this.isOver) return Promise.resolve('')
     const { environmentId } = this.facts
     const question = { type: 'check_all', whole: false, context } as const
-    const [kind, id] = companyId === null ? (['e', environmentId] as const) : (['c', companyId] as const)
     return new Promise((resolve, reject) => {
-      this.checks.parts.shards.ask(kind, environmentId, id, question, nowMs, {
+      this.checks.parts.shards.ask(companyId, environmentId, question, nowMs, {
         heard: reply => resolve(reply as string),
         unheard: () => reject(new ServiceError('starting')),
       })

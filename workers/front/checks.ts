@@ -163,9 +163,8 @@ class Check extends OwnRequest implements Asker {
       this.stamp = answers.stamp(environmentId, companyId, flagKey, nowMs)
     const timed = this.stamp !== null
     shards.ask(
-      companyId === null ? 'e' : 'c',
+      companyId,
       environmentId,
-      companyId ?? environmentId,
       this.kind === routes.ofAll
         ? { type: 'check_all', whole: false, context }
         : { type: 'check', timed, flagKey, preflight, context },

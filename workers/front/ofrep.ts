@@ -79,9 +79,8 @@ class Evaluation extends OwnRequest implements Asker {
     const { companyId, context } = subject
     const { environmentId } = facts
     shards.ask(
-      companyId === null ? 'e' : 'c',
+      companyId,
       environmentId,
-      companyId ?? environmentId,
       flagKey === null
         ? { type: 'check_all', whole: false, context }
         : { type: 'check', timed: false, flagKey, preflight: null, context },

@@ -57,10 +57,12 @@ export class ShardPorts {
     })
   }
 
-  /** Ask an actor: a company, or an environment's own. */
-  ask(kind: 'c' | 'e', environmentId: string, id: string, m: Question, at: number, asker: Asker): void {
+  /** Ask a company, or an environment's own actor where the company is null. */
+  ask(companyId: string | null, environmentId: string, m: Question, at: number, asker: Asker): void {
+    const k = companyId === null ? 'e' : 'c'
+    const id = companyId ?? environmentId
     const way = this.ways[shardOf(id, this.ways.length)]!
-    this.send(way, { k: kind, id, env: environmentId, at, fresh: false, m }, asker)
+    this.send(way, { k, id, env: environmentId, at, fresh: false, m }, asker)
   }
 
   /** Lodge rows of events at a shard, at once. Returns the number of its thread; 0: there is none. */
