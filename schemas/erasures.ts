@@ -24,6 +24,6 @@ export interface Erasure {
   /** The last backup that may hold it is thrown away by then. */
   gone_from_backups_at: string
   requested_at: string
-  /** null: a store was away, and the rest follows. */
+  /** null: it takes longer, or a store was away; the rest follows. */
   erased_at: string | null
 }

@@ -126,7 +126,6 @@ function scheduleDue(schedule: Schedule, { services, memory: { definitions }, is
   const environmentIds = () => definitions.catalogs.ids()
   const jobs = [
     () => settleDue(services, environmentIds()),
-    finishErasures,
     finishPlanWrites,
     finishPublishes,
     applyLinks,
@@ -139,6 +138,10 @@ function scheduleDue(schedule: Schedule, { services, memory: { definitions }, is
       await job(services).catch(error =>
         services.log.warn({ err: error }, 'changes due by time wait for a store'),
       )
+  })
+  // one may take minutes
+  schedule.every(dueMs, 'erasures wait for a store', async () => {
+    if (isHere()) await finishErasures(services)
   })
   schedule.every(dueMs, 'billing periods wait to be closed', async () => {
     if (!isHere()) return

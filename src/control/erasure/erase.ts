@@ -1,4 +1,5 @@
-// The steps of an erasure. Each may be done again, so one that was interrupted is finished later (ER-4).
+// The steps of an erasure. Each may be done again, so one that was interrupted is finished later (ER-4). All of them are
+// about what was there when they began: others may go on with the keys of the entity, and an erasure ends all the same.
 import type { Sql } from 'postgres'
 import type { Services } from '../../kit/services.js'
 import { asJson, inTransaction } from '../../kit/sql.js'
@@ -41,6 +42,24 @@ const cleared = [
   'webhook_events',
   'webhook_outbox',
 ] as const
+
+/** Erasures under way in this process, by their entity. */
+const underWay = new Map<string, Promise<ErasureRow>>()
+
+/**
+ * Run an erasure, or wait for the one of the same entity that runs here.
+ *
+ * work  makes its row where there is none, and finishes it.
+ */
+export function runErasure(
+  entity: Pick<Entity, 'environmentId' | 'id'>,
+  work: () => Promise<ErasureRow>,
+): Promise<ErasureRow> {
+  const name = `${entity.environmentId} ${entity.id}`
+  const running = underWay.get(name) ?? work().finally(() => underWay.delete(name))
+  underWay.set(name, running)
+  return running
+}
 
 /**
  * Remove everything held of an entity.
@@ -91,9 +110,9 @@ export async function finishErasure(services: Services, row: ErasureRow): Promis
   const place = { accountId: entity.accountId, environmentId: entity.environmentId }
   add(await catalogs.change(place, tx => scrubPostgres(tx, entity, marks)))
   add(await scrubClickHouse(clickhouse, entity, marks))
-  await audit.flush()
+  const { seq: last } = await audit.head()
   for (;;) {
-    const rows = await blankAudit(sql, entity, marks)
+    const rows = await blankAudit(sql, entity, marks, last)
     if (rows.length === 0) break
     add({ audit_rows: rows.length })
     await audit.record({
@@ -122,7 +141,9 @@ export async function finishErasures(services: Services): Promise<void> {
     select * from erasures where erased_at is null and requested_at < now() - interval '1 minute'
     order by requested_at limit 10`
   for (const row of rows)
-    await finishErasure(services, row).catch(error =>
+    await runErasure({ environmentId: row.environment_id, id: row.entity_id }, () =>
+      finishErasure(services, row),
+    ).catch(error =>
       services.log.warn({ err: error, environment_id: row.environment_id }, 'an erasure is not finished yet'),
     )
 }

@@ -1,13 +1,16 @@
 // Erasure of companies and users, and the export of everything held of one of them (docs/rules/erasure.md).
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Erasure, ErasureRequest } from '../../../schemas/erasures.js'
 import { newId } from '../../account/ids.js'
 import { isServiceId } from '../../entities/directory/directory.js'
+import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { entityUnknown } from '../../kit/entities.js'
 import { page, type QueryOf, query } from '../../kit/query.js'
+import type { Services } from '../../kit/services.js'
 import { asJson } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
-import { type ErasureRow, finishErasure } from './erase.js'
+import { type ErasureRow, finishErasure, runErasure } from './erase.js'
 import { heldOf } from './held.js'
 import { type Entity, type Kind, marksOf } from './marks.js'
 
@@ -34,22 +37,48 @@ function view(row: ErasureRow): Erasure {
   }
 }
 
+/** A caller waits for so long; the erasure goes on without it. */
+const answerMs = 20_000
+
 /**
- * The erasure of an entity: one that is under way or done is answered, and finished if need be.
+ * The erasure of an entity: one that is under way or done is answered, and finished if need be. One that takes long is
+ * answered before its end, with `erased_at` null.
  *
  * errors  404 for an entity that neither is nor was erased.
  */
 async function erase(call: Call<ErasureRequest>, kind: Kind): Promise<Erasure> {
-  const { services, key, body } = call
-  const { sql, clock, projections } = services
   const entity = entityOf(call, kind)
-  await projections.barrier('postgres')
-  const [known] = await sql<ErasureRow[]>`
-    select * from erasures where entity_id = ${entity.id} and environment_id = ${entity.environmentId}
+  const work = runErasure(entity, () => eraseNow(call, entity))
+  const late = new AbortController()
+  const erased = await Promise.race([
+    work,
+    delay(answerMs, null, { signal: late.signal, ref: false }).catch(() => null),
+  ]).finally(() => late.abort())
+  if (erased !== null) return view(erased)
+  const { log } = call.services
+  work.catch(error =>
+    log.warn({ err: error, environment_id: entity.environmentId }, 'an erasure is not finished yet'),
+  )
+  const row = await lastOf(call.services, entity)
+  if (!row) throw new ServiceError('overloaded', 'The erasure has not begun yet; ask again')
+  return view(row)
+}
+
+async function lastOf({ sql }: Services, { id, environmentId }: Entity): Promise<ErasureRow | undefined> {
+  const [row] = await sql<ErasureRow[]>`
+    select * from erasures where entity_id = ${id} and environment_id = ${environmentId}
     order by requested_at desc limit 1`
-  const isHere = isServiceId(kind, 'id', entity.id) && services.directory.has(entity.environmentId, entity.id)
+  return row
+}
+
+async function eraseNow({ services, key, body }: Call<ErasureRequest>, entity: Entity): Promise<ErasureRow> {
+  const { sql, clock, projections } = services
+  const { kind, id, environmentId } = entity
+  await projections.barrier('postgres')
+  const known = await lastOf(services, entity)
+  const isHere = isServiceId(kind, 'id', id) && services.directory.has(environmentId, id)
   // after a restore the entity may be back: it is erased again
-  if (known?.erased_at && !isHere) return view(known)
+  if (known?.erased_at && !isHere) return known
   if (!known && !isHere) throw entityUnknown(kind)
   const nowMs = clock.wall()
   const goneAt = new Date(nowMs + (body.backups_kept_days ?? backupsKeptDays) * dayMs)
@@ -60,15 +89,15 @@ async function erase(call: Call<ErasureRequest>, kind: Kind): Promise<Erasure> {
           insert into erasures ${sql({
             id: newId('eras_'),
             account_id: entity.accountId,
-            environment_id: entity.environmentId,
+            environment_id: environmentId,
             kind,
-            entity_id: entity.id,
+            entity_id: id,
             api_key_id: key.id,
             marks: asJson(sql, await marksOf(sql, entity)),
             gone_from_backups_at: goneAt,
             requested_at: new Date(nowMs),
           })} returning *`
-  return view(await finishErasure(services, row!))
+  return finishErasure(services, row!)
 }
 
 /** POST /companies/{company_id}/erase. source: ER-1…ER-6 */

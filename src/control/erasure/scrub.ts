@@ -162,26 +162,29 @@ const rowsAtOnce = 200
 /**
  * Blank the texts of audit rows that mention the entity. The caller has brought all rows into the chain.
  *
+ * last     the number of the last row that may be blanked: rows come while others use the keys of the entity.
  * returns  the numbers of the rows.
  */
 export async function blankAudit(
   tx: Sql,
   entity: Entity,
   marks: readonly string[],
+  last: number,
 ): Promise<readonly number[]> {
   const rows = await tx<{ seq: string }[]>`
     update audit_logs set erased = true, req_body = null, resp_body = null, resource_name = null, url = '',
       secondary_resource = null, remote_ip = null, user_agent = null
     where seq in (
       select seq from audit_logs
-      where seq is not null and not erased and ${inAudit(tx, entity, marks)}
+      where seq <= ${last} and not erased and ${inAudit(tx, entity, marks)}
       order by seq limit ${rowsAtOnce})
     returning seq`
   return rows.map(row => Number(row.seq)).sort((a, b) => a - b)
 }
 
-/** Events of one statement that mention the entity without being its own. */
+/** Events of one statement that mention the entity without being its own, and those that one search finds. */
 const othersAtOnce = 1_000
+const othersFound = 100_000
 /** Marks of one statement; the engine takes no more than 255. */
 const marksAtOnce = 200
 
@@ -196,16 +199,30 @@ export async function scrubClickHouse(
 ): Promise<Removed> {
   const column = kind === 'company' ? 'company_id' : 'user_id'
   const environment = { environment: environmentId }
+  // a name of an event stays, so a blanked one may still have a mark: each is looked at once
+  const [received] = await clickhouse.select<{ last: number }>(
+    `SELECT toUnixTimestamp64Milli(max(loaded_at)) AS last FROM events WHERE environment_id = {environment:String}`,
+    environment,
+  )
   let events = await blankEvents(clickhouse, `${column} = {id:String}`, { ...environment, id })
-  for (let from = 0; from < marks.length; ) {
-    const others = await clickhouse.select<{ id: string }>(
-      `SELECT id FROM events WHERE environment_id = {environment:String} AND multiSearchAny(body, {marks:Array(String)})
-       LIMIT ${othersAtOnce}`,
-      { ...environment, marks: marks.slice(from, from + marksAtOnce) },
-    )
-    const ids = others.map(one => one.id)
-    if (ids.length === 0) from += marksAtOnce
-    else events += await blankEvents(clickhouse, 'id IN {ids:Array(String)}', { ...environment, ids })
+  for (let from = 0; from < marks.length; from += marksAtOnce) {
+    for (let after = '', isMore = true; isMore; ) {
+      const others = await clickhouse.select<{ id: string }>(
+        `SELECT id FROM events
+         WHERE environment_id = {environment:String} AND id > {after:String}
+           AND loaded_at <= fromUnixTimestamp64Milli({last:Int64}, 'UTC') AND multiSearchAny(body, {marks:Array(String)})
+         ORDER BY id LIMIT ${othersFound}`,
+        { ...environment, after, last: received!.last, marks: marks.slice(from, from + marksAtOnce) },
+      )
+      const ids = others.map(one => one.id)
+      for (let first = 0; first < ids.length; first += othersAtOnce)
+        events += await blankEvents(clickhouse, 'id IN {ids:Array(String)}', {
+          ...environment,
+          ids: ids.slice(first, first + othersAtOnce),
+        })
+      isMore = ids.length === othersFound
+      after = ids.at(-1) ?? after
+    }
   }
   return { events }
 }
