@@ -1,12 +1,14 @@
 // Short-lived tokens that read one company, for components on a page of that company. Kept in Postgres by hash.
 import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
+import { keyFault } from './conditions.js'
 import { newId } from './ids.js'
 import type { KeyRecord, Keys } from './key-types.js'
 
 /** How long a token may be good for. */
 export const tokenSeconds = { least: 60, usual: 900, most: 86_400 } as const
 const prefix = 'tat_'
+const keyPrefix = 'apik_'
 /** A token in memory is looked up again after this long. */
 const trustedMs = 5_000
 const tokensMax = 10_000
@@ -19,15 +21,22 @@ interface TokenRow {
   readonly account_id: string
   readonly environment_id: string
   readonly company_id: string
+  readonly api_key_id: string | null
   readonly expires_at: Date
+}
+
+/** A token in memory. */
+interface Known {
+  readonly record: KeyRecord
+  /** The key or member that made it. */
+  readonly makerId: string | null
+  readonly readAtMs: number
+  readonly untilMs: number
 }
 
 /** Tokens of companies. Functions reject with the store's error while Postgres is down. */
 export class AccessTokens {
-  private readonly known = new Map<
-    string,
-    { readonly record: KeyRecord; readonly readAtMs: number; readonly untilMs: number }
-  >()
+  private readonly known = new Map<string, Known>()
 
   constructor(
     private readonly options: { readonly sql: Sql; readonly keys: Keys; readonly wallMs: () => number },
@@ -66,7 +75,12 @@ export class AccessTokens {
     return { id, value, createdAtMs, expiresAtMs }
   }
 
-  /** The token's rights in the form of a key, or null: it is unknown or over. */
+  /**
+   * The token's rights in the form of a key, or null: it is unknown or over, or the key that made it is deleted, disabled or
+   * expired. The addresses of that key do not count: the token is for a page's readers.
+   *
+   * source  security L3
+   */
   async find(value: string): Promise<KeyRecord | null> {
     const { sql, keys, wallMs } = this.options
     const hash = keys.hash(value)
@@ -74,16 +88,26 @@ export class AccessTokens {
     const nowMs = wallMs()
     const known = this.known.get(name)
     if (known !== undefined && nowMs < known.untilMs && nowMs - known.readAtMs < trustedMs)
-      return known.record
+      return this.isGood(known.makerId, nowMs) ? known.record : null
     this.known.delete(name)
     const [row] = await sql<TokenRow[]>`
-      select id, account_id, environment_id, company_id, expires_at from temporary_access_tokens
+      select id, account_id, environment_id, company_id, api_key_id, expires_at from temporary_access_tokens
       where hash = ${hash} and expires_at > ${new Date(nowMs)}`
     if (row === undefined) return null
     if (this.known.size >= tokensMax) this.known.delete(this.known.keys().next().value!)
     const record = known?.record ?? recordOf(row)
-    this.known.set(name, { record, readAtMs: nowMs, untilMs: row.expires_at.getTime() })
-    return record
+    const makerId = row.api_key_id
+    this.known.set(name, { record, makerId, readAtMs: nowMs, untilMs: row.expires_at.getTime() })
+    return this.isGood(makerId, nowMs) ? record : null
+  }
+
+  /** Whether the maker of a token still stands for it. Members make some, too. */
+  private isGood(makerId: string | null, nowMs: number): boolean {
+    if (makerId === null || !makerId.startsWith(keyPrefix)) return true
+    const maker = this.options.keys.byId(makerId)
+    if (maker === null) return false
+    const { conditions } = maker
+    return conditions == null || keyFault({ ...conditions, addresses: null }, nowMs, () => '') === null
   }
 }
 

@@ -8,12 +8,14 @@ import type {
 import { tokenSeconds } from '../../account/access-tokens.js'
 import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
-import type { EntitlementReport } from '../../core/model/entitlement-report.js'
+import type { Question } from '../../core/model/message.js'
 import { ServiceError } from '../../errors.js'
+import { parseExactly } from '../../json.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { entityUnknown, isKnown } from '../../kit/entities.js'
 import { type QueryOf, query, string } from '../../kit/query.js'
-import { isoTime, isoTimeOrNull } from '../../kit/time.js'
+import { isoTime } from '../../kit/time.js'
+import { type UsageRow, unpackUsage } from '../../wire/usage-rows.js'
 import { lookedUp } from '../entities/write.js'
 
 /** POST /temporary-access-tokens. errors: 404 for keys that no company, or more than one, has. */
@@ -49,15 +51,16 @@ export const getPortal: Handler<undefined, QueryOf<typeof portalShape>> = async 
   const companyId = companyOf(call)
   const { services, environment, nowMs } = call
   if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
-  const { reply } = await services.shards.ask<CompanyDescription | null>(
-    'c',
-    environment.id,
-    companyId,
-    { type: 'describe', eventNamesMax: 0 },
-    nowMs,
-  )
-  if (reply === null) throw entityUnknown('company')
-  return { data: portalOf(reply, services.catalogs.get(environment.id)) }
+  const ask = async <Reply>(question: Question): Promise<Reply | null> =>
+    (await services.shards.ask<Reply | null>('c', environment.id, companyId, question, nowMs)).reply
+  // answered from one state: both are asked in one batch
+  const [described, used] = await Promise.all([
+    ask<CompanyDescription>({ type: 'describe', eventNamesMax: 0 }),
+    // a feature that the plan does not include is not shown
+    ask<string>({ type: 'feature_usage', withoutNegative: true }),
+  ])
+  if (described === null || used === null) throw entityUnknown('company')
+  return { data: portalOf(described, unpackUsage(used), services.catalogs.get(environment.id)) }
 }
 
 function companyOf({ key, query }: Call<undefined, QueryOf<typeof portalShape>>): string {
@@ -73,7 +76,8 @@ function companyOf({ key, query }: Call<undefined, QueryOf<typeof portalShape>>)
 }
 
 function portalOf(
-  { state, plan, addOns, entitlements, balances }: CompanyDescription,
+  { state, plan, addOns, balances }: CompanyDescription,
+  used: readonly UsageRow[],
   catalog: CatalogData,
 ): Portal {
   const planNamed = (id: string) => catalog.plans.find(one => one.id === id)
@@ -82,7 +86,7 @@ function portalOf(
     company: { id: state.id, name: state.name },
     plan: base ? { name: base.name, description: base.description ?? null, price: null, period: null } : null,
     add_ons: addOns.map(({ planId }) => ({ name: planNamed(planId)?.name ?? '' })),
-    features: entitlements.flatMap(report => featureOf(report, catalog)),
+    features: used.flatMap(row => featureOf(row, catalog)),
     credits: Object.entries(balances).map(([id, { remaining, total }]) => ({
       name: catalog.credits.find(credit => credit.id === id)?.name ?? '',
       remaining,
@@ -91,21 +95,28 @@ function portalOf(
   }
 }
 
-function featureOf(report: EntitlementReport, catalog: CatalogData): PortalFeature[] {
-  const feature = catalog.features.find(one => one.id === report.featureId)
+/** The figures of a usage row that the page shows. */
+interface Figures {
+  readonly access: boolean
+  readonly allocation: number | null
+  readonly allocation_type: string
+  readonly usage: number | null
+  readonly metric_reset_at: string | null
+}
+
+/** `allowed` is what a check of the feature's flag answers; quantities are exact. */
+function featureOf({ featureId, json }: UsageRow, catalog: CatalogData): PortalFeature[] {
+  const feature = catalog.features.find(one => one.id === featureId)
   if (feature === undefined) return []
-  const usage = report.usage === null ? null : Number(report.usage)
-  const limit = report.allocation === null ? null : Number(report.allocation)
-  const isUsedUp = usage !== null && limit !== null && usage >= limit
-  const isOutOfCredit = report.valueType === 'credit' && (report.creditRemaining ?? 0) <= 0
+  const figures = parseExactly(`${json}}`) as Figures
   return [
     {
       name: feature.name,
-      value_type: report.valueType,
-      allowed: !isUsedUp && !isOutOfCredit,
-      usage,
-      limit,
-      resets_at: isoTimeOrNull(report.metricResetAtMs),
+      value_type: figures.allocation_type,
+      allowed: figures.access,
+      usage: figures.usage,
+      limit: figures.allocation,
+      resets_at: figures.metric_reset_at,
     },
   ]
 }
