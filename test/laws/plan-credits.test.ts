@@ -164,3 +164,67 @@ t.test('decision 33 N9 what is left is what is due less what was drawn, over any
   }
   t.pass('every history agrees')
 })
+
+/** Plans whose grants reset at different times, as one company holds one after the other. */
+const paced = (['daily', 'weekly', 'monthly', 'yearly'] as const).map((resetCadence, i) =>
+  planGrant({ id: `pcgr_${resetCadence}`, creditAmount: [10, 40, 100, 1_200][i]!, resetCadence }),
+)
+
+/** Changes between such plans on one anchor, with draws of all there is, and returns within a window often. */
+function pacedHistory(random: Random): void {
+  const beganMs = Date.UTC(2026, random.below(12), 1 + random.below(31), 9)
+  const periodAt = (atMs: number): BillingPeriod => {
+    let month = 0
+    while (addMonthsClamped(beganMs, month + 1) <= atMs) month++
+    return {
+      startMs: addMonthsClamped(beganMs, month),
+      endMs: addMonthsClamped(beganMs, month + 1),
+      intervalMonths: 1,
+      anchorMs: beganMs,
+    }
+  }
+  const world = new World(configOf({ period: periodAt(beganMs) }))
+  world.nowMs = beganMs
+  let drawn = 0n
+  for (let step = 0; step < 60; step++) {
+    const def = random.pick(paced)
+    const held = { def, planId: `plan_${def.id}`, versionId: 'plvr_1', licences: 0 }
+    world.apply(followPlan(world.account, world.config, [held], world.nowMs))
+    const { remaining } = world.figures()
+    const cost = random.chance(0.7) ? remaining : (remaining * BigInt(random.below(100))) / 100n
+    if (cost > 0n) world.draw(cost)
+    drawn += remaining - world.figures().remaining
+    world.check()
+    world.nowMs += random.pick([0, 1_000, dayMs, random.below(40) * dayMs])
+    world.config = configOf({ period: periodAt(world.nowMs) })
+    world.bringUp()
+  }
+  const windows = new Set(
+    world.effects.flatMap(effect =>
+      effect.t === 'credit_enrol' && effect.e.leftUntilMs === null
+        ? [`${effect.e.planGrantId} ${effect.e.endMs ?? effect.e.nextResetMs}`]
+        : [],
+    ),
+  )
+  const due = [...windows].reduce(
+    (sum, name) => sum + paced.find(({ id }) => name.startsWith(`${id} `))!.creditAmount,
+    0,
+  )
+  must(drawn <= BigInt(due) * nano, `${drawn} were drawn of ${due} due in ${windows.size} windows`)
+}
+
+t.test(
+  'decision 33 N9 a window is given once, however often plans with other resets come between',
+  async t => {
+    for (let run = 0; run < times(300); run++) {
+      const random = new Random(seed + run)
+      try {
+        pacedHistory(random)
+      } catch (error) {
+        t.fail(`seed ${seed + run}: ${(error as Error).message}`)
+        return
+      }
+    }
+    t.pass('no window is given twice')
+  },
+)

@@ -24,6 +24,7 @@ import {
   inWindow,
   leftIn,
   lessened,
+  relieved,
   sharesOf,
   windowEnd,
   windowStart,
@@ -179,9 +180,18 @@ function enrolAll(
     const same = endMs === null ? [] : kept.filter(e => windowEnd(e) === endMs)
     const startMs = Math.min(window.startMs, ...same.map(windowStart))
     const used = i === 0 ? [...window.used, ...others.used] : window.used
-    let drawn = i === 0 ? window.drawn + others.drawn : window.drawn
     for (const one of used) enrolAs(draft, { ...one, leftUntilMs: nowMs }, nowMs)
     const group = begun.filter(({ e }) => e.nextResetMs === endMs)
+    let drawn = i === 0 ? window.drawn + others.drawn : window.drawn
+    // a window that was to end later keeps what does not count here: its plan may be held again
+    let room = group.reduce((sum, { held }) => sum + amountOf(sharesOf(held.def, held.licences)), 0n) - drawn
+    for (const [one, carried] of i === 0 ? others.later : []) {
+      const counted = room > 0n ? lesser(carried, room) : 0n
+      if (counted === 0n) continue
+      room -= counted
+      drawn += counted
+      enrolAs(draft, relieved(one, counted), nowMs)
+    }
     for (const [place, { held, e }] of group.entries()) {
       const shares = sharesOf(held.def, held.licences)
       // the last one keeps what is drawn beyond all that is due

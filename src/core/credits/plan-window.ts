@@ -185,24 +185,48 @@ export class ClosedWindows {
 
   /**
    * Draws that count in a window, and when that began. Each closed window counts once; `used` are those that
-   * count here.
+   * count here. One that was to end later is told apart: what it allows may be held again, so it stays on record.
    *
    * endMs  the end of the new window; null: it has none
    * last   no other window takes what has another end
    */
-  into(
-    endMs: number | null,
-    last: boolean,
-  ): { readonly drawn: Amount; readonly startMs: number; readonly used: readonly Enrolment[] } {
+  into(endMs: number | null, last: boolean): Counted {
     const used = this.records.filter(one => last || windowEnd(one) === endMs)
     for (const one of used) this.records.splice(this.records.indexOf(one), 1)
+    const isLater = (one: Enrolment): boolean => endMs !== null && (windowEnd(one) ?? 0) > endMs
     const same = used.filter(one => windowEnd(one) === endMs)
-    const cut = used.filter(one => windowEnd(one) !== endMs)
-    const all = (of: readonly Enrolment[]) =>
-      of.reduce((sum, { drawn }) => sum + decodeAmount(drawn ?? 0), 0n)
-    const ended = cut.map(one => [one, one.leftAtMs ?? this.nowMs] as const)
-    const drawn = all(same) + carriedFrom(all(cut), ended)
-    const startMs = Math.min(this.nowMs, ...same.map(windowStart))
-    return { drawn, startMs, used }
+    const later = used.filter(isLater)
+    const cut = used.filter(one => windowEnd(one) !== endMs && !isLater(one))
+    const all = same.reduce((sum, { drawn }) => sum + decodeAmount(drawn ?? 0), 0n)
+    return {
+      drawn: all + this.carried(cut),
+      startMs: Math.min(this.nowMs, ...same.map(windowStart)),
+      used: [...same, ...cut],
+      later: later.map(one => [one, this.carried([one])] as const),
+    }
   }
+
+  private carried(cut: readonly Enrolment[]): Amount {
+    const drawn = cut.reduce((sum, one) => sum + decodeAmount(one.drawn ?? 0), 0n)
+    return carriedFrom(
+      drawn,
+      cut.map(one => [one, one.leftAtMs ?? this.nowMs] as const),
+    )
+  }
+}
+
+/** Closed windows as they count in a new one. */
+interface Counted {
+  readonly drawn: Amount
+  readonly startMs: number
+  readonly used: readonly Enrolment[]
+  /** Windows that were to end after it, and what each carries into it. */
+  readonly later: readonly (readonly [Enrolment, Amount])[]
+}
+
+/** A closed window of which so much counts elsewhere. */
+export function relieved(e: Enrolment, counted: Amount): Enrolment {
+  const { drawn, ...rest } = e
+  const left = decodeAmount(drawn ?? 0) - counted
+  return left > 0n ? { ...rest, drawn: encodeAmount(left) } : rest
 }
