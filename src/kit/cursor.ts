@@ -39,10 +39,20 @@ export type Rows = (offset: number, limit: number) => Promise<readonly unknown[]
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12)
 
-/** Members that identify a row, where it has no id. */
-const identities = [
+/** Members that identify a row, where it has no id: in every list those of them that are there make it another than all others. */
+export const identities = [
   'id',
   'event_id',
+  'flag_key',
+  'reason',
+  'minute',
+  'model',
+  'day',
+  'currency',
+  'period_id',
+  'period_start',
+  'line',
+  'subscription_external_id',
   'key',
   'billing_id',
   'external_id',
@@ -59,6 +69,8 @@ function printOf(row: unknown): string {
   if (typeof row !== 'object' || row === null) return shortHash(JSON.stringify(row) ?? '')
   const members = row as Readonly<Record<string, unknown>>
   if (typeof members.id === 'string') return shortHash(members.id)
+  // an explanation: all else of it may change at any time
+  if (typeof members.flag_id === 'string') return shortHash(members.flag_id)
   const parts: unknown[] = identities.map(name => members[name] ?? null)
   for (const [name, value] of Object.entries(members))
     if (typeof value === 'object' && value !== null && 'id' in value) parts.push([name, value.id])
@@ -171,12 +183,14 @@ async function startOf({ at, anchors }: Place, rows: Rows): Promise<number | nul
     }
     return window.length
   }
-  const near = Math.max(0, at - anchorsMax)
-  await look(near, at - near + 1)
+  let near = Math.max(0, at - anchorsMax)
+  const found = await look(near, at - near + 1)
   if (met.has(last)) return met.get(last)!
+  let isEnded = found === 0 && near > 0
+  // the list ends before the place: nothing is looked for beyond its end
+  if (found === 0 && near > 0) near = await endBefore(near, rows)
   let before = near
   let after = near
-  let isEnded = false
   for (let i = 0; i < windowsMax && !met.has(last); i++) {
     if (before === 0 && isEnded) break
     if (!isEnded) {
@@ -199,6 +213,17 @@ async function startOf({ at, anchors }: Place, rows: Rows): Promise<number | nul
   return null
 }
 
+/** The length of a list that has no row at this offset, and so is not longer. */
+async function endBefore(offset: number, rows: Rows): Promise<number> {
+  let [from, to] = [0, offset]
+  while (from < to) {
+    const middle = from + Math.floor((to - from) / 2)
+    if ((await rows(middle, 1)).length > 0) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
 /** Whether a route answers a list in pages. */
 export function isPaged(path: string, query: unknown): query is PageQuery {
   const isPage = typeof query === 'object' && query !== null && 'limit' in query && 'offset' in query
@@ -210,14 +235,20 @@ export function isPaged(path: string, query: unknown): query is PageQuery {
  *
  * handle  the handler of the list, for a call with another page.
  * path    of the request, with its parameters: which list it is.
+ * charge  takes tokens of the caller's budget: a token for each read after the first. A cursor may be made so that its place is
+ *         looked for in all of the list.
+ * errors  rate_limited (429) when that budget is used up before the place is found; those of `pageOf`.
  */
 export async function pagedAnswer(
   path: string,
   query: PageQuery,
   handle: (query: PageQuery) => Promise<Answer>,
+  charge: (tokens: number) => void = () => {},
 ): Promise<Answer> {
   let latest: Answer | null = null
+  let reads = 0
   const rows: Rows = async (offset, limit) => {
+    if (reads++ > 0) charge(1)
     const { cursor: _, ...rest } = query
     const answer = await handle({ ...rest, offset, limit })
     latest = answer

@@ -1,7 +1,7 @@
 // Decision 38: who follows a list by its cursors sees every row that was there all the time, once, and no row twice,
 // though rows come and go between any two reads.
 import t from 'tap'
-import { pageOf, type Rows } from '../../src/kit/cursor.js'
+import { pagedAnswer, pageOf, type Rows } from '../../src/kit/cursor.js'
 import { Random, times } from '../random.js'
 
 t.test('decision 38 no row is repeated or skipped while others write', async t => {
@@ -66,4 +66,57 @@ t.test('decision 38 a cursor is of one list, and no text of a caller', async t =
   await refused('a', next!, 1)
   for (const cursor of ['x', '', 'W10', Buffer.from('[1,"a",-1,["x"],[]]').toString('base64url')])
     await refused('a', cursor)
+})
+
+t.test('security H2 a cursor that a caller made costs a few reads, or tokens for each', async t => {
+  let [reads, charged] = [0, 0]
+  const all = Array.from({ length: 40 }, (_, id) => ({ id: `${id}` }))
+  const read = (query: { limit: number; offset: number; cursor?: string }) =>
+    pagedAnswer(
+      'list',
+      query,
+      async ({ offset, limit }) => {
+        reads++
+        return { data: all.slice(offset, offset + limit) }
+      },
+      tokens => {
+        charged += tokens
+      },
+    )
+  const first = await read({ limit: 3, offset: 0 })
+  const [version, list, , anchors] = JSON.parse(
+    Buffer.from(first.headers!['X-Next-Cursor']!, 'base64url').toString(),
+  )
+  t.equal(charged, 0, 'a page is one token')
+  for (const at of [1, 39, 40, 41, 1_000, 100_000, Number.MAX_SAFE_INTEGER])
+    for (const held of [anchors, ['none']]) {
+      reads = 0
+      charged = 0
+      const cursor = Buffer.from(JSON.stringify([version, list, at, held, []])).toString('base64url')
+      const answered = await read({ limit: 3, offset: 0, cursor }).then(
+        ({ data }) => (data as { id: string }[]).map(({ id }) => id),
+        () => null,
+      )
+      if (held === anchors)
+        t.same(answered, ['3', '4', '5'], `from ${at}: the rows after those that it names`)
+      t.ok(reads < 70, `${reads} reads from ${at}`)
+      t.equal(charged, reads - 1, 'each further read is charged')
+    }
+  const many: Rows = async offset => Array.from({ length: 250 }, (_, i) => ({ id: `m${offset + i}` }))
+  await t.rejects(
+    pagedAnswer(
+      'list',
+      {
+        limit: 3,
+        offset: 0,
+        cursor: Buffer.from(JSON.stringify([version, list, 9_000, ['none'], []])).toString('base64url'),
+      },
+      async ({ offset, limit }) => ({ data: await many(offset, limit) }),
+      () => {
+        throw new Error('no token is left')
+      },
+    ),
+    /no token is left/,
+    'a budget that is used up ends the search',
+  )
 })

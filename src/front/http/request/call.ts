@@ -127,6 +127,7 @@ export class CallStage implements Next, Origin {
       name,
       call.query,
       async query => route.handle(call.withQuery(query)) as Answer | Promise<Answer>,
+      tokens => this.charge(tokens),
     )
   }
 
