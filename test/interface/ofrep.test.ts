@@ -76,6 +76,8 @@ t.test('failures are worded as the protocol has them', async t => {
     body: { key: 'nothing', errorCode: 'FLAG_NOT_FOUND', errorDetails: String },
   })
   t.match(await evaluate('api-calls', '{'), { status: 400, body: { errorCode: 'PARSE_ERROR' } })
+  const half = '{"context": {"company": {"slug": "\\ud800"}}}'
+  t.match(await evaluate('api-calls', half), { status: 400, body: { errorCode: 'PARSE_ERROR' } }, 'no text')
   t.match(await evaluate('api-calls', { context: { company: 'acme' } }), {
     status: 400,
     body: { key: 'api-calls', errorCode: 'INVALID_CONTEXT', errorDetails: /context\.company/ },

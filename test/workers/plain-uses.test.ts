@@ -7,8 +7,10 @@ import { encodeCompany } from '../../src/core/company/state.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
 import { type CreditAccount, emptyAccount } from '../../src/core/model/account-state.js'
 import type { Company } from '../../src/core/model/company-state.js'
+import type { Counter } from '../../src/core/model/counters.js'
 import type { Effect } from '../../src/core/model/message.js'
 import { itemsOf, UsageBatchWriter } from '../../src/core/usage/batch.js'
+import { readCounter } from '../../src/core/usage/counter.js'
 import { encodeAmount } from '../../src/core/values/amount.js'
 import { encodeId } from '../../src/core/values/id.js'
 import { Group } from '../../src/journal/frame.js'
@@ -300,34 +302,55 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
   t.ok(short > 5_000 && drawn > 1_000, `${short} on the short way, ${drawn} of them draw`)
 })
 
-t.test('EV-27 a row that is left out lends its name to no other row', async t => {
-  const random = new Random()
-  const actor = companyActor(company({ id: encodeId('comp_', 0, 7), environmentId: env }), 0)
+/** Rows of one company, each with one of the names 'free' and 'other'. */
+function rowsOf(names: readonly ('free' | 'other')[]) {
   const rows = new UsageBatchWriter()
-  const text = '{}freeother'
-  for (const nameAt of [2, 6, 6])
+  for (const [i, name] of names.entries())
     rows.add({
       bodyAt: 0,
       bodyLength: 2,
-      nameAt,
-      nameLength: nameAt === 2 ? 4 : 5,
+      nameAt: name === 'free' ? 2 : 6,
+      nameLength: name.length,
       keyAt: 0,
       keyLength: 0,
       quantity: 1,
       idHigh: 1,
-      idLow: nameAt,
+      idLow: i,
       sentAtMs: null,
-      companyId: actor.state.id,
+      companyId: encodeId('comp_', 0, 7),
       userId: null,
     })
+  return { at: begunMs, env, apiKeyId: 'apik_3mK9tQxYzAb', text: '{}freeother', rows }
+}
+
+/** Take some rows of some requests of one time and key; the others are repeats. Returns how often each name was counted. */
+function countsOf(requests: readonly { names: readonly ('free' | 'other')[]; taken: readonly number[] }[]) {
+  const catalog = catalogOf(new Random())
+  const actor = companyActor(company({ id: encodeId('comp_', 0, 7), environmentId: env }), 0)
   const plain = new PlainUses(Changes.make(1))
-  const packing = new Encoder()
-  packing.add(0, { at: begunMs, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows })
-  unpack(packing.take(), request => {
-    if (!('uses' in request)) throw new Error('no uses')
-    plain.begin(request, catalogOf(random))
-    t.ok(plain.add(actor, request, request.from))
-    t.ok(plain.add(actor, request, request.from + 2), 'the second is a repeat')
-  })
-  t.same([...(actor.state as Company).counters.keys()], ['free', 'other'])
+  for (const { names, taken } of requests) {
+    const packing = new Encoder()
+    packing.add(0, rowsOf(names))
+    unpack(packing.take(), request => {
+      if (!('uses' in request)) throw new Error('no uses')
+      plain.begin(request, catalog)
+      for (const i of taken) if (!plain.add(actor, request, request.from + i)) throw new Error('not plain')
+    })
+  }
+  const { counters } = actor.state as Company
+  const countOf = (counter: Counter) => readCounter(counter, 'all_time', 'first_of_month', begunMs, null)
+  return Object.fromEntries([...counters].map(([name, counter]) => [name, countOf(counter)]))
+}
+
+t.test('EV-27 a row that is left out lends its name to no other row', async t => {
+  t.same(countsOf([{ names: ['free', 'other', 'other'], taken: [0, 2] }]), { free: 1, other: 1 })
+})
+
+t.test('EV-27 a row of an earlier request lends its name to no row of the next', async t => {
+  // the first row of the second request is a repeat: the row before its second one is not the first request's
+  const requests = [
+    { names: ['free'], taken: [0] },
+    { names: ['other', 'other'], taken: [1] },
+  ] as const
+  t.same(countsOf(requests), { free: 1, other: 1 })
 })

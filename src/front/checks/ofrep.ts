@@ -9,7 +9,7 @@ import {
 } from '../../../schemas/ofrep.js'
 import { ServiceError } from '../../errors.js'
 import { faultsText } from '../../faults.js'
-import { jsonText, parseExactly } from '../../json.js'
+import { hasHalfPair, jsonText, parseExactly } from '../../json.js'
 import { assertPlain } from '../../json-bounds.js'
 import type { Answer, Call, RawBody } from '../../kit/call.js'
 import { long } from '../../kit/long.js'
@@ -123,6 +123,7 @@ function named(value: string | undefined, name = 'id'): Record<string, string> |
 
 function parse(text: string): unknown {
   assertPlain(text, true)
+  if (hasHalfPair(text)) throw new Refusal('PARSE_ERROR', 'The request body contains half a surrogate pair')
   try {
     return JSON.parse(text)
   } catch {
