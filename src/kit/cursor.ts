@@ -249,8 +249,7 @@ export async function pagedAnswer(
   let reads = 0
   const rows: Rows = async (offset, limit) => {
     if (reads++ > 0) charge(1)
-    const { cursor: _, ...rest } = query
-    const answer = await handle({ ...rest, offset, limit })
+    const answer = await handle({ ...query, offset, limit })
     latest = answer
     return Array.isArray(answer.data) ? (answer.data as readonly unknown[]) : []
   }

@@ -24,7 +24,7 @@ async function featureOf(name: string, feature_type = 'event') {
   return client.ok('POST', '/features', { name, feature_type, ...subtype, flag: { key: name } })
 }
 
-/** What the portal and the checks say of a company: by feature, whether it is allowed now. */
+/** Each feature of a company's portal: whether it is allowed by the portal, and by a check. */
 async function said(slug: string) {
   const { id } = await client.ok('GET', `/companies/lookup?slug=${slug}`)
   const portal = await client.ok('GET', `/portal?company_id=${id}`)

@@ -3,6 +3,7 @@ import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/
 import { keptSinceMs } from '../../analytics/history.js'
 import type { FeatureDef } from '../../core/model/definitions.js'
 import { ServiceError } from '../../errors.js'
+import { parseExactly } from '../../json.js'
 import type { Call, Handler } from '../../kit/call.js'
 import { type EntityCall, entityUnknown } from '../../kit/entities.js'
 import {
@@ -49,10 +50,14 @@ type FeatureUsageQuery = QueryOf<typeof usageShape>
  * source  US-5…8, US-51. An id takes precedence over keys: decision, as for users' companies.
  */
 export const listFeatureUsage: Handler<undefined, FeatureUsageQuery> = async call => {
-  const { limit, offset, include_usage_aggregation: aggregate } = call.query
+  const { limit, offset, cursor, include_usage_aggregation: aggregate } = call.query
   const companyId = companyOf(call)
   const rows = (await matchingRows(call, companyId)).slice(offset, offset + limit)
-  return { pieces: await oneUsage(call, companyId, rows, aggregate === true) }
+  const pieces = await oneUsage(call, companyId, rows, aggregate === true)
+  // a page of several is read row by row for its cursor
+  if (cursor === undefined && rows.length < limit) return { pieces }
+  const bytes = pieces.map(piece => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  return { data: parseExactly(Buffer.concat(bytes).toString()) }
 }
 
 /** GET /feature-usage/count. */
