@@ -92,7 +92,7 @@ function readAll(env: Env) {
     backupKey: backupKey(env), // seals backups; null: TOLLGATE_PEPPER does, else a secret generated at the first start, kept in the data directory
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members as a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', defaultShards(availableParallelism()), { min: 1, max: 256 }), // worker threads
-    fronts: integer(env, 'TOLLGATE_FRONTS', 1, { min: 1, max: 16 }), // threads that take connections; 1: the main thread alone
+    fronts: integer(env, 'TOLLGATE_FRONTS', 1, { min: 1, max: 16 }), // threads that take connections; 1: the main thread; above, it takes none
     limits: limits(env, 'TOLLGATE_LIMITS'),
     limitsScope: oneOf(env, 'TOLLGATE_LIMITS_SCOPE', 'account', ['account', 'environment']), // whose budgets of events ingest and analytics are
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
@@ -237,6 +237,10 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length]!
 }
+
+/** Threads that answer checks: the fronts, and beside several the main thread, for what they pass on. */
+export const checkingThreads = ({ fronts }: Pick<Config, 'fronts'>): number =>
+  fronts === 1 ? 1 : fronts + 1
 
 /** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
 function mustBeComplete(config: Config): void {

@@ -8,7 +8,7 @@ interface SeenNode {
 }
 
 interface SeenFront {
-  /** 0 is the main thread. */
+  /** 0 is the main thread, where it is the only one. */
   readonly front: number
   readonly answers: boolean
 }

@@ -1,4 +1,5 @@
 // Starts the extra fronts, once the main thread serves.
+import { checkingThreads } from '../config.js'
 import type { CheckCounts } from '../core/model/message.js'
 import { factsOf } from '../front/extra/facts.js'
 import { FrontUses } from '../front/extra/front-uses.js'
@@ -20,7 +21,7 @@ const tellMs = 1_000
 /** Room for two of the longest bodies. */
 const bodiesBytesMin = 16_777_216
 
-/** The fronts on the port of the main thread; they are not started yet. */
+/** The fronts, for the port that the main thread has taken; they are not started yet. */
 export function openFronts(
   { config, log }: Opening,
   services: Services,
@@ -44,7 +45,7 @@ export function openFronts(
   return new Fronts({
     app,
     workerFile: frontFile,
-    count: config.fronts - 1,
+    count: config.fronts,
     memory,
     names: () => directory.lent,
     shards,
@@ -75,8 +76,8 @@ export function openFronts(
       trustProxy: config.trustProxy,
       corsOrigins: config.corsOrigins,
       slowRequestMs: config.slowRequestMs,
-      checkRowsPerSecond: Math.floor(config.flagCheckRowsPerSecond / config.fronts),
-      deniedRowsPerMinute: Math.floor(config.deniedRowsPerMinute / config.fronts),
+      checkRowsPerSecond: Math.floor(config.flagCheckRowsPerSecond / checkingThreads(config)),
+      deniedRowsPerMinute: Math.floor(config.deniedRowsPerMinute / checkingThreads(config)),
     },
     log,
     hangs: () => {

@@ -74,7 +74,8 @@ export async function openServer(
   self.fronts = () => {
     const silent = later.fronts?.degraded ?? []
     const answers = (front: number) => !silent.includes(`front ${front}`)
-    return Array.from({ length: config.fronts }, (_, front) => ({ front, answers: answers(front) }))
+    const numbers = config.fronts === 1 ? [0] : Array.from({ length: config.fronts }, (_, i) => i + 1)
+    return numbers.map(front => ({ front, answers: answers(front) }))
   }
   self.nodes = () =>
     cluster === null
@@ -93,7 +94,7 @@ export async function openServer(
   return { server, passed }
 }
 
-/** The server of the main thread, beside extra fronts. errors: ConfigError where the native server does not load. */
+/** The server of the main thread, behind extra fronts. errors: ConfigError where the native server does not load. */
 async function sharing({ app, name, reason }: OpenedApp): Promise<PassedApp> {
   if (name !== 'uWebSockets.js')
     throw new ConfigError(`TOLLGATE_FRONTS: Node's http has one front. ${reason}`)

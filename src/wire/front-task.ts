@@ -52,8 +52,8 @@ export interface FrontSettings {
 /** The options of one front at its start. */
 export interface FrontOptions extends FrontSettings {
   readonly index: number
-  /** With the main thread. */
-  readonly fronts: number
+  /** Threads that keep answers: the fronts and the main thread. */
+  readonly threads: number
   /** Paths that take WebSocket connections, with the bytes of their frames. */
   readonly sockets: readonly (readonly [path: string, frameBytesMax: number])[]
   /** One number for each front, which it raises while it lives. */

@@ -219,7 +219,7 @@ t.test('reads', async t => {
         { name: 'postgres', answers: true },
         { name: 'clickhouse', answers: true },
       ],
-      fronts: [{ front: 0, answers: true }],
+      fronts: [{ front: Number, answers: true }],
       shards: [{ shard: 0 }, { shard: 1 }],
       nodes: [{ this_node: true }],
     })

@@ -20,7 +20,7 @@ t.test('a key counts once over fronts and kills', { skip }, async t => {
   let running = await Process.start(dataDir, settings)
   t.teardown(() => running.end('SIGTERM'))
   const portOf = () => Number(new URL(running.client.url).port)
-  let connections = new Connections(portOf(), 16)
+  let connections = new Connections(portOf())
   await makeFlag(running.client, 'first', true)
   for (const slug of slugs) await running.client.ok('POST', '/companies', { keys: { slug } })
 
@@ -77,7 +77,7 @@ t.test('a key counts once over fronts and kills', { skip }, async t => {
     await running.end('SIGKILL')
     connections.close()
     running = await Process.start(dataDir, settings)
-    connections = new Connections(portOf(), 16)
+    connections = new Connections(portOf())
     await pause(300)
     isSending = false
     await Promise.all(senders)

@@ -1,5 +1,7 @@
 // Connections that stay open, so that each stays with the front that the system gave it to.
 import { Agent, request } from 'node:http'
+import type { Test } from 'tap'
+import { PassedApp } from '../../src/front/http/apps/passed-app.js'
 import { bootstrapKey } from '../harness.js'
 
 export interface Answer {
@@ -11,13 +13,28 @@ export interface Answer {
   readonly text: string
 }
 
+/**
+ * Until a test has ended, the main thread goes on taking connections beside the fronts. A service has such connections, too:
+ * they came before its fronts, or when it had none.
+ */
+export function mainThreadTakesToo(t: Test): void {
+  const { take } = PassedApp.prototype
+  PassedApp.prototype.take = async () => {}
+  t.teardown(() => {
+    PassedApp.prototype.take = take
+  })
+}
+
+/** So many that each thread surely has some. */
+const usualCount = 32
+
 /** Connections that stay open: the system spreads them over the fronts. */
 export class Connections {
   private readonly agents: readonly Agent[]
 
   constructor(
     private readonly port: number,
-    readonly count: number,
+    readonly count = usualCount,
   ) {
     this.agents = Array.from({ length: count }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
   }
@@ -73,7 +90,7 @@ export class Connections {
     return new Map([...lines].map(([, route, reason, count]) => [`${route} ${reason}`, Number(count)]))
   }
 
-  /** The connections that the extra front answers, as the ids of its requests say. The key is known there afterwards. */
+  /** The connections that extra fronts answer, as the ids of their requests say. The key is known there afterwards. */
   async elsewhere(key = bootstrapKey): Promise<readonly boolean[]> {
     const isElsewhere = async (on: number): Promise<boolean> => {
       // a success makes a front ask for what it must know
@@ -81,15 +98,16 @@ export class Connections {
       const { headers } = await this.send(on, 'POST', '/flags/unknown/check', {}, key)
       return /-f\d+_/.test(String(headers['x-request-id']))
     }
+    let before: readonly boolean[] = []
     for (let round = 0; round < 100; round++) {
-      let isKnown = false
-      for (let on = 0; on < this.count && !isKnown; on++) isKnown = await isElsewhere(on)
-      if (isKnown) break
+      const are: boolean[] = []
+      for (let on = 0; on < this.count; on++) are.push(await isElsewhere(on))
+      // the ones that did not know it before do so now
+      if (are.includes(true) && are.every((is, on) => is === before[on])) return are
+      before = are
       await new Promise(resolve => setTimeout(resolve, 20))
     }
-    const are: boolean[] = []
-    for (let on = 0; on < this.count; on++) are.push(await isElsewhere(on))
-    return are
+    return before
   }
 
   close(): void {

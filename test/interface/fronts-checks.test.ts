@@ -4,10 +4,13 @@ import t, { type Test } from 'tap'
 import { chooseServer } from '../../src/front/http/apps/native.js'
 import { bootstrapKey, type Client, startHere } from '../harness.js'
 import { Random, times } from '../random.js'
-import { type Answer, Connections } from './connections.js'
+import { type Answer, Connections, mainThreadTakesToo } from './connections.js'
 import { makeFlag, rule } from './flags.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
+
+// its answers are what the fronts' are compared with
+mainThreadTakesToo(t)
 
 const bulkPath = '/flags/check-bulk'
 const ofrepPath = '/ofrep/v1/evaluate/flags'
@@ -15,7 +18,7 @@ const ofrepPath = '/ofrep/v1/evaluate/flags'
 /** Two fronts that know both keys; a flag that is on for companies of a tier, and three companies with a user each. */
 async function prepare(t: Test, settings: Record<string, string> = {}) {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2', TOLLGATE_SHARDS: '2', ...settings })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await makeFlag(client, 'first', true)
   for (const slug of ['c0', 'c1', 'c2']) {
@@ -114,10 +117,10 @@ t.test('FE-92 bulk checks and OpenFeature have the same answer on each front', {
     if (random.chance(0.2)) {
       const slug = random.pick(['c0', 'c1', 'c2'])
       const tier = random.pick(['gold', 'none'])
-      await connections.send(random.below(16), 'POST', '/companies', { keys: { slug }, traits: { tier } })
+      await connections.send(random.below(connections.count), 'POST', '/companies', { keys: { slug }, traits: { tier } })
     } else if (random.chance(0.1)) {
       const rules = random.chance(0.5) ? [rule('gold', [gold])] : []
-      await connections.send(random.below(16), 'PUT', `/flags/${flag.id}/rules`, { rules })
+      await connections.send(random.below(connections.count), 'PUT', `/flags/${flag.id}/rules`, { rules })
     }
     const { path, text, headers } = anyRequest(random, publicKey)
     const send = (on: number, more: object = {}) =>

@@ -7,10 +7,13 @@ import type { Passage } from '../../src/front/http/apps/passed-app.js'
 import { UsesReader } from '../../src/wire/front-uses.js'
 import { type Client, startHere } from '../harness.js'
 import { Random, times } from '../random.js'
-import { type Answer, Connections } from './connections.js'
+import { type Answer, Connections, mainThreadTakesToo } from './connections.js'
 import { makeFlag } from './flags.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
+
+// its answers are what the fronts' are compared with
+mainThreadTakesToo(t)
 
 // what the extra front reads itself comes to the main thread here
 let readElsewhere = 0
@@ -77,7 +80,7 @@ const acksOf = ({ body }: Answer): readonly Acknowledged[] => body.data.events ?
 
 t.test('EV-25 EV-27 a key counts once, whichever front an event comes to', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2', TOLLGATE_SHARDS: '2' })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await prepare(t, client, connections)
   const random = new Random()
@@ -130,7 +133,7 @@ t.test('EV-25 EV-27 a key counts once, whichever front an event comes to', { ski
 
 t.test('what a front leaves to the main thread has the same answer', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2' })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   const are = await prepare(t, client, connections)
   const elsewhere = are.indexOf(true)
@@ -182,7 +185,7 @@ t.test('AL-41 budgets of events are exact over fronts', { skip }, async t => {
     TOLLGATE_FRONTS: '2',
     TOLLGATE_LIMITS: '{"global":[0.0001,2000],"events_ingest":[0.0001,300]}',
   })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await prepare(t, client, connections)
   const event = track({ slug: 'c0', event: 'limited' })
@@ -202,7 +205,7 @@ t.test('AL-41 budgets of events are exact over fronts', { skip }, async t => {
 
 t.test('promises 1 to 3 events of two fronts are counted once while shards die', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2', TOLLGATE_SHARDS: '2' })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await prepare(t, client, connections)
   const { shards } = tollgate.services.shards as unknown as {
@@ -266,7 +269,7 @@ t.test('promises 1 to 3 events of a front that dies are counted once', { skip },
     Fronts.prototype.start = start
   })
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2', TOLLGATE_SHARDS: '2' })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await prepare(t, client, connections)
   const before = readElsewhere

@@ -3,14 +3,17 @@ import t from 'tap'
 import { chooseServer } from '../../src/front/http/apps/native.js'
 import { startHere } from '../harness.js'
 import { Random } from '../random.js'
-import { Connections } from './connections.js'
+import { Connections, mainThreadTakesToo } from './connections.js'
 import { makeFlag, rule } from './flags.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
 
+// its answers are what the fronts' are compared with
+mainThreadTakesToo(t)
+
 t.test('what one front acknowledged the other shows at once', { skip }, async t => {
   const { client, tollgate } = await startHere(t, { TOLLGATE_FRONTS: '2' })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await makeFlag(client, 'first', true)
   await client.ok('POST', '/companies', { keys: { slug: 'c0' }, traits: { tier: 'none' } })
@@ -85,7 +88,7 @@ t.test('budgets are exact over fronts, and one page has the figures of all', { s
     TOLLGATE_FRONTS: '2',
     TOLLGATE_LIMITS: '{"global":[0.0001,1000]}',
   })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await makeFlag(client, 'first', true)
   const are = await connections.elsewhere()
@@ -133,7 +136,7 @@ t.test('budgets are exact over fronts, and one page has the figures of all', { s
 
 t.test('the page of metrics tells what fronts pass on, and why', { skip }, async t => {
   const { tollgate, client } = await startHere(t, { TOLLGATE_FRONTS: '2' })
-  const connections = new Connections(tollgate.port, 16)
+  const connections = new Connections(tollgate.port)
   t.teardown(() => connections.close())
   await makeFlag(client, 'first', true)
   await client.ok('POST', '/companies', { keys: { slug: 'c0' } })

@@ -1,4 +1,4 @@
-// The entry of an extra front: one more thread that takes connections on the port of the main thread.
+// The entry of an extra front: one of the threads that take connections in place of the main thread.
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { NameReader, type NamesChunk } from '../../src/entities/directory/name-reader.js'
 import { Cors } from '../../src/front/http/admission/cors.js'
@@ -135,7 +135,7 @@ function ownRequests(
     names,
     options.checkRowsPerSecond,
     options.deniedRowsPerMinute,
-    options.fronts,
+    options.threads,
   )
   const wall = new WallClock(options.floorMs)
   const requests = new OwnRequests({

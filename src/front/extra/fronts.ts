@@ -1,5 +1,5 @@
-// Extra fronts, as the main thread sees them: it starts them, tells them what they must know, answers what they pass on,
-// and replaces one that dies.
+// Extra fronts, as the main thread sees them: it starts them, leaves the connections to them, tells them what they must know,
+// answers what they pass on, and replaces one that dies.
 import { MessageChannel } from 'node:worker_threads'
 import type { CheckCounts } from '../../core/model/message.js'
 import type { Shards } from '../../entities/shards/shards.js'
@@ -38,7 +38,7 @@ interface FrontListener {
 export interface FrontsOptions {
   readonly app: PassedApp
   readonly workerFile: URL
-  /** Fronts beside the main thread. */
+  /** Fronts. */
   readonly count: number
   readonly memory: FrontMemory
   /** The directory as it is now. */
@@ -145,7 +145,7 @@ export class Fronts {
     const options: FrontOptions = {
       ...start,
       index,
-      fronts: count + 1,
+      threads: count + 1,
       sockets: app.sockets,
       beats: this.beats.buffer as SharedArrayBuffer,
       shards: shards.count,
@@ -178,6 +178,7 @@ export class Fronts {
         for (const said of list) {
           if (said[0] === 'listens') {
             front.listens = true
+            this.share()
             resolve()
           } else this.hear(front, said)
         }
@@ -192,11 +193,20 @@ export class Fronts {
         if (this.closing || app.isStopping) return
         void thread.destroy()
         this.forget(front)
+        this.share()
         if (!listens && deaths === 0) return reject(error)
         this.revive(front, error)
       }
       thread.ended.then(() => end(new Error('the front ended by itself')), end)
     })
+  }
+
+  /** The main thread takes connections while no front does. */
+  private share(): void {
+    const { app, log } = this.options
+    app
+      .take(!this.fronts.some(({ listens }) => listens))
+      .catch(error => log.error({ err: error }, 'no thread takes connections'))
   }
 
   private hear({ passage, number }: Front, said: Exclude<FromFront, readonly [op: 'listens']>): void {

@@ -19,13 +19,17 @@ import { Handlers } from './path-tree.js'
 /** Bytes of a body in pieces that may be on their way to a caller of another front. */
 const piecesBytesMax = 262_144
 
-/** A server that shares its port with extra fronts. */
+/** A server whose port extra fronts take connections on; it takes them itself while none of them does. */
 export class PassedApp implements App {
   private readonly handlers = new Handlers()
   private readonly routes = new Map<string, SocketRoute>()
   private readonly passages = new Set<Passage>()
   /** No connections are taken any more. */
   isStopping = false
+  /** Connections are taken here. */
+  private isTaking = true
+  private host = ''
+  private port = 0
 
   /** own: takes the main thread's connections. */
   constructor(private readonly own: App) {}
@@ -53,7 +57,21 @@ export class PassedApp implements App {
   async listen(host: string, port: number): Promise<number> {
     const free = await this.own.listen(host, port, false)
     this.own.stopListening()
-    return this.own.listen(host, free, true)
+    this.host = host
+    this.port = await this.own.listen(host, free, true)
+    return this.port
+  }
+
+  /**
+   * Take connections here, or leave them to the fronts. The ones that have come stay where they are.
+   *
+   * errors  rejects when the port is not available.
+   */
+  async take(here: boolean): Promise<void> {
+    if (this.isStopping || here === this.isTaking) return
+    this.isTaking = here
+    if (here) await this.own.listen(this.host, this.port, true)
+    else this.own.stopListening()
   }
 
   stopListening(): void {
