@@ -239,8 +239,7 @@ function editDistance(a: string, b: string): number {
 }
 
 /** Threads that answer checks: the fronts, and beside several the main thread, for what they pass on. */
-export const checkingThreads = ({ fronts }: Pick<Config, 'fronts'>): number =>
-  fronts === 1 ? 1 : fronts + 1
+export const checkingThreads = ({ fronts }: Pick<Config, 'fronts'>): number => (fronts === 1 ? 1 : fronts + 1)
 
 /** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
 function mustBeComplete(config: Config): void {

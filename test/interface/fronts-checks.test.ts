@@ -117,7 +117,10 @@ t.test('FE-92 bulk checks and OpenFeature have the same answer on each front', {
     if (random.chance(0.2)) {
       const slug = random.pick(['c0', 'c1', 'c2'])
       const tier = random.pick(['gold', 'none'])
-      await connections.send(random.below(connections.count), 'POST', '/companies', { keys: { slug }, traits: { tier } })
+      await connections.send(random.below(connections.count), 'POST', '/companies', {
+        keys: { slug },
+        traits: { tier },
+      })
     } else if (random.chance(0.1)) {
       const rules = random.chance(0.5) ? [rule('gold', [gold])] : []
       await connections.send(random.below(connections.count), 'PUT', `/flags/${flag.id}/rules`, { rules })
