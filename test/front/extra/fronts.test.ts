@@ -290,7 +290,7 @@ t.test('the log names a front that hangs, and then the process must end', { skip
 })
 
 t.test('the main thread takes connections while no front does, and none beside them', { skip }, async t => {
-  /** What starts in place of the first front comes when it is told. */
+  /** Threads that were started: the second one is no front, and ends when it is told. */
   let launches = 0
   let die = (_: Error): void => {}
   const begin: StartThread = (...task) => {
