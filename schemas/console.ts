@@ -5,6 +5,8 @@ import type {
   ChargeType,
   ComparableOperator,
   ConditionType,
+  EntitlementValueType,
+  MetricPeriod,
   PlanPriceCadence,
   PlanType,
   PlanVersionStatus,
@@ -55,6 +57,23 @@ export interface PlanSummary {
   terms: PlanTerms | null
   /** Place among the plans that the plan group offers, from 1; null: not offered. */
   plan_group_position: number | null
+  /** Of the published version, else of the draft. */
+  description: string
+  /** What that version allows, in its order. Only with `with_entitlements=true`. */
+  entitlements?: EntitlementSummary[]
+}
+
+/** What a plan allows of a feature, as a price page tells it. */
+export interface EntitlementSummary {
+  feature_id: string
+  feature_name: string
+  value_type: EntitlementValueType
+  value_bool: boolean | null
+  value_numeric: number | null
+  metric_period: MetricPeriod | null
+  /** Credits for a unit, and the credit's name. */
+  consumption_rate: number | null
+  credit_name: string | null
 }
 
 export interface PlanVersionSummary {

@@ -80,7 +80,8 @@ const onlyChecks: readonly EventType[] = ['flag_check']
  * Events, newest first.
  *
  * Without a company, growing spans of time are searched from the newest events on, so that a page usually reads
- * recent months only instead of a year.
+ * recent months only instead of a year. The first span is the one that the same question needed last time: each search in
+ * vain costs as much as the one that finds.
  *
  * nowMs    the environment's present; events dated later are found too.
  * source   EV-72.
@@ -93,14 +94,36 @@ export async function eventsList(
 ): Promise<EventRow[]> {
   const { companyId, sinceMs, untilMs, limit, offset } = filter
   const parameters = { ...eventsParameters(environmentId, filter), limit, offset }
-  const spans = companyId || sinceMs != null ? [] : [hourMs, dayMs, 31 * dayMs]
-  for (const span of spans) {
-    const from = Math.min(nowMs, untilMs ?? nowMs) - span
-    const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: from })
-    if (rows.length >= limit) return rows.map(eventOf)
+  if (companyId || sinceMs != null) return listSince(store, parameters, sinceMs ?? 0)
+  const question = JSON.stringify([environmentId, { ...filter, limit: undefined, offset: undefined }])
+  const endMs = Math.min(nowMs, untilMs ?? nowMs)
+  const first = neededMs.get(question) ?? 0
+  for (const span of eventSpans) {
+    if (span < first) continue
+    const rows = await listSince(store, parameters, endMs - span)
+    if (rows.length < limit) continue
+    keepNeeded(question, endMs - rows.at(-1)!.captured_at_ms)
+    return rows
   }
-  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: sinceMs ?? 0 })
+  keepNeeded(question, Number.POSITIVE_INFINITY)
+  return listSince(store, parameters, 0)
+}
+
+async function listSince(store: HistoryStore, parameters: object, sinceMs: number): Promise<EventRow[]> {
+  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: sinceMs })
   return rows.map(eventOf)
+}
+
+/** Spans that lists of events search one after the other, then everything. */
+const eventSpans = [hourMs, dayMs, 31 * dayMs]
+/** How far back the pages of recent questions reached, by question. */
+const neededMs = new Map<string, number>()
+const neededMax = 1_000
+
+function keepNeeded(question: string, ms: number): void {
+  neededMs.delete(question)
+  neededMs.set(question, ms)
+  if (neededMs.size > neededMax) neededMs.delete(neededMs.keys().next().value!)
 }
 
 const int64 = { least: '-9223372036854775808', most: '9223372036854775807' } as const

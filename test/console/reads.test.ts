@@ -79,6 +79,21 @@ t.test('reads', async t => {
         terms: { charge_type: 'none', prices: [] },
       },
     ])
+    const [offered] = await client.ok('GET', '/plans?view=summary&with_entitlements=true')
+    t.match(offered, {
+      description: '',
+      entitlements: [
+        {
+          feature_id: feature.id,
+          feature_name: 'API calls',
+          value_type: 'numeric',
+          value_numeric: 10,
+          metric_period: 'current_month',
+          credit_name: null,
+        },
+      ],
+    })
+    t.ok(JSON.stringify(offered).length < 1_000, 'a row is short')
     t.match(await client.ok('GET', '/features?view=summary'), [
       { name: 'API calls', flag: { key: 'api-calls' }, plan_count: 1 },
     ])

@@ -62,6 +62,7 @@ t.test('tasks', { skip: noBrowser }, async t => {
   const exports_ = await eventFeature(client, 'Exports', 'export', {
     flag: { key: 'exports', name: 'Exports', description: '', flag_type: 'boolean', default_value: false },
   })
+  const scans = await eventFeature(client, 'Scans', 'scan')
   const entitled = { feature_id: exports_.id, value_type: 'numeric', metric_period: 'current_month' }
   const team = await publishedPlan(client, 'Team', [{ ...entitled, value_numeric: 10 }])
   await publishedPlan(client, 'Business', [{ ...entitled, value_numeric: 1_000 }])
@@ -132,6 +133,50 @@ t.test('tasks', { skip: noBrowser }, async t => {
     await hand.button('Change plan')
     await hand.see('0 / 1,000')
   })
+  await task('Give Globex 500 more exports until this month ends.', 8, async hand => {
+    await hand.goTo('Companies')
+    await hand.link('Globex')
+    await hand.button('Override Exports')
+    await hand.choose('Value', 'More than its plan allows')
+    await hand.see('The plan allows 1,000 a month.')
+    await hand.type('How many more', '500')
+    await hand.choose('Holds', 'until this month ends')
+    await hand.button('Continue')
+    await hand.see('1,500 a month')
+    await hand.button('Override')
+    await hand.see('0 / 1,500')
+    const [override] = await client.ok('GET', `/company-overrides?company_id=${globex}`)
+    const now = new Date()
+    t.equal(
+      Date.parse(override.expiration_date),
+      Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1),
+      'the month of UTC, as use is counted',
+    )
+  })
+  await task('Globex does not need them any more.', 4, async hand => {
+    await hand.goTo('Companies')
+    await hand.link('Globex')
+    await hand.button('End now: the override of Exports')
+    await hand.button('End now')
+    await hand.see('0 / 1,000')
+  })
+  await task('What was it called, Glbex?', 3, async hand => {
+    await hand.goTo('Companies')
+    await hand.type('Search companies', 'Glbex')
+    await hand.see('Did you mean')
+    await hand.link('Globex')
+    await page.getByRole('heading', { name: /Globex/ }).waitFor()
+  })
+  await task('Grant Globex 100 tokens that end with this month.', 7, async hand => {
+    await hand.goTo('Companies')
+    await hand.link('Globex')
+    await hand.button('Grant credits')
+    await hand.type('Credits', '100')
+    await hand.choose('Holds', 'until this month ends')
+    await hand.button('Continue')
+    await hand.button('Grant')
+    await hand.see('100 / 100')
+  })
   await task('Give Acme 1,000 tokens for their trouble.', 6, async hand => {
     await hand.goTo('Companies')
     await hand.link('Acme')
@@ -166,6 +211,38 @@ t.test('tasks', { skip: noBrowser }, async t => {
     await hand.see('beta is off for Acme')
     t.equal(await isBetaOn(), false)
   })
+  await task('Who changed Beta? Take that back.', 6, async hand => {
+    await hand.goTo('Flags')
+    await hand.link('Beta')
+    await hand.link('Changes')
+    await hand.click(page.getByRole('button', { name: /^Details of .*rules/ }).first())
+    await hand.see('operator')
+    await hand.button('Put the rules back as they were')
+    await hand.button('Put back')
+    await hand.see('The rules of Beta are as they were')
+    t.equal(await isBetaOn(), true)
+  })
+  await task(
+    'Team shall have 50 scans a month, companies get them when their period ends.',
+    11,
+    async hand => {
+      await hand.goTo('Plans')
+      await hand.link('Team')
+      await hand.button('Add feature')
+      await hand.choose('Feature', 'Scans')
+      await hand.type('Limit', '50')
+      await hand.button('Continue')
+      await hand.button('Add')
+      await hand.see('What publishing v2 would change')
+      await hand.button('Publish')
+      await hand.choose('Companies on an older version', 'Move each at the end of its period')
+      await hand.button('Continue')
+      await hand.button('Publish')
+      await hand.see('v2 of Team is published')
+      const [limit] = await client.ok('GET', `/plan-entitlements?plan_id=${team.id}&feature_id=${scans.id}`)
+      t.equal(limit.value_numeric, 50)
+    },
+  )
   await task('Team shall have 20 exports a month from now on, for everybody.', 9, async hand => {
     await hand.goTo('Plans')
     await hand.link('Team')
@@ -173,12 +250,23 @@ t.test('tasks', { skip: noBrowser }, async t => {
     await hand.type('Limit', '20')
     await hand.button('Continue')
     await hand.button('Change')
-    await hand.see('What publishing v2 would change')
+    await hand.see('What publishing v3 would change')
     await hand.button('Publish')
     await page.getByText('that a move would reach:').waitFor()
     await hand.button('Continue')
     await hand.button('Publish')
-    await hand.see('v2 of Team is published')
+    await hand.see('v3 of Team is published')
+  })
+  await task('A key for the reports, which must change nothing.', 6, async hand => {
+    await hand.goTo('Keys and members')
+    await hand.button('Add key')
+    await hand.type('Name', 'Reports')
+    await hand.choose('May', 'only check and read')
+    await hand.button('Continue')
+    await hand.button('Add')
+    const value = await page.getByRole('textbox', { name: 'Value of Reports' }).inputValue()
+    const who = await client.as(value).ok('GET', '/whoami')
+    t.equal(who.readonly, true)
   })
   await task('Did the ledger hear of the new company? If not, send it again.', 4, async hand => {
     await hand.goTo('Webhooks')

@@ -43,6 +43,26 @@ t.test('a change is in the log at once: caller, request, time, and result', asyn
   t.equal(JSON.parse(whole.resp_body).data.id, flag.id)
 })
 
+t.test('before a change of rules there are the rules of the flag, also before the first', async t => {
+  const flag = await client.ok('POST', '/flags', {
+    key: 'ruled',
+    name: 'Ruled',
+    description: '',
+    flag_type: 'boolean',
+    default_value: false,
+  })
+  const rule = (name: string) => ({ name, priority: 1, value: true, rule_type: 'standard', conditions: [] })
+  const rulesBefore = async (name: string) => {
+    await client.ok('PUT', `/flags/${flag.id}/rules`, { rules: [rule(name)] })
+    const { id, resource_name } = await newest()
+    t.equal(resource_name, 'Ruled', 'rules have the name of their flag')
+    const { before } = await client.ok('GET', `/audit-log/${id}`)
+    return JSON.parse(before).data.rules.map((one: { name: string }) => one.name)
+  }
+  t.same(await rulesBefore('First'), [])
+  t.same(await rulesBefore('Second'), ['First'])
+})
+
 t.test('a refused change is in the log with its status; reads, events and checks are not', async t => {
   const before = (await client.ok('GET', '/audit-log/count')).count
   t.equal((await client.put('/flags/flag_22222222222?x=1', { key: 'a' })).status, 404)

@@ -3178,6 +3178,16 @@ export interface components {
       source_plan_id: string;
       target_plan_id: string;
     };
+    EntitlementSummary: {
+      consumption_rate: null | number;
+      credit_name: null | string;
+      feature_id: string;
+      feature_name: string;
+      metric_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      value_bool: boolean | null;
+      value_numeric: null | number;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+    };
     EntitlementTerms: {
       consumption_rate: null | number;
       credit_id: null | string;
@@ -5054,8 +5064,10 @@ export interface components {
     PlanSummary: {
       company_count: number;
       company_id: null | string;
+      description: string;
       draft_version: components["schemas"]["PlanVersionSummary"] | null;
       entitlement_count: number;
+      entitlements?: components["schemas"]["EntitlementSummary"][];
       id: string;
       name: string;
       plan_group_position: null | number;

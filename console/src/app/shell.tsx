@@ -11,6 +11,8 @@ import { type Theme, useTheme } from './theme.js'
 
 const loadPalette = () => import('./palette.js')
 const Palette = lazy(loadPalette)
+/** What the page shows comes first. */
+const paletteAfterMs = 500
 
 export function Shell() {
   const who = useWho()
@@ -81,7 +83,10 @@ function Frame({
   ]
   useEffect(() => setMenu(false), [pathname])
   // loaded before it is asked for: what is typed right after Ctrl K is not lost
-  useEffect(() => void loadPalette().catch(() => {}), [])
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), paletteAfterMs)
+    return () => clearTimeout(timer)
+  }, [])
   useEffect(() => {
     const opened = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return

@@ -1,13 +1,15 @@
 // The audit log: who changed what, with before and after.
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../app/api.js'
+import { api, type Schemas } from '../app/api.js'
 import { pretty, timeOf, words } from '../app/format.js'
 import { usePagesOf } from '../app/pages-of.js'
 import { useFilters, useHere } from '../app/place.js'
+import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Choice, Empty, Field, Input, Loaded, Page, Raw } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import { useCompanyNames } from './company-names.js'
+import { draftsOf, restoreRules } from './flag-rules.js'
 import { actorOf, changeWords, companiesIn } from './overview.js'
 
 export default function Audit() {
@@ -148,7 +150,9 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
     <Dialog open wide title="A change" onClose={onClose}>
       <Loaded of={entry}>
         {row => {
-          const changes = differences(row.before, row.resp_body)
+          // The answer before a change of rules may be of the whole flag.
+          const part = rulesPath.test(row.url) ? 'rules' : null
+          const changes = differences(row.before, row.resp_body, part)
           return (
             <>
               <p className="font-medium">{changeWords(row, names)}</p>
@@ -171,6 +175,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
                   No earlier change of this is kept, so there is no before.
                 </p>
               )}
+              <PutBack entry={row} />
               <details className="mt-3">
                 <summary className="cursor-pointer text-accent">What was sent</summary>
                 <Raw className="mt-2">{pretty(row.req_body) || 'nothing'}</Raw>
@@ -183,19 +188,71 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
   )
 }
 
-/** Members that differ, by their paths. */
-function differences(before: string | null, after: string | null): (readonly [string, string, string])[] {
-  const [was, is] = [flat(parsed(before)), flat(parsed(after))]
+/** `/flags/flag_…/rules`, with a prefix or not. */
+const rulesPath = /\/flags\/([^/?]+)\/rules/
+
+/** A button that puts the rules of a flag back as they were before a change; nothing for other changes. */
+function PutBack({ entry }: { readonly entry: Schemas['AuditLog'] }) {
+  const { environment, may, production } = useHere()
+  const act = useAct()
+  const [, flagId] = rulesPath.exec(entry.url) ?? []
+  const isHere = entry.environment?.id === environment.id
+  const [before, after] = [rulesIn(entry.before), rulesIn(entry.resp_body)]
+  if (flagId === undefined || before === null || after === null || !isHere || !may.write) return null
+  const putBack = async () => {
+    const flag = await api.get('/flags/{flag_id}', { path: { flag_id: flagId } })
+    const { name } = flag
+    const present = draftsOf(flag)
+    const isLast = present.map(({ id }) => id).join() === after.map(({ id }) => id).join()
+    await act({
+      title: `Put the rules of ${name} back`,
+      verb: 'Put back',
+      differences: [{ what: 'Rules', before: ruleNames(present), after: ruleNames(before) }],
+      note: isLast
+        ? 'The next check follows them.'
+        : 'The rules were changed again since: that change is put back, too.',
+      ...(production && { typed: flag.key }),
+      run: () => restoreRules(flagId, before),
+      done: `The rules of ${name} are as they were`,
+      undo: () => restoreRules(flagId, present),
+    })
+  }
+  return (
+    <Button className="mt-3" onClick={() => void putBack()}>
+      Put the rules back as they were
+    </Button>
+  )
+}
+
+/** The rules in an answer; null: it has none, as that of a refusal. */
+function rulesIn(text: string | null): ReturnType<typeof draftsOf> | null {
+  const { rules } = parsed(text) as Partial<Schemas['FlagDetail']>
+  return rules === undefined ? null : draftsOf({ rules })
+}
+
+const ruleNames = (drafts: ReturnType<typeof draftsOf>): string =>
+  drafts.map(({ rule }, i) => `${i + 1}. ${rule.name}`).join(', ') || 'none'
+
+/** Members that differ, by their paths. `part`: the member that is compared alone. */
+function differences(
+  before: string | null,
+  after: string | null,
+  part: string | null,
+): (readonly [string, string, string])[] {
+  const partOf = (text: string | null) =>
+    part === null ? parsed(text) : { [part]: (parsed(text) as Record<string, unknown>)[part] }
+  const [was, is] = [flat(partOf(before)), flat(partOf(after))]
   if (before === null) return []
   return [...new Set([...was.keys(), ...is.keys()])]
     .filter(name => was.get(name) !== is.get(name) && !/updated_at$|last_/.test(name))
+    .filter(name => part === null || !/\.((account_|environment_|flag_|rule_)?id|created_at)$/.test(name))
     .slice(0, 200)
     .map(name => [name, was.get(name) ?? '–', is.get(name) ?? '–'])
 }
 
 function parsed(text: string | null): unknown {
   try {
-    return (JSON.parse(text ?? '{}') as { data?: unknown }).data
+    return (JSON.parse(text ?? '{}') as { data?: unknown }).data ?? {}
   } catch {
     return {}
   }

@@ -1,7 +1,7 @@
 // Companies: a list of any length, searched as one types, sorted by name, time or closeness to a limit.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago, figure } from '../app/format.js'
 import { Go, useAdding, useFilters, useGo, useHere } from '../app/place.js'
@@ -20,6 +20,7 @@ import {
   troubleOf,
 } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
+import { inText } from './plan-words.js'
 
 type Summary = Schemas['CompanySummary']
 const pageSize = 100
@@ -122,7 +123,9 @@ export default function Companies() {
               Show all
             </Button>
           }
-        />
+        >
+          {q && <Alike q={q} />}
+        </Empty>
       ) : (
         <Empty
           title="No company yet"
@@ -140,6 +143,31 @@ export default function Companies() {
       )}
       {adding && may.write && <AddCompany onClose={() => setAdding(false)} />}
     </Page>
+  )
+}
+
+/** Companies whose names are like a text that no company has. */
+function Alike({ q }: { readonly q: string }) {
+  const { environment } = useHere()
+  const found = useQuery({
+    queryKey: [environment.id, 'search', q],
+    queryFn: () => api.get('/search', { query: { q, limit: 20 } }),
+  })
+  const companies = (found.data ?? []).filter(one => one.type === 'company').slice(0, 5)
+  if (companies.length === 0) return null
+  return (
+    <>
+      Did you mean{' '}
+      {companies.map((one, i) => (
+        <Fragment key={one.id}>
+          {i > 0 && (i === companies.length - 1 ? ' or ' : ', ')}
+          <Go to={`/companies/${one.id}`} className={inText}>
+            {one.name}
+          </Go>
+        </Fragment>
+      ))}
+      ?
+    </>
   )
 }
 

@@ -1,6 +1,6 @@
 // Credits of one company: its grants, the users that burned them, and every movement.
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { dayOf, decimal, figure, timeOf, words } from '../app/format.js'
 import { usePagesOf } from '../app/pages-of.js'
@@ -8,11 +8,10 @@ import { useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Button, Card, Empty, Loaded } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
+import { Chart } from '../ui/lazy-chart.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import type { Company } from './company.js'
 import { endOf, spanFields } from './override-dialog.js'
-
-const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
 
 export function Credits({ company }: { readonly company: Company }) {
   const { environment, may, production } = useHere()
@@ -39,7 +38,7 @@ export function Credits({ company }: { readonly company: Company }) {
       verb: 'End grant',
       danger: true,
       differences: [{ what: 'Remaining', before: figure(grant.quantity_remaining), after: '0' }],
-      ...(production && { typed: company.name || company.id }),
+      ...(production && { typed: company.name }),
       run: () =>
         api.put('/billing/credits/grants/{grant_id}/zero-out', {
           path: { grant_id: grant.id },

@@ -1,14 +1,13 @@
 // The use of a company by day: each feature that events count, or one feature against its limit. Changes of plan are marked.
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { dayOf, figure, periodOf } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { Card, Choice, Empty, Loaded } from '../ui/basics.js'
 import type { Series } from '../ui/chart.js'
+import { Chart } from '../ui/lazy-chart.js'
 import type { Company, Entitlement } from './company.js'
-
-const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
 
 const dayMs = 86_400_000
 const shownDays = 30

@@ -32,8 +32,16 @@ export default function CompanyPage() {
   const [open, setOpen] = useState<'plan' | 'event' | 'credits' | null>(null)
   const company = useQuery({
     queryKey: [environment.id, 'company', id],
-    queryFn: () => api.get('/companies/{company_id}', { path: { company_id: id } }),
+    queryFn: async () => {
+      const read = await api.get('/companies/{company_id}', { path: { company_id: id } })
+      // one without a name is called by its id
+      return { ...read, name: read.name || id }
+    },
   })
+  // What the first tab shows is asked for beside the company.
+  const isFirst = filters.tab === undefined || filters.tab === 'entitlements'
+  const features = useFeatures(isFirst)
+  const overrides = useOverrides(isFirst ? id : null)
   const live = useLive(id, company.data?.keys)
   const { data } = company
   return (
@@ -41,7 +49,7 @@ export default function CompanyPage() {
       above={<Go to="/companies">Companies</Go>}
       title={
         <>
-          {data?.name || id} {data?.plan && <Badge tone="accent">{data.plan.name}</Badge>}{' '}
+          {data?.name ?? id} {data?.plan && <Badge tone="accent">{data.plan.name}</Badge>}{' '}
           {data?.add_ons.map(one => (
             <Badge key={one.id}>+{one.name}</Badge>
           ))}
@@ -95,7 +103,13 @@ export default function CompanyPage() {
               value={filters.tab ?? 'entitlements'}
               onChange={tab => setFilters({ tab })}
               tabs={[
-                { id: 'entitlements', name: 'Entitlements', content: () => <Entitlements company={shown} /> },
+                {
+                  id: 'entitlements',
+                  name: 'Entitlements',
+                  content: () => (
+                    <Entitlements company={shown} features={features.data} overrides={overrides.data} />
+                  ),
+                },
                 { id: 'credits', name: 'Credits', content: () => <Credits company={shown} /> },
                 { id: 'charges', name: 'Charges', content: () => <CompanyCharges id={id} /> },
                 {
@@ -131,31 +145,37 @@ const moveWords = (to: Schemas['PendingMigration']): string =>
     to.effective_at ? `on ${dayOf(to.effective_at)}` : 'when its period ends'
   }`
 
-export function useFeatures() {
+export function useFeatures(enabled = true) {
   const { environment } = useHere()
   return useQuery({
+    enabled,
     queryKey: [environment.id, 'features', 'summary'],
     queryFn: () =>
       api.all('/features', { query: { view: 'summary' } }) as Promise<Schemas['FeatureSummary'][]>,
   })
 }
 
-function Entitlements({ company }: { readonly company: Company }) {
-  const features = useFeatures()
-  const overrides = useOverrides(company.id)
+function Entitlements({
+  company,
+  features,
+  overrides,
+}: {
+  readonly company: Company
+  readonly features: readonly Schemas['FeatureSummary'][] | undefined
+  readonly overrides: readonly Schemas['CompanyOverride'][] | undefined
+}) {
   const planned = usePlanned(company)
   const { may, production } = useHere()
   const act = useAct()
   const [overriding, setOverriding] = useState<Entitlement | 'another' | null>(null)
-  const overrideOf = (one: Entitlement) =>
-    overrides.data?.find(({ feature_id }) => feature_id === one.feature_id)
-  const featureOf = (one: Entitlement) => features.data?.find(({ id }) => id === one.feature_id)
+  const overrideOf = (one: Entitlement) => overrides?.find(({ feature_id }) => feature_id === one.feature_id)
+  const featureOf = (one: Entitlement) => features?.find(({ id }) => id === one.feature_id)
   const end = (one: Schemas['CompanyOverride'], name: string) =>
     act({
       title: `End the override of ${name}`,
       verb: 'End now',
       differences: [{ what: name, before: overrideWords(one), after: 'as its plan says' }],
-      ...(production && { typed: company.name || company.id }),
+      ...(production && { typed: company.name }),
       run: () =>
         api.del('/company-overrides/{company_override_id}', { path: { company_override_id: one.id } }),
       done: 'The override has ended',
@@ -169,7 +189,7 @@ function Entitlements({ company }: { readonly company: Company }) {
         }),
     })
   const held = new Set(company.entitlements.map(one => one.feature_id))
-  const others = (features.data ?? []).filter(({ id }) => !held.has(id))
+  const others = (features ?? []).filter(({ id }) => !held.has(id))
   const another = may.support && others.length > 0 && (
     <Button onClick={() => setOverriding('another')}>Override another feature</Button>
   )
@@ -182,7 +202,7 @@ function Entitlements({ company }: { readonly company: Company }) {
           : [
               {
                 id: overriding.feature_id,
-                name: nameOf(overriding, features.data),
+                name: nameOf(overriding, features),
                 type: featureOf(overriding)?.feature_type ?? 'event',
                 now: usedWords(overriding),
                 planned: planned.get(overriding.feature_id),
@@ -209,7 +229,7 @@ function Entitlements({ company }: { readonly company: Company }) {
           {company.entitlements.map(one => {
             const override = overrideOf(one)
             const isInVain = override !== undefined && isVoid(override, planned.get(one.feature_id))
-            const name = nameOf(one, features.data)
+            const name = nameOf(one, features)
             return (
               <Row key={one.feature_id}>
                 <Cell>
@@ -267,7 +287,7 @@ function Entitlements({ company }: { readonly company: Company }) {
           })}
         </Table>
       </Card>
-      <UsePerDay company={company} features={features.data ?? []} />
+      <UsePerDay company={company} features={features ?? []} />
       {dialog}
     </div>
   )
@@ -337,7 +357,7 @@ function Flags({ company }: { readonly company: Company }) {
                   <Cell className="text-muted">{shortReason(row.reason)}</Cell>
                   <Cell className="text-right whitespace-nowrap">
                     {features.data && !ofFeature.has(row.flag_id) && (
-                      <Turn why={row} company={company.name || company.id} />
+                      <Turn why={row} company={company.name} />
                     )}{' '}
                     <Go
                       to="/why"

@@ -2,13 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure, words } from '../app/format.js'
+import { count, figure, words } from '../app/format.js'
 import { Go, useAdding, useFilters, useHere } from '../app/place.js'
 import { Badge, Button, Card, Code, Empty, Input, Loaded, Page } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { asNew, FormDialog } from '../ui/form.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import { useFeatures } from './company.js'
+import { useDelete } from './delete.js'
 
 /** Rows that are shown at once. */
 const shownMax = 250
@@ -20,6 +21,7 @@ export default function Features() {
   const [top, setTop] = useState<{ id: string; name: string } | null>(null)
   const [filters, setFilters] = useFilters()
   const features = useFeatures()
+  const ask = useDelete()
   const add = may.write && (
     <Button look="primary" onClick={() => setAdding(true)}>
       Add feature
@@ -80,6 +82,24 @@ export default function Features() {
                           Most use
                         </Button>
                       )}
+                      {may.write && (
+                        <Button
+                          look="quiet"
+                          aria-label={`Delete ${one.name}`}
+                          onClick={() =>
+                            ask({
+                              name: one.name,
+                              differences: [
+                                { what: one.name, before: plansWords(one), after: 'deleted everywhere' },
+                              ],
+                              note: 'Its flag, its overrides and what plans say of it go with it, in every environment. It is refused while a company has it by its plan.',
+                              run: () => api.del('/features/{feature_id}', { path: { feature_id: one.id } }),
+                            })
+                          }
+                        >
+                          Delete
+                        </Button>
+                      )}
                     </Cell>
                   </Row>
                 ))}
@@ -104,6 +124,9 @@ export default function Features() {
     </Page>
   )
 }
+
+const plansWords = ({ plan_count: plans }: Schemas['FeatureSummary']): string =>
+  plans === 0 ? 'in no plan' : `in ${count(plans, 'plan')}`
 
 function TopCompanies({ featureId }: { readonly featureId: string }) {
   const { environment } = useHere()

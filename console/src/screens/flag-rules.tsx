@@ -22,7 +22,7 @@ export interface Draft {
 const own = ['standard', 'global_override', 'default']
 
 /** The rules of a flag that people write, in their order. */
-export const draftsOf = (flag: Schemas['FlagDetail']): readonly Draft[] =>
+export const draftsOf = (flag: Pick<Schemas['FlagDetail'], 'rules'>): readonly Draft[] =>
   flag.rules.filter(rule => own.includes(rule.rule_type)).map(draftOf)
 
 const draftOf = (rule: Schemas['RuleDetail']): Draft => ({

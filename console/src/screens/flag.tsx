@@ -6,9 +6,10 @@ import { ArrowDown, ArrowUp, GripVertical, Trash2 } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago } from '../app/format.js'
-import { Go, useHere } from '../app/place.js'
+import { Go, useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Choice, Code, Empty, Failure, Input, Loaded, Page } from '../ui/basics.js'
+import { useDelete } from './delete.js'
 import { useHits } from './flag-checks.js'
 import { Conditions, type ConditionWrite, conditionWords, type Names, useNames } from './flag-conditions.js'
 import { type Draft, draftsOf, newDraft, putRules, type RuleWrite, restoreRules, Turn } from './flag-rules.js'
@@ -20,6 +21,8 @@ export default function FlagPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const { environment, may } = useHere()
   const [isEdited, setIsEdited] = useState(false)
+  const go = useGo()
+  const ask = useDelete()
   const flag = useQuery({
     queryKey: [environment.id, 'flag', id],
     queryFn: () => api.get('/flags/{flag_id}', { path: { flag_id: id } }),
@@ -49,6 +52,30 @@ export default function FlagPage() {
               </Go>
             )}
           </>
+        )
+      }
+      actions={
+        data &&
+        may.write && (
+          <Button
+            onClick={() =>
+              ask({
+                name: data.key,
+                differences: [
+                  {
+                    what: data.key,
+                    before: `checked ${ago(data.last_checked_at)}`,
+                    after: 'deleted everywhere',
+                  },
+                ],
+                note: 'A server that still checks it gets the default of its own code.',
+                run: () => api.del('/flags/{flag_id}', { path: { flag_id: id } }),
+                leave: () => go('/flags'),
+              })
+            }
+          >
+            Delete
+          </Button>
         )
       }
     >

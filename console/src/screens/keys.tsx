@@ -67,6 +67,17 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
       undo: () => put(key.disabled),
     })
   }
+  const remove = (key: Key) =>
+    void act({
+      title: `Delete ${key.name}`,
+      verb: 'Delete',
+      danger: true,
+      differences: [{ what: key.name, before: `used ${ago(key.last_used_at)}`, after: 'deleted' }],
+      note: 'What uses this key is refused at once, and it cannot be brought back. Disable it first to see whether anything does.',
+      ...(production && { typed: key.name }),
+      run: () => api.del('/api-keys/{api_key_id}', { path: { api_key_id: key.id } }),
+      done: `${key.name} was deleted`,
+    })
   return (
     <Card title={`Keys of ${environment.name}`} aside={add}>
       <Loaded of={keys}>
@@ -88,15 +99,20 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
                   </Cell>
                   <Cell className="whitespace-nowrap text-muted">{ago(key.last_used_at)}</Cell>
                   <Cell className="whitespace-nowrap text-muted">{dayOf(key.expires_at)}</Cell>
-                  <Cell className="text-right">
+                  <Cell className="text-right whitespace-nowrap">
                     {!key.secret && (
-                      <Button
-                        look="quiet"
-                        aria-label={`${key.disabled ? 'Enable' : 'Disable'} ${key.name}`}
-                        onClick={() => disable(key)}
-                      >
-                        {key.disabled ? 'Enable' : 'Disable'}
-                      </Button>
+                      <>
+                        <Button
+                          look="quiet"
+                          aria-label={`${key.disabled ? 'Enable' : 'Disable'} ${key.name}`}
+                          onClick={() => disable(key)}
+                        >
+                          {key.disabled ? 'Enable' : 'Disable'}
+                        </Button>
+                        <Button look="quiet" aria-label={`Delete ${key.name}`} onClick={() => remove(key)}>
+                          Delete
+                        </Button>
+                      </>
                     )}
                   </Cell>
                 </Row>
@@ -117,7 +133,7 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
               kind: 'choice',
               options: [
                 ['usual', 'check, read, write and send events'],
-                ['readonly', 'check and read'],
+                ['readonly', 'only check and read'],
               ],
             },
           ]}

@@ -41,6 +41,7 @@ export const spans = [
   ['1', 'for a day'],
   ['7', 'for a week'],
   ['30', 'for 30 days'],
+  ['month', 'until this month ends'],
   ['at', 'until an instant'],
 ] as const
 
@@ -66,8 +67,18 @@ export const spanFields = (end: string | null = null) => [
 /** The end that such fields say, RFC 3339; null: none. */
 export function endOf({ for: span = '', until = '' }: Values): string | null {
   if (span === 'at') return new Date(until).toISOString()
+  if (span === 'month') return endOfMonth(new Date()).toISOString()
   return span === '' ? null : new Date(Date.now() + Number(span) * dayMs).toISOString()
 }
+
+/** Months are those of UTC, as use is counted by them. */
+const endOfMonth = (now: Date): Date => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1))
+
+/** The limit that the plan gives; null: it gives none, or one that is not added to without rounding. */
+const plannedLimit = ({ planned }: Overridable): number | null =>
+  planned?.value_type === 'numeric' && typeof planned.value_numeric === 'number'
+    ? planned.value_numeric
+    : null
 
 /** `present`: what the company has already; `features`: one, or several to choose from. */
 export function OverrideDialog({
@@ -105,6 +116,9 @@ export function OverrideDialog({
           kind: 'choice',
           options: [
             ['numeric', 'A limit'],
+            ...(features.length === 1 && plannedLimit(features[0]!) !== null
+              ? [['more', 'More than its plan allows'] as const]
+              : []),
             ['unlimited', 'No limit'],
             ['boolean', 'Not allowed'],
           ],
@@ -117,6 +131,13 @@ export function OverrideDialog({
           kind: 'number',
           initial: present?.value_numeric != null ? String(present.value_numeric) : (suggested ?? ''),
           when: values => !isSwitch(values) && values.kind === 'numeric',
+        },
+        {
+          name: 'more',
+          label: 'How many more',
+          kind: 'number',
+          ...(features[0]!.planned && { hint: `The plan allows ${overrideWords(features[0]!.planned)}.` }),
+          when: values => !isSwitch(values) && values.kind === 'more',
         },
         {
           name: 'allowed',
@@ -147,7 +168,7 @@ export function OverrideDialog({
       ]}
       act={values => {
         const feature = featureOf(values)
-        const body = bodyOf(values, feature.type)
+        const body = bodyOf(values, feature)
         const { planned } = feature
         let made = ''
         return {
@@ -194,8 +215,17 @@ export function OverrideDialog({
   )
 }
 
-function bodyOf(values: Values, type: string) {
+function bodyOf(values: Values, feature: Overridable) {
+  if (values.kind === 'more')
+    return {
+      value_type: 'numeric' as const,
+      value_bool: null,
+      value_numeric: plannedLimit(feature)! + Number(values.more),
+      metric_period: feature.planned!.metric_period,
+      expiration_date: endOf(values),
+    }
   const { kind, limit, allowed, period } = values
+  const { type } = feature
   const isSwitch = type === 'boolean'
   const isLimit = !isSwitch && kind === 'numeric'
   return {

@@ -1,15 +1,14 @@
 // Overview: how many companies and events, what is denied, who is close to a limit, and what changed.
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago, figure, shortFigure, trend } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
 import { Bar, Card, Empty, Loaded, Page, Stat } from '../ui/basics.js'
+import { Chart } from '../ui/lazy-chart.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import { useCompanyNames } from './company-names.js'
 import { FirstSteps } from './first-steps.js'
-
-const Chart = lazy(() => import('../ui/chart.js').then(({ Chart: component }) => ({ default: component })))
 
 export const today = (): string => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`
 

@@ -103,7 +103,7 @@ function Moving({
       </div>
       {all > 0 && (
         <progress
-          className="mt-1 block h-2 w-full accent-accent"
+          className="mt-1 block h-2 w-full overflow-hidden rounded bg-raised [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-raised [&::-webkit-progress-value]:bg-accent"
           aria-label="Companies moved"
           max={all}
           value={done + one.skipped_companies}
@@ -126,7 +126,7 @@ function Moving({
       {one.error && <p className="text-xs text-danger">{one.error}</p>}
       {failed > 0 && <FailedMoves migrationId={one.id} />}
       {may.write && (
-        <p className="mt-1 flex flex-wrap gap-x-2">
+        <p className="mt-1 -ml-1 flex flex-wrap gap-x-2">
           {runs && (
             <Button
               look="quiet"

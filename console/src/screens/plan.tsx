@@ -4,12 +4,13 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { count, dayOf, figure, periodOf, words } from '../app/format.js'
-import { Go, useHere } from '../app/place.js'
+import { Go, useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Empty, Loaded, Page } from '../ui/basics.js'
 import { FormDialog } from '../ui/form.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import { useFeatures } from './company.js'
+import { useDelete } from './delete.js'
 import { Migrations } from './plan-moves.js'
 import { PlanPrice } from './plan-price.js'
 import { Publish } from './plan-publish.js'
@@ -22,6 +23,8 @@ export default function PlanPage() {
   const { environment, may } = useHere()
   const [open, setOpen] = useState<'entitlement' | 'publish' | null>(null)
   const [editing, setEditing] = useState<Entitlement | null>(null)
+  const go = useGo()
+  const ask = useDelete()
   const diff = useQuery({
     queryKey: [environment.id, 'plan', id, 'diff'],
     queryFn: () => api.get('/plans/{plan_id}/draft-diff', { path: { plan_id: id } }),
@@ -71,6 +74,28 @@ export default function PlanPage() {
             >
               Preview
             </Go>
+            {data && (
+              <Button
+                onClick={() =>
+                  ask({
+                    name: data.plan_name,
+                    verb: 'Archive',
+                    differences: [
+                      {
+                        what: data.plan_name,
+                        before: count(data.company_count, 'company', 'companies'),
+                        after: 'archived: in no list any more',
+                      },
+                    ],
+                    note: 'It is refused while a company is on the plan or comes to it, or the plan group names it.',
+                    run: () => api.del('/plans/{plan_id}', { path: { plan_id: id } }),
+                    leave: () => go('/plans'),
+                  })
+                }
+              >
+                Archive
+              </Button>
+            )}
             <Button onClick={() => setOpen('entitlement')}>Add feature</Button>
             {diff.data?.draft_version && (
               <Button look="primary" onClick={() => setOpen('publish')}>
@@ -86,7 +111,7 @@ export default function PlanPage() {
           <DiffTable diff={diff.data} />
         </Card>
       )}
-      <div className="grid gap-4 xl:grid-cols-[3fr_2fr]">
+      <div className="grid items-start gap-4 xl:grid-cols-[3fr_2fr]">
         <Card title={shownVersion ? `What v${shownVersion.version} allows` : 'What it allows'}>
           {data === undefined ? (
             <Loaded of={diff}>{() => null}</Loaded>

@@ -237,7 +237,7 @@ function Answer({
             </div>
             {overriding && feature && (
               <OverrideDialog
-                company={{ id: company, name: why.company_name ?? company }}
+                company={{ id: company, name: why.company_name || company }}
                 features={[
                   {
                     id: feature.id,

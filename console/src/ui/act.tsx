@@ -12,7 +12,7 @@ import {
   useState,
 } from 'react'
 import { Button, Failure, Field, Input } from './basics.js'
-import { Dialog } from './dialog.js'
+import { Dialog, IsAsked } from './dialog.js'
 
 /** A line of what changes. */
 export interface Difference {
@@ -33,6 +33,8 @@ export interface Act {
   readonly run: () => Promise<unknown>
   /** The notice afterwards. */
   readonly done: string
+  /** What the page shows is gone afterwards: it is left, and nothing of it is read again. */
+  readonly leave?: () => void
   readonly undo?: (() => Promise<unknown>) | undefined
 }
 
@@ -61,7 +63,7 @@ export function ActProvider({ children }: { readonly children: ReactNode }) {
   return (
     <Toast.Provider toastManager={manager} timeout={30_000}>
       <Context.Provider value={ask}>
-        {children}
+        <IsAsked.Provider value={open !== null}>{children}</IsAsked.Provider>
         {open && <Confirm key={open.act.title} act={open.act} onClose={close} />}
         <Notices />
       </Context.Provider>
@@ -84,7 +86,8 @@ function Confirm({ act, onClose }: { readonly act: Act; readonly onClose: (done:
     setFailure(null)
     try {
       await act.run()
-      await queries.invalidateQueries()
+      await queries.invalidateQueries({ refetchType: act.leave ? 'none' : 'active' })
+      act.leave?.()
       const { undo } = act
       const id: string = notices.add({
         title: act.done,
@@ -124,7 +127,7 @@ function Confirm({ act, onClose }: { readonly act: Act; readonly onClose: (done:
         )}
         {act.note && <div className="mb-3 text-muted">{act.note}</div>}
         {act.typed && (
-          <Field label={`Production: type ${act.typed}`}>
+          <Field label={`Production feels this: type ${act.typed}`}>
             {id => (
               <Input
                 id={id}
@@ -142,7 +145,7 @@ function Confirm({ act, onClose }: { readonly act: Act; readonly onClose: (done:
             look={act.danger ? 'danger' : 'primary'}
             type="submit"
             {...(!act.danger && act.typed === undefined && { ref: focused })}
-            disabled={busy || (act.typed !== undefined && typed !== act.typed)}
+            disabled={busy || (act.typed !== undefined && typed.trim() !== act.typed.trim())}
           >
             {act.verb}
           </Button>

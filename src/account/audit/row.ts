@@ -192,15 +192,19 @@ function singular(part: string): string {
   return part.replaceAll('-', '_').replace(/ies$/, 'y').replace(/s$/, '')
 }
 
-/** Id and name of the resource in a response, and the company that it belongs to. */
+/** Id and name of the resource in a response, and the company that it belongs to. Rules have the name of their flag. */
 function shownOf(
   body: string,
   parsed: unknown,
 ): { readonly id: unknown; readonly name: unknown; readonly companyId: unknown } {
   if (body.length > parsedCharactersMax || parsed === undefined || !body.startsWith('{"data":{'))
     return { id: null, name: null, companyId: null }
-  const { data } = parsed as { readonly data: { readonly id?: unknown; readonly name?: unknown } }
-  return { id: data.id ?? null, name: data.name ?? null, companyId: companyIn(data) }
+  interface Shown {
+    readonly id?: unknown
+    readonly name?: unknown
+  }
+  const { data } = parsed as { readonly data: Shown & { readonly flag?: Shown | null } }
+  return { id: data.id ?? null, name: data.name ?? data.flag?.name ?? null, companyId: companyIn(data) }
 }
 
 /** The company that a body says it is about, by its id; null: none. */

@@ -136,14 +136,18 @@ export async function peopleOf(sql: Sql, rows: readonly AuditRow[]): Promise<Rea
   return new Map(people.map(({ id, name }) => [id, name]))
 }
 
-/** The answer to the last successful change of the same resource before this one; null: none is kept. */
+/**
+ * The answer to the last successful change of the same resource before this one; null: none is kept. A flag's answer has
+ * its rules, so it is the one before a change of rules.
+ */
 export async function stateBefore(sql: Sql, row: AuditRow): Promise<string | null> {
   if (row.resource_id === null || row.kind !== 'change') return null
   const [earlier] = await sql<{ resp_body: string | null }[]>`
     select resp_body from audit_logs a, (select account_id, n from audit_logs where id = ${row.id}) this
     where a.account_id = this.account_id and a.n < this.n and lower(a.resource_id) = lower(${row.resource_id})
       and a.resource_id = ${row.resource_id} and a.resource_type = ${row.resource_type} and a.kind = 'change'
-      and a.secondary_resource is not distinct from ${row.secondary_resource}
+      and (a.secondary_resource is not distinct from ${row.secondary_resource}
+        ${row.secondary_resource === 'rules' ? sql`or a.secondary_resource is null` : sql``})
       and a.environment_id is not distinct from ${row.environment_id}
       and a.resp_code between 200 and 299 and a.resp_body is not null
     order by a.n desc limit 1`

@@ -96,7 +96,15 @@ export const listPlans: Handler<undefined, PlanListQuery> = async call => {
   const { sql } = call.services
   const rows = await listPlanRows(sql, listPlaceOf(call), call.query, call.query)
   if (call.query.view === 'summary')
-    return { data: await planSummaries(sql, outlookOf(call), call.environment.id, rows) }
+    return {
+      data: await planSummaries(
+        sql,
+        outlookOf(call),
+        call.environment.id,
+        rows,
+        call.query.with_entitlements === true,
+      ),
+    }
   const showing = {
     drafts: call.query.include_draft_versions === true,
     entitlements: call.query.with_entitlements === true,

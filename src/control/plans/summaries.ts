@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import type {
   DraftChange,
   DraftDiff,
+  EntitlementSummary,
   PlanSummary,
   PlanTerms,
   PlanVersionSummary,
@@ -10,16 +11,21 @@ import type {
 import type { PlanCreditGrantRow } from '../../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
+import type { CatalogData } from '../../core/model/definitions.js'
+import { quantityOrNull } from '../../core/values/quantity.js'
+import { long } from '../../kit/long.js'
 import { among } from '../../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import type { Outlook } from '../flags/view.js'
 import { companyCounts } from './view.js'
 
+/** Short rows of plans. `withEntitlements`: what each allows, too. */
 export async function planSummaries(
   sql: Sql,
   outlook: Outlook,
   environmentId: string,
   rows: readonly PlanRow[],
+  withEntitlements: boolean,
 ): Promise<PlanSummary[]> {
   const ids = rows.map(({ id }) => id)
   const [versions, entitled, counts, offered] = await Promise.all([
@@ -32,6 +38,8 @@ export async function planSummaries(
     companyCounts(sql, outlook, ids),
     offeredOrder(sql, environmentId),
   ])
+  const catalog = outlook.services.catalogs.get(environmentId)
+  const allowed = withEntitlements ? await entitlementsOf(sql, versions) : null
   const places = new Map(offered.map((id, i) => [id, i + 1]))
   const entitlements = new Map(entitled.map(row => [row.plan_version_id, row.count]))
   return rows.map(plan => {
@@ -50,8 +58,33 @@ export async function planSummaries(
       draft_version: draft ? versionSummary(draft) : null,
       terms: termsOf(shown ?? null),
       plan_group_position: places.get(plan.id) ?? null,
+      description: shown?.description ?? '',
+      ...(allowed && {
+        entitlements: allowed
+          .filter(row => row.plan_version_id === shown?.id)
+          .map(row => entitlementSummary(row, catalog)),
+      }),
     }
   })
+}
+
+function entitlementsOf(sql: Sql, versions: readonly PlanVersionRow[]): Promise<readonly EntitlementRow[]> {
+  const ids = versions.map(({ id }) => id)
+  return sql<EntitlementRow[]>`
+    select * from plan_entitlements where plan_version_id in ${among(sql, ids)} order by created_at, id`
+}
+
+function entitlementSummary(row: EntitlementRow, { features, credits }: CatalogData): EntitlementSummary {
+  return {
+    feature_id: row.feature_id,
+    feature_name: features.find(({ id }) => id === row.feature_id)?.name ?? '',
+    value_type: row.value_type,
+    value_bool: row.value_bool,
+    value_numeric: long(quantityOrNull(row.value_numeric)),
+    metric_period: row.metric_period,
+    consumption_rate: row.consumption_rate,
+    credit_name: credits.find(({ id }) => id === row.value_credit_id)?.name ?? null,
+  }
 }
 
 /** Ids of the plans that the plan group offers, in its order. */
