@@ -19,7 +19,8 @@ export function Dialog({
   readonly children: ReactNode
   readonly wide?: boolean
 }) {
-  const hidden = useContext(IsAsked) ? 'invisible' : ''
+  // not by visibility: a dialog that opens meanwhile takes the focus
+  const hidden = useContext(IsAsked) ? 'pointer-events-none opacity-0' : ''
   return (
     <Base.Root open={open} onOpenChange={isOpen => !isOpen && onClose()}>
       <Base.Portal>
