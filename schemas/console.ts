@@ -57,13 +57,13 @@ export interface PlanSummary {
   terms: PlanTerms | null
   /** Place among the plans that the plan group offers, from 1; null: not offered. */
   plan_group_position: number | null
-  /** Of the published version, else of the draft. */
+  /** The description of the published version, else of the draft. */
   description: string
-  /** What that version allows, in its order. Only with `with_entitlements=true`. */
+  /** The entitlements of that version, in its order. Only with `with_entitlements=true`. */
   entitlements?: EntitlementSummary[]
 }
 
-/** What a plan allows of a feature, as a price page tells it. */
+/** A plan's entitlement to a feature, as a price page tells it. */
 export interface EntitlementSummary {
   feature_id: string
   feature_name: string

@@ -117,7 +117,7 @@ async function signedIn(browser: Browser, { port, base }: Place): Promise<Page> 
   return page
 }
 
-/** What a page notes of itself: a question from outside would come late, and cost its thread time. ms since it was asked for. */
+/** Instants that a page notes itself: a question from outside would come late, and cost its thread time. ms since it was asked for. */
 interface Noted {
   /** Its heading is there: it can be used, while tables may still be loading. */
   readonly usable: number

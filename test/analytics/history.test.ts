@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { type EventsFilter, eventById, eventsList } from '../../src/analytics/events.js'
 import {
   creditByDay,
   creditLedgerCount,
   creditLedgerList,
-  type EventsFilter,
-  eventById,
-  eventsList,
   eventTypes,
   oldClaims,
   usageBetween,
@@ -132,6 +130,27 @@ t.test('questions to real stores', async t => {
         )
       }
     }
+  })
+
+  await t.test('EV-72 a question about old events is asked once when it is asked again', async t => {
+    let asked = 0
+    const counting = {
+      select: ((...given) => {
+        asked++
+        return clickhouse.select(...given)
+      }) as typeof clickhouse.select,
+    }
+    const list = (limit: number) =>
+      eventsList(counting, env, { subtype: 'beta', limit, offset: 0 }, nowMs + 60 * dayMs)
+    const first = await list(3)
+    t.equal(first.length, 3)
+    t.equal(asked, 4, 'an hour, a day, a month, everything')
+    asked = 0
+    t.same(await list(3), first)
+    t.equal(asked, 1)
+    asked = 0
+    t.ok((await list(1_000)).length > 3, 'a longer page of it')
+    t.equal(asked, 1)
   })
 
   await t.test('EV-70, EV-73: one event, whole, in its own environment alone', async t => {

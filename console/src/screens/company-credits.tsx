@@ -65,7 +65,11 @@ export function Credits({ company }: { readonly company: Company }) {
                       </span>
                     </Cell>
                     <Cell className="text-muted">
-                      {grant.zeroed_out_date ? 'ended' : dayOf(grant.expires_at)}
+                      {grant.zeroed_out_date
+                        ? 'ended'
+                        : grant.expires_at
+                          ? dayOf(grant.expires_at)
+                          : 'no end'}
                     </Cell>
                     <Cell>
                       {may.support && grant.quantity_remaining > 0 && (

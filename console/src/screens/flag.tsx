@@ -41,7 +41,7 @@ export default function FlagPage() {
           <>
             <Code>{data.key}</Code>
             <span>default {data.default_value ? 'on' : 'off'}</span>
-            <span>checked {ago(data.last_checked_at)}</span>
+            {data.last_checked_at && <span>checked {ago(data.last_checked_at)}</span>}
             {hits.words && <span>{hits.words}</span>}
             {data.feature && (
               <span>of the feature {data.feature.name}, whose plans decide before these rules</span>

@@ -51,8 +51,8 @@ export default function Why() {
             <Input
               id="why-at"
               type="datetime-local"
-              step="0.001"
-              value={localOf(at)}
+              step={isWholeMinute(at) ? 60 : 0.001}
+              value={isWholeMinute(at) ? localOf(at).slice(0, 16) : localOf(at)}
               onChange={event => setFilters({ at: instantOf(event.currentTarget.value) })}
             />
           </div>
@@ -68,6 +68,9 @@ export default function Why() {
     </Page>
   )
 }
+
+/** The field then asks for no seconds: people know the minute. Events have their milliseconds. */
+const isWholeMinute = (at: string): boolean => !at || Date.parse(at) % 60_000 === 0
 
 /** The field's value is in the time of the browser, the address has UTC. */
 const instantOf = (local: string): string | undefined =>

@@ -33,7 +33,7 @@ export interface Act {
   readonly run: () => Promise<unknown>
   /** The notice afterwards. */
   readonly done: string
-  /** What the page shows is gone afterwards: it is left, and nothing of it is read again. */
+  /** Called afterwards where the page shows something that is gone: the page is left, and nothing of it is read again. */
   readonly leave?: () => void
   readonly undo?: (() => Promise<unknown>) | undefined
 }
@@ -118,7 +118,11 @@ function Confirm({ act, onClose }: { readonly act: Act; readonly onClose: (done:
               <div key={what} className="grid grid-cols-[7rem_1fr] gap-2 px-3 py-2">
                 <dt className="text-muted">{what}</dt>
                 <dd className="min-w-0">
-                  {before !== null && before !== undefined && <del className="mr-2 text-muted">{before}</del>}
+                  {before !== null && before !== undefined && (
+                    <>
+                      <del className="mr-1 text-muted">{before}</del>{' '}
+                    </>
+                  )}
                   <ins className="font-medium no-underline">{after}</ins>
                 </dd>
               </div>

@@ -3,7 +3,8 @@
 
 import { eventTypes as allTypes, type EventType, eventStatuses } from '../../../schemas/enums.js'
 import type { EventDetail, EventSummary } from '../../../schemas/events.js'
-import { type EventRow, eventById, eventsCount, eventsList, eventTypes } from '../../analytics/history.js'
+import { type EventRow, eventById, eventsCount, eventsList } from '../../analytics/events.js'
+import { eventTypes } from '../../analytics/history.js'
 import { keyAsSent } from '../../entities/idempotency/dedupe.js'
 import { ServiceError } from '../../errors.js'
 import { parseExactly } from '../../json.js'
