@@ -92,12 +92,15 @@ function Moving({
     })
   return (
     <li className="py-2">
-      <div className="flex flex-wrap justify-between gap-x-3">
+      <div className="flex items-start justify-between gap-x-3">
         <span>
           {strategyWords[one.strategy]}{' '}
           <span className="text-xs text-muted">since {timeOf(one.created_at)}</span>
         </span>
-        <Badge tone={one.status === 'failed' ? 'danger' : one.status === 'completed' ? 'ok' : 'plain'}>
+        <Badge
+          className="shrink-0"
+          tone={one.status === 'failed' ? 'danger' : one.status === 'completed' ? 'ok' : 'plain'}
+        >
           {isPaused ? 'paused' : (statusWords[one.status] ?? words(one.status))}
         </Badge>
       </div>
@@ -113,7 +116,9 @@ function Moving({
         {figure(done)} of {count(all, 'company', 'companies')} moved
         {one.skipped_companies > 0 && `, ${figure(one.skipped_companies)} skipped`}
         {failed > 0 && `, ${figure(failed)} failed`}
-        {runs && one.next_due_at && `; the next on ${timeOf(one.next_due_at)}`}
+        {runs && !isPaused && one.next_due_at && `; the next on ${timeOf(one.next_due_at)}`}
+        {isPaused && `; ${figure(left)} wait until it goes on`}
+        {one.status === 'cancelled' && left > 0 && `; ${figure(left)} stay on their version`}
       </p>
       {back && (
         <p className="text-xs text-muted">
