@@ -68,8 +68,8 @@ export type ToFront =
   /** So many characters of messages were worked on. */
   | readonly [op: 'heard', n: number, characters: number]
   | readonly [op: 'shut', n: number, code: number, reason: string]
-  /** The events of a request are durable; received at `nowMs`. */
-  | readonly [op: 'durable', n: number, nowMs: number]
+  /** The events of requests are durable; received at `nowMs`. */
+  | readonly [op: 'durable', numbers: readonly number[], nowMs: number]
   /** The events of a request must be passed on: nothing was done. */
   | readonly [op: 'untaken', n: number]
   /** They did not become durable, or it is not known. */

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { Fronts } from '../../src/front/extra/fronts.js'
 import { chooseServer } from '../../src/front/http/apps/native.js'
-import type { Passage } from '../../src/front/http/apps/passed-app.js'
+import { Passage } from '../../src/front/http/apps/passed-app.js'
 import { UsesReader } from '../../src/wire/front-uses.js'
 import { type Client, startHere } from '../harness.js'
 import { Random, times } from '../random.js'
@@ -24,8 +24,16 @@ UsesReader.prototype.read = function (packet, visit) {
     visit(request, from)
   })
 }
+/** Requests that were told of by a message for several. */
+let toldTogether = 0
+const { say } = Passage.prototype
+Passage.prototype.say = function (one, transfer) {
+  if (one?.[0] === 'durable' && one[1].length > 1) toldTogether += one[1].length
+  say.call(this, one, transfer)
+}
 t.teardown(() => {
   UsesReader.prototype.read = read
+  Passage.prototype.say = say
 })
 
 const slugs = ['c0', 'c1', 'c2']
@@ -88,6 +96,7 @@ t.test('EV-25 EV-27 a key counts once, whichever front an event comes to', { ski
   const firsts = new Map<string, string>()
   const expected = new Map<string, number>(slugs.map(slug => [slug, 0]))
   const before = readElsewhere
+  const toldBefore = toldTogether
   let keys = 0
   for (let step = 0; step < times(8); step++) {
     // a few keys, each with one content, sent many times at once
@@ -128,7 +137,8 @@ t.test('EV-25 EV-27 a key counts once, whichever front an event comes to', { ski
     for (const slug of slugs) t.equal(await usedOf(client, slug), expected.get(slug), `step ${step}: ${slug}`)
     if (!t.passing()) return
   }
-  t.ok(readElsewhere > before, `${readElsewhere - before} events were read by the extra front`)
+  t.ok(readElsewhere > before, `${readElsewhere - before} events were read by extra fronts`)
+  t.ok(toldTogether > toldBefore, `${toldTogether - toldBefore} single events were taken with others`)
 })
 
 t.test('what a front leaves to the main thread has the same answer', { skip }, async t => {

@@ -42,7 +42,7 @@ interface EventsParts {
   readonly bodiesBytesMax: number
 }
 
-/** The outcome of the events of a request, from the main thread. */
+/** The outcome of the events of requests, from the main thread. */
 type Outcome = Extract<ToFront, readonly [op: 'durable' | 'untaken' | 'undone', ...unknown[]]>
 
 export class FrontEvents {
@@ -77,11 +77,13 @@ export class FrontEvents {
   }
 
   hear(said: Outcome): void {
+    if (said[0] === 'durable') {
+      for (const n of said[1]) this.waiting.take(n)?.durable(said[2])
+      return
+    }
     const waiting = this.waiting.take(said[1])
-    if (waiting === undefined) return
-    if (said[0] === 'durable') waiting.durable(said[2])
-    else if (said[0] === 'untaken') waiting.untaken()
-    else waiting.undone(said[2])
+    if (said[0] === 'untaken') waiting?.untaken()
+    else waiting?.undone(said[2])
   }
 
   /**

@@ -21,12 +21,24 @@ type Say = (one: ToFront) => void
 
 const reader = new UsesReader()
 
-/** A part of a request: its rows at one shard. */
+/** Rows of events at one shard, which follow each other. */
 interface Part {
   readonly shard: number
-  /** Its first row in the packet. */
+  /** The first one in the packet. */
   readonly from: number
   count: number
+}
+
+/** A request of one event, until all of its packet are claimed. */
+interface Single {
+  readonly n: number
+  readonly sender: Sender
+  /** Its event in the packet. */
+  readonly event: number
+  /** Its row at the shard. */
+  readonly row: number
+  readonly companyId: string
+  readonly userId: string | null
 }
 
 /** A packet while its requests are looked at. */
@@ -34,10 +46,15 @@ interface Lodging {
   readonly front: number
   readonly packet: number
   readonly generations: readonly number[]
+  readonly say: Say
   /** By shard: rows of the requests until now. */
   readonly rows: number[]
+  /** By shard. */
+  readonly singles: readonly Single[][]
   /** Shards that take some of them. */
   readonly takers: Set<number>
+  /** The last request that was looked at, and its sender. */
+  last: { readonly request: PackedRequest; readonly sender: Sender | null } | null
 }
 
 export class FrontUses {
@@ -49,7 +66,12 @@ export class FrontUses {
     private readonly log: Logger,
   ) {}
 
-  /** Take the events of each request, or tell that they must be passed on. front: the number of the one that has read them. */
+  /**
+   * Take the events of each request, or tell that they must be passed on. Single events whose rows follow each other at a
+   * shard are taken by one message, and told of by another one.
+   *
+   * front  the number of the one that has read them.
+   */
   take(packet: UsesPacket, front: number, say: Say): void {
     const { shards } = this.services
     const { generations } = packet
@@ -57,35 +79,120 @@ export class FrontUses {
       front,
       packet: packet.packet,
       generations,
+      say,
       rows: generations.map(() => 0),
+      singles: generations.map(() => []),
       takers: new Set(),
+      last: null,
     }
-    reader.read(packet, (request, from) => this.takeRequest(lodging, request, from, say))
+    reader.read(packet, (request, from) => {
+      if (request.count === 1) this.lookAtSingle(lodging, request, from)
+      else this.takeRequest(lodging, request, from)
+    })
+    for (const [shard, singles] of lodging.singles.entries())
+      if (singles.length > 0) this.takeSingles(lodging, shard, singles)
     for (const [shard, rows] of lodging.rows.entries())
       if (rows > 0 && !lodging.takers.has(shard)) shards.lodgingOver(shard, front, lodging.packet)
   }
 
-  private takeRequest(lodging: Lodging, request: PackedRequest, from: number, say: Say): void {
+  private lookAtSingle(lodging: Lodging, request: PackedRequest, event: number): void {
+    const shard = reader.shard(event)
+    const row = lodging.rows[shard]!++
+    const sender = this.senderOf(lodging, request)
+    const { n } = request
+    const serves = this.services.shards.takesFrom(shard, lodging.generations[shard]!)
+    if (sender === null || !serves || !mayTake(sender, request, event)) return lodging.say(['untaken', n])
+    const companyId = reader.companyId(event)
+    lodging.singles[shard]!.push({ n, sender, event, row, companyId, userId: reader.userId(event) })
+  }
+
+  private takeSingles(lodging: Lodging, shard: number, singles: readonly Single[]): void {
+    const { dedupe, userSeen } = this.services
+    for (const [i, { event, sender }] of singles.entries()) this.prepare(i, event, sender)
+    dedupe.siftPrepared(singles.length)
+    let taking: Taking | null = null
+    for (const [i, { n, sender, event, row, companyId, userId }] of singles.entries()) {
+      if (taking === null || !taking.isFollowedBy(sender, row)) {
+        taking?.send()
+        taking = new Taking(sender, lodging, [{ shard, from: row, count: 0 }], singles.length - i, this.fails)
+      }
+      taking.numbers.push(n)
+      try {
+        // those before it in the packet may have had the last places
+        const hasRoom = dedupe.room(sender.environmentId, false) > 0
+        if (hasRoom && taking.claim(i, event, companyId)) {
+          taking.parts[0]!.count++
+          if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
+          continue
+        }
+        taking.numbers.pop()
+        lodging.say(['untaken', n])
+      } catch (error) {
+        taking.drop()
+        this.fails(taking, error)
+        taking = null
+      }
+    }
+    taking?.send()
+  }
+
+  private takeRequest(lodging: Lodging, request: PackedRequest, from: number): void {
     const parts = partsOf(lodging, request, from)
-    const sender = this.senderOf(request)
+    const sender = this.senderOf(lodging, request)
     const { shards } = this.services
     const serve = parts.every(({ shard }) => shards.takesFrom(shard, lodging.generations[shard]!))
-    if (sender === null || !serve || !mayTake(sender, request, from)) return say(['untaken', request.n])
-    const fails = (error: unknown) => this.failed(request.n, error, say)
-    const taking = new Taking(sender, request, lodging, parts, say, fails)
-    let isTaken = false
+    if (sender === null || !serve || !mayTake(sender, request, from))
+      return lodging.say(['untaken', request.n])
+    const taking = new Taking(sender, lodging, parts, request.count, this.fails)
+    taking.numbers.push(request.n)
     try {
-      isTaken = taking.claim(from)
+      if (this.claimAll(taking, request, from)) return taking.send()
     } catch (error) {
       taking.drop()
-      return fails(error)
+      return this.fails(taking, error)
     }
-    if (isTaken) taking.send()
-    else say(['untaken', request.n])
+    taking.drop()
+    lodging.say(['untaken', request.n])
+  }
+
+  /** Claim the keys of the events from one on; false: one of them was used before. The usual way acknowledges it. */
+  private claimAll(taking: Taking, { count }: PackedRequest, from: number): boolean {
+    const { sender } = taking
+    const { dedupe, userSeen } = this.services
+    for (let i = 0; i < count; i++) this.prepare(i, from + i, sender)
+    dedupe.siftPrepared(count)
+    /** An actor of each shard: claims are settled by shard. */
+    const owners: string[] = []
+    for (let i = 0; i < count; i++) {
+      const event = from + i
+      const shard = reader.shard(event)
+      owners[shard] ??= reader.companyId(event)
+      if (!taking.claim(i, event, owners[shard])) return false
+    }
+    for (let event = from; event < from + count; event++) {
+      const userId = reader.userId(event)
+      if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
+    }
+    return true
+  }
+
+  /** Prepare the key of an event under a number. */
+  private prepare(n: number, event: number, { environmentId }: Sender): void {
+    if (!reader.isKeyed(event)) return
+    const { dedupe } = this.services
+    dedupe.preparePlace(n, environmentId, reader.segment(event), reader.tag(event), reader.middle(event))
   }
 
   /** The sender of a request; null: what the front knew of it holds no longer. */
-  private senderOf({ key, edition, keyEpoch }: PackedRequest): Sender | null {
+  private senderOf(lodging: Lodging, request: PackedRequest): Sender | null {
+    const { key, edition, keyEpoch } = request
+    const before = lodging.last?.request
+    if (before?.key !== key || before.edition !== edition || before.keyEpoch !== keyEpoch)
+      lodging.last = { request, sender: this.findSender(request) }
+    return lodging.last!.sender
+  }
+
+  private findSender({ key, edition, keyEpoch }: PackedRequest): Sender | null {
     const { services } = this
     const known = this.told.find(key, edition)
     if (known === null || services.directory.keyEpoch !== keyEpoch) return null
@@ -94,7 +201,8 @@ export class FrontUses {
     return { services, key: known.key, environmentId, nowMs, remoteIp: '', userAgent: '', signed: null }
   }
 
-  private failed(n: number, thrown: unknown, say: Say): void {
+  /** Tell that the events of requests did not become durable, or that it is not known. */
+  private readonly fails = ({ numbers, say }: Taking, thrown: unknown): void => {
     const error = toFailure(thrown)
     const isKnown = error instanceof ServiceError
     if (!isKnown) this.log.error({ err: error }, 'failed')
@@ -103,7 +211,7 @@ export class FrontUses {
       this.log.warn({ reason: error.message, err: error.cause }, 'unavailable')
     }
     const { code, message, extra, retryAfterSeconds } = isKnown ? error : internalError
-    say(['undone', n, { code, message, extra, retryAfterSeconds }])
+    for (const n of numbers) say(['undone', n, { code, message, extra, retryAfterSeconds }])
   }
 }
 
@@ -140,57 +248,50 @@ function partsOf({ rows }: Lodging, { count }: PackedRequest, from: number): rea
   return parts
 }
 
-/** The events of one request. */
+/** Events that are claimed together: those of one request, or single ones whose rows follow each other at a shard. */
 class Taking {
+  /** The requests. */
+  readonly numbers: number[] = []
+  readonly say: Say
   private readonly claims: Claims
+  private count = 0
 
+  /** expected: events that will probably be claimed. */
   constructor(
-    private readonly sender: Sender,
-    private readonly request: PackedRequest,
+    readonly sender: Sender,
     private readonly lodging: Lodging,
-    private readonly parts: readonly Part[],
-    private readonly say: Say,
-    private readonly fails: (error: unknown) => void,
+    readonly parts: readonly Part[],
+    expected: number,
+    private readonly fails: (taking: Taking, error: unknown) => void,
   ) {
-    this.claims = new Claims(sender, request.count)
+    this.say = lodging.say
+    this.claims = new Claims(sender, expected)
+  }
+
+  /** Whether a single event is one more of these. row: at their shard. */
+  isFollowedBy(sender: Sender, row: number): boolean {
+    const { from, count } = this.parts[0]!
+    return sender === this.sender && row === from + count
   }
 
   /**
-   * Claim the keys of the events from one on; false: one of them was used before, and nothing was done. The usual way
-   * acknowledges it.
+   * Claim the key of an event, prepared under a number; false: it was used before, and the event is none of these.
+   *
+   * owner  an actor of its shard.
    */
-  claim(from: number): boolean {
-    const { sender, request, claims } = this
-    const { dedupe, userSeen } = sender.services
-    for (let i = 0; i < request.count; i++) {
-      const event = from + i
-      if (reader.isKeyed(event))
-        dedupe.preparePlace(
-          i,
-          sender.environmentId,
-          reader.segment(event),
-          reader.tag(event),
-          reader.middle(event),
-        )
-    }
-    dedupe.siftPrepared(request.count)
-    /** An actor of each shard: claims are settled by shard. */
-    const owners: string[] = []
-    for (let i = 0; i < request.count; i++) {
-      const event = from + i
-      if (!reader.isKeyed(event)) continue
-      const shard = reader.shard(event)
-      owners[shard] ??= reader.companyId(event)
-      const [high, low, print] = [reader.idHigh(event), reader.idLow(event), reader.print(event)]
-      if (claims.claimPrepared(i, high, low, print, owners[shard]) === null) continue
-      this.drop()
-      return false
-    }
-    for (let event = from; event < from + request.count; event++) {
-      const userId = reader.userId(event)
-      if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
-    }
-    return true
+  claim(prepared: number, event: number, owner: string): boolean {
+    const { claims } = this
+    const isClaimed =
+      !reader.isKeyed(event) ||
+      claims.claimPrepared(
+        prepared,
+        reader.idHigh(event),
+        reader.idLow(event),
+        reader.print(event),
+        owner,
+      ) === null
+    if (isClaimed) this.count++
+    return isClaimed
   }
 
   /** Nothing is sent: the keys are free again. */
@@ -200,10 +301,11 @@ class Taking {
 
   /** Have the shards take the rows. */
   send(): void {
-    const { sender, request, lodging, parts } = this
+    const { sender, lodging, parts, count } = this
+    if (count === 0) return
     const { shards } = sender.services
     for (const { shard } of parts) lodging.takers.add(shard)
-    if (request.count === 1) {
+    if (count === 1) {
       const [part] = parts
       shards.putLodged(part!.shard, this.lodged(part!), {
         resolve: ({ reply }) => {
@@ -223,7 +325,7 @@ class Taking {
         if (undelivered.length > 0) this.giveUp(undelivered)
         else this.committed()
       })
-      .catch(this.fails)
+      .catch(error => this.fails(this, error))
   }
 
   private lodged({ from, count }: Part): OutgoingLodged {
@@ -237,19 +339,19 @@ class Taking {
   }
 
   private committed(): void {
-    const { count, n } = this.request
-    const { events } = this.sender.services.metrics
+    const { count, numbers, say, sender } = this
+    const { events } = sender.services.metrics
     this.claims.confirm()
     events.accepted.count += count
     events.applied.count += count
-    this.say(['durable', n, this.sender.nowMs])
+    say(['durable', numbers, sender.nowMs])
   }
 
   private giveUp(shards: readonly Undelivered[]): void {
     try {
       this.claims.giveUp({ ...nothingUndone, shards })
     } catch (error) {
-      this.fails(error)
+      this.fails(this, error)
     }
   }
 }
