@@ -33,10 +33,19 @@ export interface TemporaryAccessToken {
 /** The data that a company's own page may show: its plan, its use against limits, its credits. No ids of other entities. */
 export interface Portal {
   company: { id: string; name: string }
-  plan: { name: string; description: string | null; price: number | null; period: string | null } | null
+  plan: PortalPlan | null
   add_ons: { name: string }[]
   features: PortalFeature[]
   credits: { name: string; remaining: number; total: number }[]
+}
+
+export interface PortalPlan {
+  name: string
+  description: string | null
+  /** The price that the company pays, in the currency's smallest unit; null: none bills it. */
+  price: number | null
+  /** null: no price bills it. */
+  period: string | null
 }
 
 export interface PortalFeature {

@@ -92,6 +92,24 @@ t.test('US-6 the figures of a portal have all their digits', async t => {
   t.match(text, `"usage":${large - 2n}`)
 })
 
+t.test('US-6 a portal names the price that the company pays, and its period', async t => {
+  const plan = await client.ok('POST', '/plans', { name: 'Priced' })
+  const charge = { charge_type: 'recurring', is_trialable: false, monthly_price: 1900, yearly_price: 19_000 }
+  await client.ok('PUT', `/plans/${plan.id}/billing_products`, charge)
+  const sold = await publishDraftOf(client, plan.id)
+  const { id: company_id } = await client.ok('POST', '/companies', { keys: { slug: 'payer' } })
+  const planOf = async () => (await client.ok('GET', `/portal?company_id=${company_id}`)).plan
+  t.equal(await planOf(), null)
+  for (const [price, figures] of [
+    [sold.monthly_price, { price: 1900, period: 'month' }],
+    [sold.yearly_price, { price: 19_000, period: 'year' }],
+  ]) {
+    const base = { base_plan_id: plan.id, base_plan_price_id: price.id }
+    await client.ok('POST', '/manage-plan', { company_id, ...base })
+    t.same(await planOf(), { name: 'Priced', description: plan.description, ...figures })
+  }
+})
+
 t.test('security L3 a token ends with the key that made it', async t => {
   await client.ok('POST', '/companies', { keys: { slug: 'page' } })
   const { environment_id } = await client.ok('GET', '/whoami')

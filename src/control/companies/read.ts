@@ -132,7 +132,8 @@ export async function billingOf(
 
 const nothingBilled = { prices: new Map(), externalProductIds: new Map(), ofCatalog: true }
 
-async function pricesOf(
+/** The prices that bill these holdings, and the products that their versions are linked to. */
+export async function pricesOf(
   sql: Sql,
   catalog: CatalogData,
   holdings: readonly PlanHolding[],

@@ -16,6 +16,8 @@ import { entityUnknown, isKnown } from '../../kit/entities.js'
 import { type QueryOf, query, string } from '../../kit/query.js'
 import { isoTime } from '../../kit/time.js'
 import { type UsageRow, unpackUsage } from '../../wire/usage-rows.js'
+import { pricesOf } from '../companies/read.js'
+import type { HeldBilling } from '../companies/view.js'
 import { lookedUp } from '../entities/write.js'
 
 /** POST /temporary-access-tokens. errors: 404 for keys that no company, or more than one, has. */
@@ -60,7 +62,10 @@ export const getPortal: Handler<undefined, QueryOf<typeof portalShape>> = async 
     ask<string>({ type: 'feature_usage', withoutNegative: true }),
   ])
   if (described === null || used === null) throw entityUnknown('company')
-  return { data: portalOf(described, unpackUsage(used), services.catalogs.get(environment.id)) }
+  const catalog = services.catalogs.get(environment.id)
+  const { plan } = described
+  const { prices } = await pricesOf(services.sql, catalog, plan === null ? [] : [plan])
+  return { data: portalOf(described, unpackUsage(used), prices, catalog) }
 }
 
 function companyOf({ key, query }: Call<undefined, QueryOf<typeof portalShape>>): string {
@@ -78,13 +83,22 @@ function companyOf({ key, query }: Call<undefined, QueryOf<typeof portalShape>>)
 function portalOf(
   { state, plan, addOns, balances }: CompanyDescription,
   used: readonly UsageRow[],
+  prices: HeldBilling['prices'],
   catalog: CatalogData,
 ): Portal {
   const planNamed = (id: string) => catalog.plans.find(one => one.id === id)
   const base = plan && planNamed(plan.planId)
+  const price = prices.get(plan?.priceId ?? '')
   return {
     company: { id: state.id, name: state.name },
-    plan: base ? { name: base.name, description: base.description ?? null, price: null, period: null } : null,
+    plan: base
+      ? {
+          name: base.name,
+          description: base.description ?? null,
+          price: price?.price ?? null,
+          period: price?.period ?? null,
+        }
+      : null,
     add_ons: addOns.map(({ planId }) => ({ name: planNamed(planId)?.name ?? '' })),
     features: used.flatMap(row => featureOf(row, catalog)),
     credits: Object.entries(balances).map(([id, { remaining, total }]) => ({
