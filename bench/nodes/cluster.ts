@@ -1,7 +1,7 @@
 // A node without Redis and two nodes with Redis, on the same external stores, each side with its own databases and the
 // same population.
 import { join } from 'node:path'
-import { clusterShards, Members } from '../../src/cluster/leases.js'
+import { Members } from '../../src/cluster/leases.js'
 import { shardOf } from '../../src/core/values/id.js'
 import { RedisClient } from '../../src/redis/redis.js'
 import { openClickHouse } from '../../src/storage/clickhouse.js'
@@ -66,7 +66,7 @@ export async function startSides(size: Size, directory: string): Promise<Sides> 
       isOfFirst: request =>
         namedBy(request).every(key => {
           const id = ids.get(key)
-          return id !== undefined && owned.has(shardOf(id, clusterShards))
+          return id !== undefined && owned.has(id)
         }),
       stop: stopAll,
     }
@@ -88,13 +88,18 @@ export async function databases({ client, postgresUrl, clickhouseUrl }: Stores, 
   return { DATABASE_URL: inside(postgresUrl), CLICKHOUSE_URL: inside(clickhouseUrl) }
 }
 
-/** Shards of a node. Resolves when each of so many nodes has its share. */
+/** The ids that lie at a node, in one of its shards. */
+export interface Owned {
+  has(id: string): boolean
+}
+
+/** What a node owns. Resolves when each of so many nodes has its share. */
 export async function shardsOf(
   name: string,
   count: number,
   url: string,
   redis: Pick<Redis, 'url'>,
-): Promise<ReadonlySet<number>> {
+): Promise<Owned> {
   const sql = openPostgres({ url }, { max: 1 })
   const [row] = await sql<{ generation: string }[]>`select generation from cluster`
   await closePostgres(sql)
@@ -107,8 +112,11 @@ export async function shardsOf(
     for (let tries = 0; tries < 600; tries++) {
       const { nodes, owners } = await Members.look(client)
       const ofFirst = owners.flatMap(({ node }, shard) => (nodes.get(node)?.name === name ? [shard] : []))
-      const isFair = Math.abs(ofFirst.length - clusterShards / count) < 1
-      if (isFair && owners.every(({ node }) => node !== '')) return new Set(ofFirst)
+      const isFair = Math.abs(ofFirst.length - owners.length / count) < 1
+      if (owners.length > 0 && isFair && owners.every(({ node }) => node !== '')) {
+        const shards = new Set(ofFirst)
+        return { has: id => shards.has(shardOf(id, owners.length)) }
+      }
       await new Promise(resolve => setTimeout(resolve, 100))
     }
     throw new Error('the nodes do not have their shares of the shards after a minute')

@@ -1,12 +1,11 @@
 // npm run bench -- nodes: what nodes add. Keyed batches, keyed events and checks as quickly as they are answered, by all nodes at
 // once, with the CPU time of every part: one node alone, two nodes and one Redis, three nodes and three primaries of a Redis
-// Cluster. NODES_BENCH=two runs one of the three (alone, two, three); NODES_FROM=DIRECTORY runs another build's nodes.
+// Cluster. NODES_BENCH=two runs one of the three (alone, two, three), NODES_WORK=batch500 one row alone; NODES_FROM=DIRECTORY runs
+// another build's nodes.
 import { mkdirSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clusterShards } from '../../src/cluster/leases.js'
-import { shardOf } from '../../src/core/values/id.js'
 import { type CpuTimes, cpuTimes, processUs, usedBetween } from '../cpu.js'
 import { assertWrk } from '../http/wrk.js'
 import { median } from '../median.js'
@@ -81,6 +80,7 @@ export async function benchRates(): Promise<void> {
     await withSetup(setup, async (running, work) => {
       for (const one of works) {
         if (setup.nodes === 1 && one.way !== 'all') continue
+        if (process.env.NODES_WORK !== undefined && process.env.NODES_WORK !== one.row) continue
         const all = await measure(one, running, work)
         const name = `${one.name}, ${setup.name}`
         const perSecond = median(all.map(taken => taken.perSecond))
@@ -99,7 +99,8 @@ export async function benchRates(): Promise<void> {
     })
     say(`${load()} after ${setup.name}`)
   }
-  if (process.env.NODES_BENCH === undefined && process.env.NODES_FROM === undefined)
+  const { NODES_BENCH, NODES_FROM, NODES_WORK } = process.env
+  if (NODES_BENCH === undefined && NODES_FROM === undefined && NODES_WORK === undefined)
     record('nodes', measured, { 'nodes/rates.ts': lines })
 }
 
@@ -139,8 +140,7 @@ async function withSetup(setup: Setup, during: (running: Running, work: string) 
     await settled(nodes)
     const ids = owned === null ? null : await idsByKey(port)
     const isOfFirst = (request: Prepared) =>
-      ids === null ||
-      namedBy(request).every(key => ids.has(key) && owned!.has(shardOf(ids.get(key)!, clusterShards)))
+      ids === null || namedBy(request).every(key => ids.has(key) && owned!.has(ids.get(key)!))
     await during({ nodes, redis, stores, population: { size, filled }, isOfFirst }, work)
   } finally {
     for (const close of closing.reverse()) await close()

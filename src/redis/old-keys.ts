@@ -15,7 +15,16 @@ export const hashOf = (env: string, key: string): Buffer =>
   hash('sha256', `${env}\0${key}`, 'buffer').subarray(0, hashBytes)
 
 /** The same as a text: the name of a key among nodes. */
-export const nameOf = (env: string, key: string): string => hashOf(env, key).toString('base64url')
+export function nameOf(env: string, key: string): string {
+  // as `hashOf(…).toString('base64url')`, without the buffers: half its time
+  const digest = hash('sha256', `${env}\0${key}`, 'base64url')
+  return digest.slice(0, nameLength - 1) + lastCharacters[base64url.indexOf(digest[nameLength - 1]!) >> 4]!
+}
+
+/** Characters of a name: the last one has two bits of the hash. */
+const nameLength = Math.ceil((8 * hashBytes) / 6)
+const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const lastCharacters = ['A', 'Q', 'g', 'w'] as const
 
 /** The filter of the keys of a span whose hashes begin with the same bits. */
 export interface FilterPart {

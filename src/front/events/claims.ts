@@ -176,6 +176,7 @@ export class Claims {
     metrics.events.duplicate.count += repeats.length
     metrics.events.differing.count += repeats.filter(({ other }) => other).length
     metrics.events.failed.count += events.length
+    if (events.length === 0) return events
     const ids = new Set(events.map(([eventId]) => eventId))
     this.keepBut(i => {
       if (!ids.has(this.eventId(i))) return false

@@ -406,8 +406,9 @@ class PlainBatch {
   /** Another node knows the first event with this one's key. */
   private repeats(id: string, first: RepeatOf): void {
     const { ids } = this
+    const [mineHigh, mineLow] = decodeId('evt_', id)!
     let place = 0
-    while (encodeId('evt_', ids[2 * place]!, ids[2 * place + 1]!) !== id) place++
+    while (ids[2 * place] !== mineHigh || ids[2 * place + 1] !== mineLow) place++
     const [high, low] = decodeId('evt_', first.eventId)!
     ids[2 * place] = high
     ids[2 * place + 1] = low

@@ -48,6 +48,25 @@ interface Named {
 /** Records are copied into the journal before more of them are gathered. */
 const gatheredBytesMax = 1 << 20
 
+/** Kinds of one environment, key and instant, by name: the shards of a thread share them, as each has a part of a request. */
+type Kinds = Map<string, { readonly kind: UseKind; readonly featureIds: readonly string[] }>
+
+/** Environments, keys and instants whose kinds are kept. */
+const momentsMax = 64
+const moments = new Map<string, Kinds>()
+
+function kindsOf(env: string, apiKeyId: string, at: number): Kinds {
+  const moment = `${env} ${apiKeyId} ${at}`
+  let kinds = moments.get(moment)
+  if (kinds === undefined) {
+    const [oldest] = moments.size < momentsMax ? [] : moments.keys()
+    if (oldest !== undefined) moments.delete(oldest)
+    kinds = new Map()
+    moments.set(moment, kinds)
+  }
+  return kinds
+}
+
 /** Plain uses, counted and recorded. */
 export class PlainUses {
   constructor(
@@ -65,6 +84,7 @@ export class PlainUses {
   private readonly simple: readonly Draw[] = [this.draw]
   /** By name, as long as environment, key, time and catalog stay the same. */
   private known = new Map<string, Named>()
+  private kinds: Kinds = new Map()
   private last: Named | null = null
   /** The row that `last` is the name of. */
   private lastRow = -1
@@ -115,6 +135,7 @@ export class PlainUses {
     this.goesByTraits = haveGroups(catalog.data.spendPolicies)
     this.last = null
     if (this.known.size > 0) this.known = new Map()
+    this.kinds = kindsOf(env, apiKeyId, at)
   }
 
   /**
@@ -227,10 +248,9 @@ export class PlainUses {
     let named = this.known.get(name)
     if (named === undefined) {
       const catalog = this.catalog!
-      const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIdsOf(catalog, name, 'track'))
       named = {
         name,
-        kind,
+        kind: this.kindOf(name, featureIdsOf(catalog, name, 'track')),
         metered: catalog.featuresBySubtype.has(name),
         version: null,
         sole: null,
@@ -244,7 +264,19 @@ export class PlainUses {
     this.last = named
     return named
   }
+
+  private kindOf(name: string, featureIds: readonly string[]): UseKind {
+    const known = this.kinds.get(name)
+    // another shard may have other definitions for a moment
+    if (known !== undefined && areSame(known.featureIds, featureIds)) return known.kind
+    const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIds)
+    this.kinds.set(name, { kind, featureIds })
+    return kind
+  }
 }
+
+const areSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((id, i) => id === b[i])
 
 const noCompanies = { *companies() {} }
 
