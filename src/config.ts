@@ -118,6 +118,7 @@ function readAll(env: Env) {
     nodeTls: nodeTls(env), // PEM files for TLS between nodes; null: not encrypted
     redisDurability: durability(env), // what an acknowledged write has survived: fsync, replicas:N, accept-loss
     redisKeysMs: integer(env, 'TOLLGATE_REDIS_KEYS_MS', 7_200_000, { min: 1_000, max: 86_400_000 }), // idempotency keys received so lately stay in Redis
+    clusterShards: integer(env, 'TOLLGATE_CLUSTER_SHARDS', 12, { min: 1, max: 256 }), // parts that companies are divided into; the first start of a cluster decides
     leaseMs: integer(env, 'TOLLGATE_LEASE_MS', 2_000, { min: 500, max: 60_000 }), // a node that is silent for so long is replaced
     tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made
     logLevel: oneOf(env, 'TOLLGATE_LOG_LEVEL', 'info', logLevels),

@@ -351,6 +351,7 @@ function nodeFamilies({ counter, gauge, spread }: Families) {
     /** Figures of one node among several, by its name. */
     cluster: {
       shards: gauge('tollgate_cluster_shards', 'Shards that this node owns', 'node'),
+      allShards: gauge('tollgate_cluster_shards_all', 'Shards of the cluster'),
       leaseSeconds: gauge('tollgate_cluster_lease_seconds', 'Time that the lease of this node holds', 'node'),
       epochChanges: counter(
         'tollgate_cluster_epoch_changes_total',

@@ -2,7 +2,6 @@
 // node. Each node with subscribers polls every other node for the counters raised there, and raises the same
 // ones in its own memory.
 import { Changes } from '../wire/version-counters.js'
-import { clusterShards } from './leases.js'
 
 /** Interval at which a node looks for raised counters, ms. */
 const tickMs = 10
@@ -112,7 +111,7 @@ interface Reporter {
 
 /** The counters as the stream of this node reads them: raised here or on any other node. */
 export class ClusterChanges {
-  private readonly others = Changes.make(clusterShards)
+  private readonly others: Changes
   /** Rises when counters may have been raised elsewhere without a report. */
   private unheard = 0
   /** Nodes that are polled. */
@@ -122,10 +121,12 @@ export class ClusterChanges {
   constructor(
     private readonly local: Changes,
     private readonly nodes: () => Iterable<Reporter>,
-  ) {}
+  ) {
+    this.others = Changes.make(local.shards)
+  }
 
   get shards(): number {
-    return clusterShards
+    return this.local.shards
   }
 
   get blocks(): number {

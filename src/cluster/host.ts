@@ -67,7 +67,7 @@ export class Host {
     const task = make(port as unknown as Port) as { readonly options: ShardOptions }
     const { index } = task.options
     port.index = index
-    place = this.placeOf(index)
+    place = this.emptiest()
     const { port: _, ...rest } = task as unknown as { readonly port: Port }
     let held!: Held
     const ended = new Promise<void>((resolve, reject) => {
@@ -103,10 +103,11 @@ export class Host {
     )
   }
 
-  private placeOf(shard: number): Place {
-    const at = shard % this.places.length
-    const place = this.places[at] ?? this.open(at)
-    return place
+  /** The thread that holds the fewest shards: a node owns any of them, and few. */
+  private emptiest(): Place {
+    const counts = this.places.map(place => place?.held.size ?? 0)
+    const at = counts.indexOf(Math.min(...counts))
+    return this.places[at] ?? this.open(at)
   }
 
   private open(at: number): Place {

@@ -5,8 +5,11 @@
 import { EventEmitter } from 'node:events'
 import type { RedisClient } from '../redis/redis.js'
 
-/** Shards of a cluster: each has a journal, its projections and a checkpoint of its own. */
-export const clusterShards = 32
+/**
+ * Shards of a new cluster, unless its first start says otherwise: each has a journal, its projections and a checkpoint of its
+ * own, so few cost less; so many nodes own some. 2, 3, 4 and 6 nodes have equal shares.
+ */
+export const clusterShards = 12
 /** Nodes at once. */
 export const nodesMax = 64
 /** Part of a lease: a node stops answering so long before it may be removed. */
@@ -57,7 +60,7 @@ interface Events {
 }
 
 export class Members extends EventEmitter<Events> {
-  private view: View = { nodes: new Map(), owners: Array.from({ length: clusterShards }, () => nobody) }
+  private view: View
   private changes = ''
   private leaseUntilMs = 0
   /** Since when Redis answers without a break, of the monotonic clock; null: the last look failed. */
@@ -81,8 +84,10 @@ export class Members extends EventEmitter<Events> {
     readonly slot: number,
     info: NodeInfo,
     private readonly leaseMs: number,
+    private readonly shards: number,
   ) {
     super()
+    this.view = viewOf([], [], shards)
     this.info = info
     this.told = JSON.stringify(info)
   }
@@ -90,6 +95,7 @@ export class Members extends EventEmitter<Events> {
   /**
    * Join as a node.
    *
+   * shards  of the cluster.
    * errors  Error when the cluster is full; those of Redis.
    */
   static async join(
@@ -97,13 +103,14 @@ export class Members extends EventEmitter<Events> {
     id: string,
     about: Omit<NodeInfo, 'state'>,
     leaseMs: number,
+    shards = clusterShards,
   ): Promise<Members> {
     const beganMs = performance.now()
     // Others may look at once and connect to this address.
     const info: NodeInfo = { ...about, state: 'loading' }
     const slot = await redis.run<number>('join', id, JSON.stringify(info), leaseMs, nodesMax)
     if (slot < 0) throw new Error(`there are ${nodesMax} nodes already`)
-    const members = new Members(redis, id, slot, info, leaseMs)
+    const members = new Members(redis, id, slot, info, leaseMs, shards)
     members.leaseUntilMs = beganMs + leaseMs
     await members.tick()
     members.next()
@@ -166,7 +173,7 @@ export class Members extends EventEmitter<Events> {
     const [, nodes, shards] = await redis.run<Seen>('look')
     const leases = new Map<string, number>()
     for (let i = 0; i < nodes.length; i += 3) leases.set(nodes[i]!, Number(nodes[i + 2]))
-    return { ...viewOf(nodes, shards), leases }
+    return { ...viewOf(nodes, shards, shards.length / 2), leases }
   }
 
   /** Take a shard that has no owner. Returns its mark; '' when another node was quicker. */
@@ -268,17 +275,17 @@ export class Members extends EventEmitter<Events> {
     if (changes === this.changes) return
     this.changes = changes
     const before = this.view
-    this.view = viewOf(nodes, shards)
+    this.view = viewOf(nodes, shards, this.shards)
     for (const [shard, { epoch }] of this.view.owners.entries())
       if (before.owners[shard]!.epoch > 0) this.epochChanges += epoch - before.owners[shard]!.epoch
     this.emit('changed', this.view)
   }
 }
 
-function viewOf(nodes: readonly string[], shards: readonly string[]): View {
+function viewOf(nodes: readonly string[], shards: readonly string[], count: number): View {
   const known = new Map<string, NodeInfo>()
   for (let i = 0; i < nodes.length; i += 3) known.set(nodes[i]!, JSON.parse(nodes[i + 1]!) as NodeInfo)
-  const owners = Array.from({ length: clusterShards }, () => nobody)
+  const owners = Array.from({ length: count }, () => nobody)
   for (let i = 0; i < shards.length; i += 2) owners[Number(shards[i])] = ownerOf(shards[i + 1]!)
   return { nodes: known, owners }
 }

@@ -15,7 +15,7 @@ import type { RedisAddress, ShardOptions } from '../wire/shard-options.js'
 import type { SharedBudgets } from './budgets.js'
 import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
-import { clusterShards, Members, planOf, type View } from './leases.js'
+import { Members, planOf, type View } from './leases.js'
 import { Door, type Due, type Guest, linkVersion, Peer, type Visitor } from './link.js'
 import type { OldWindow } from './old-window.js'
 import type { PairClaims } from './pairs.js'
@@ -34,6 +34,8 @@ interface NodeSettings {
   /** The address published to other nodes; null: the one it listens at. */
   readonly announce: { readonly host: string; readonly port: number } | null
   readonly leaseMs: number
+  /** Shards of the cluster. */
+  readonly shards: number
 }
 
 /** The parts that handle requests of other nodes. */
@@ -118,7 +120,7 @@ export class ClusterNode implements Others {
     const name = settings.name ?? `${where.host}:${where.port}`
     const about = { name, ...where, sinceMs: Date.now(), version: linkVersion }
     const id = `${name.replace(/[^\w.:-]/g, '-')}~${randomBytes(6).toString('base64url')}`
-    const members = await Members.join(redis, id, about, settings.leaseMs)
+    const members = await Members.join(redis, id, about, settings.leaseMs, settings.shards)
     node = new ClusterNode(redis, settings, log, members, door, out, faults)
     members.on('out', out)
     members.on('changed', view => node!.changed(view))
@@ -166,7 +168,7 @@ export class ClusterNode implements Others {
   degraded(): string[] {
     const found: string[] = []
     if (!this.redis.answers) found.push('Redis')
-    const unserved = this.parts?.shards.unplaced ?? clusterShards
+    const unserved = this.parts?.shards.unplaced ?? this.settings.shards
     if (unserved > 0) found.push(`${unserved} shards are not served`)
     for (const [id, { name }] of this.members.now.nodes)
       if (id !== this.id && this.peers.get(id)?.isUp !== true) found.push(`node ${name} is not reached`)
@@ -179,6 +181,7 @@ export class ClusterNode implements Others {
     return {
       node: this.name,
       shards: parts?.shards.ownedCount ?? 0,
+      allShards: this.settings.shards,
       passedOn: parts?.shards.passedOn ?? 0,
       epochChanges: members.epochChanges,
       leaseSeconds: members.leaseLeftMs / 1_000,

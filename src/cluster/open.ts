@@ -10,7 +10,6 @@ import type { TraitRegistry } from '../catalog/traits.js'
 import { type Config, ConfigError } from '../config.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
 import type { CatalogData } from '../core/model/definitions.js'
-import { shardOf } from '../core/values/id.js'
 import type { Directory } from '../entities/directory/directory.js'
 import type { HoldKeys } from '../entities/idempotency/hold-keys.js'
 import { ServiceError } from '../errors.js'
@@ -36,7 +35,6 @@ import { applying } from './apply.js'
 import { SharedBudgets, type SharedLimits } from './budgets.js'
 import { ChangeReports, ClusterChanges } from './changes.js'
 import { Host } from './host.js'
-import { clusterShards } from './leases.js'
 import { ClusterNode } from './node.js'
 import { OldWindow } from './old-window.js'
 import { PairClaims } from './pairs.js'
@@ -70,9 +68,9 @@ interface ClusterStart {
 
 /** The parts of a node that replace those of a service without a cluster. */
 export class Cluster {
-  readonly positions = Positions.make(clusterShards)
-  readonly changes = Changes.make(clusterShards)
-  private readonly reports = new ChangeReports(this.changes)
+  readonly positions: Positions
+  readonly changes: Changes
+  private readonly reports: ChangeReports
   /** The counters of all nodes, for the data stream. */
   readonly streamed: ClusterChanges
   readonly window = new SharedWindow()
@@ -91,11 +89,16 @@ export class Cluster {
   private constructor(
     readonly node: ClusterNode,
     readonly generation: string,
+    /** Number of its shards. */
+    private readonly count: number,
     private readonly from: ClusterStart,
     address: RedisAddress,
     private readonly replicas: ReplicaWatch | null,
   ) {
     const { config, sql, postgres, clickhouse } = from
+    this.positions = Positions.make(count)
+    this.changes = Changes.make(count)
+    this.reports = new ChangeReports(this.changes)
     const { flagCheckRowsPerSecond: checkRowsPerSecond, deniedRowsPerMinute } = config
     const records = { checkRowsPerSecond, deniedRowsPerMinute }
     this.host = new Host({ redis: address, postgres, clickhouse, ...records }, config.shards)
@@ -123,7 +126,7 @@ export class Cluster {
    */
   static async open(from: ClusterStart): Promise<Cluster> {
     const { config, log, sql } = from
-    const generation = await generationOf(sql)
+    const { generation, shards } = await clusterOf(sql, config.clusterShards)
     const { durability } = redisDurability(config)
     const address: RedisAddress = {
       url: config.redisUrl!,
@@ -143,9 +146,10 @@ export class Cluster {
       listen,
       announce: config.nodeAddress,
       leaseMs: config.leaseMs,
+      shards,
     }
     const node = await ClusterNode.join(settings, log, from.out)
-    return new Cluster(node, generation, from, address, await ReplicaWatch.open(address))
+    return new Cluster(node, generation, shards, from, address, await ReplicaWatch.open(address))
   }
 
   startShards(options: {
@@ -166,6 +170,7 @@ export class Cluster {
       slot: node.members.slot,
       leaseMs: this.from.config.leaseMs,
       changes: this.changes.memory,
+      count: this.count,
       isAlive: () => node.members.isAlive,
       lack: () => this.replicas?.lack ?? null,
       tell: node.tell,
@@ -237,7 +242,7 @@ export class Cluster {
     try {
       for (let tries = 1; ; tries++)
         try {
-          const positions = Positions.make(clusterShards)
+          const positions = Positions.make(this.count)
           await restorePositions(storedIn(sql), this.generation, positions)
           const stored = {
             journals: { directory: redisRoot, positions, disk: this.disk },
@@ -347,7 +352,7 @@ export class Cluster {
   private stored(): Promise<Positions> {
     this.reading ??= nextTurn().then(async () => {
       this.reading = null
-      const positions = Positions.make(clusterShards)
+      const positions = Positions.make(this.count)
       await restorePositions(storedIn(this.from.sql), this.generation, positions)
       return positions
     })
@@ -362,7 +367,7 @@ export class Cluster {
     this.positions.set(index, 'committed', 0)
     return {
       index,
-      count: clusterShards,
+      count: this.count,
       journalDir: shardDirectory(redisRoot, index),
       segmentBytes,
       generation: this.generation,
@@ -371,17 +376,12 @@ export class Cluster {
       changes: this.changes.memory,
       pendingBytesMax: config.journalPendingBytesMax,
       checkpointMs: config.checkpointIntervalMs,
-      actorsMax: Math.max(1_000, Math.floor(config.actorsMax / clusterShards)),
+      actorsMax: Math.max(1_000, Math.floor(config.actorsMax / this.count)),
       checkRowsPerSecond: config.flagCheckRowsPerSecond,
       deniedRowsPerMinute: config.deniedRowsPerMinute,
       eventNamesMax: config.eventNamesMax,
       redis: { address: this.node.redis.address, mark },
     }
-  }
-
-  /** The shard of an id. */
-  static shardOf(id: string): number {
-    return shardOf(id, clusterShards)
   }
 }
 
@@ -390,12 +390,12 @@ const noClaims: StoredClaims = {
   async *pages() {},
 }
 
-/** The name of this cluster's journals. The first start makes it. */
-async function generationOf(sql: Sql): Promise<string> {
+/** The name of this cluster's journals, and the number of its shards. The first start makes both. */
+async function clusterOf(sql: Sql, wanted: number) {
   const made = hash('sha256', `${Date.now()} ${Math.random()}`, 'base64url').slice(0, 12)
-  await sql`insert into cluster (generation) values (${made}) on conflict do nothing`
-  const [row] = await sql<{ generation: string }[]>`select generation from cluster`
-  return row!.generation
+  await sql`insert into cluster (generation, shards) values (${made}, ${wanted}) on conflict do nothing`
+  const [row] = await sql<{ generation: string; shards: number }[]>`select generation, shards from cluster`
+  return row!
 }
 
 function redisDurability({ redisDurability: said }: Config) {

@@ -20,7 +20,7 @@ import {
 import type { Port } from '../wire/port.js'
 import type { ShardOptions } from '../wire/shard-options.js'
 import { Changes } from '../wire/version-counters.js'
-import { clusterShards, nodesMax } from './leases.js'
+import { nodesMax } from './leases.js'
 import type { Due, Guest, Peer } from './link.js'
 
 /** How often a request is passed on when the shard has another owner by then. */
@@ -39,6 +39,8 @@ interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
   /** The slot of this node. It tells its requests from those of other nodes. */
   readonly slot: number
   readonly changes: SharedArrayBuffer
+  /** Shards of the cluster. */
+  readonly count: number
   readonly leaseMs: number
   /** Whether this node may answer from what it holds in memory. */
   readonly isAlive: () => boolean
@@ -90,7 +92,8 @@ export class ClusterShards extends Shards {
 
   /** At first no shard is owned, and none has a place. */
   static open(options: ClusterShardsOptions): ClusterShards {
-    const entries = Array.from({ length: clusterShards }, (_, index) => ({ index, changes: options.changes }))
+    const { count: length, changes } = options
+    const entries = Array.from({ length }, (_, index) => ({ index, changes }))
     return new ClusterShards(options, entries as ShardOptions[])
   }
 

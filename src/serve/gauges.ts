@@ -66,8 +66,9 @@ export async function report(
 
 /** Update the gauges of a node among several. */
 export function reportNode({ node }: Cluster, { cluster }: Metrics): void {
-  const { node: name, shards, leaseSeconds, epochChanges, passedOn, redisSeconds } = node.figures()
+  const { node: name, shards, allShards, leaseSeconds, epochChanges, passedOn, redisSeconds } = node.figures()
   cluster.shards.set({ node: name }, shards)
+  cluster.allShards.set({}, allShards)
   cluster.leaseSeconds.set({ node: name }, leaseSeconds)
   cluster.epochChanges.count = epochChanges
   cluster.passedOn.count = passedOn

@@ -2,6 +2,7 @@
 // other nodes passed on to that thread are answered, and can be sent again.
 import { Redis } from 'ioredis'
 import t from 'tap'
+import { clusterShards } from '../../src/cluster/leases.js'
 import type { Client } from '../harness.js'
 import { skipped, TestCluster, until, whole } from './nodes.js'
 
@@ -23,7 +24,7 @@ t.test('shards that begin anew at the same node', { skip: skipped }, async t => 
     const [epoch, node] = mark.split(/:(.*)/)
     return [shard, `${Number(epoch) + 1}:${node}`] as const
   })
-  t.equal(raised.length, 32)
+  t.equal(raised.length, clusterShards)
   await redis.hset(shards!, Object.fromEntries(raised))
 
   const send = ({ url, key }: Client, slug: string): Promise<number> =>

@@ -3,6 +3,7 @@
 // TOLLGATE_RUNS repeats the restarts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { clusterShards } from '../../src/cluster/leases.js'
 import { times } from '../random.js'
 import { skipped, TestCluster, type TestNode, until } from './nodes.js'
 import { LinkProxy } from './proxy.js'
@@ -77,18 +78,18 @@ t.test('nodes come and go', { skip: skipped }, async t => {
       ]),
       cluster.living.map(({ name }) => [name, 'serving', true]),
     )
-    t.equal(shards.length, 32)
+    t.equal(shards.length, clusterShards)
     for (const { node, epoch, checkpoint } of shards)
       t.ok(epoch > 0 && checkpoint >= 0 && cluster.living.some(({ name }) => name === node))
     const { out: text } = await cluster.command('cluster')
-    t.match(text, /^NODE +ADDRESS +STATE +SHARDS .*\nnode-1 +127\.0\.0\.1:\d+ +serving +1[01] /)
+    t.match(text, /^NODE +ADDRESS +STATE +SHARDS .*\nnode-1 +127\.0\.0\.1:\d+ +serving +4 /)
     t.match(text, /\nSHARD +EPOCH +NODE +TO CHECKPOINT .*\n0 +\d+ +node-1 /)
     let told = ''
     await until(async () => {
       const pages = cluster.living.map(async ({ client }) => (await fetch(`${client.url}/metrics`)).text())
       told = (await Promise.all(pages)).join('')
       const owned = [...told.matchAll(/^tollgate_cluster_shards\{node="node-\d"\} (\d+)$/gm)]
-      return owned.reduce((sum, [, count]) => sum + Number(count), 0) === 32
+      return owned.reduce((sum, [, count]) => sum + Number(count), 0) === clusterShards
     }, 'metrics tell of every shard once')
     t.match(told, /\ntollgate_cluster_lease_seconds\{node="node-1"\} [\d.]+\n/)
     t.match(told, /\ntollgate_cluster_passed_on_total [1-9]/)

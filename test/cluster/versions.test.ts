@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { linkVersion } from '../../src/cluster/link.js'
+import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { embedded, Process } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { skipped, TestCluster, until, whole } from './nodes.js'
@@ -72,6 +73,25 @@ t.test('nodes', { skip: skipped }, async t => {
     await whole(() => cluster.living)
     t.equal(await redis.get(key!), '1', 'a build before formats were noted left format 1')
   })
+})
+
+t.test('the first start of a cluster decides on the number of its shards', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 0)
+  const told = async (shards: string) => {
+    const { process, client } = await cluster.add({ TOLLGATE_CLUSTER_SHARDS: shards })
+    const page = await (await fetch(`${client.url}/metrics`)).text()
+    await client.ok('POST', '/companies', { keys: { slug: `told-${shards}` } })
+    t.equal(await process.end('SIGTERM'), 0)
+    return Number(/^tollgate_cluster_shards_all (\d+)$/m.exec(page)?.[1])
+  }
+  t.equal(await told('5'), 5)
+  t.equal(await told('7'), 5)
+  // as a build left it before the number was noted
+  const sql = openPostgres({ url: cluster.databaseUrl }, { max: 1 })
+  t.teardown(() => closePostgres(sql))
+  await sql`delete from cluster`
+  await sql`insert into cluster (generation) values ('former')`
+  t.equal(await told('6'), 32)
 })
 
 t.test('a journal in another format is refused', async t => {
