@@ -2,7 +2,7 @@
 import t from 'tap'
 import { nextSpan, OldWindow } from '../../src/cluster/old-window.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
-import { buildParts, hashOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
+import { buildParts, hashOf, nameOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
 import type { SealStep } from '../../src/redis/sealing.js'
 
 const hourMs = 3_600_000
@@ -116,6 +116,14 @@ t.test(
     t.equal(keys.untilMs, sealedMs)
   },
 )
+
+t.test('a name is the text of its hash', async t => {
+  const keys = Array.from({ length: 1_000 }, (_, i) => `key ${i}`)
+  t.same(
+    keys.map(key => nameOf('env', key)),
+    keys.map(key => hashOf('env', key).toString('base64url')),
+  )
+})
 
 t.test('a key is found in each part of a span', async t => {
   const names = Array.from({ length: 1_000 }, (_, i) => hashOf('env', `key ${i}`))

@@ -79,7 +79,11 @@ t.test('the first start of a cluster decides on the number of its shards', { ski
   const cluster = await TestCluster.start(t, 0)
   const told = async (shards: string) => {
     const { process, client } = await cluster.add({ TOLLGATE_CLUSTER_SHARDS: shards })
-    const page = await (await fetch(`${client.url}/metrics`)).text()
+    let page = ''
+    await until(async () => {
+      page = await (await fetch(`${client.url}/metrics`)).text()
+      return /^tollgate_cluster_shards_all [1-9]/m.test(page)
+    }, 'metrics tell of the shards')
     await client.ok('POST', '/companies', { keys: { slug: `told-${shards}` } })
     t.equal(await process.end('SIGTERM'), 0)
     return Number(/^tollgate_cluster_shards_all (\d+)$/m.exec(page)?.[1])
