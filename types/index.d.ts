@@ -90,6 +90,7 @@ export interface Settings {
   readonly REDIS_URL_FILE?: string | undefined
   readonly TOLLGATE_CLUSTER_SECRET?: string | undefined
   readonly TOLLGATE_CLUSTER_SECRET_FILE?: string | undefined
+  readonly TOLLGATE_CLUSTER_SHARDS?: string | undefined
   readonly TOLLGATE_NODE_TLS_CERT?: string | undefined
   readonly TOLLGATE_NODE_TLS_KEY?: string | undefined
   readonly TOLLGATE_NODE_TLS_CA?: string | undefined

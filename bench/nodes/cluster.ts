@@ -93,7 +93,7 @@ export interface Owned {
   has(id: string): boolean
 }
 
-/** What a node owns. Resolves when each of so many nodes has its share. */
+/** Resolves with the shards of a node when each of so many nodes has its share. */
 export async function shardsOf(
   name: string,
   count: number,
