@@ -138,7 +138,15 @@ t.test('EV-25 EV-27 a key counts once, whichever front an event comes to', { ski
     if (!t.passing()) return
   }
   t.ok(readElsewhere > before, `${readElsewhere - before} events were read by extra fronts`)
+  // sent together until a front has read two in one turn
+  let sent = 0
+  for (let round = 0; round < 100 && toldTogether === toldBefore; round++) {
+    const fresh = Array.from({ length: 32 }, () => track({ key: `fresh-${sent++}`, slug: 'c0' }))
+    const answers = await Promise.all(fresh.map((one, on) => connections.send(on, 'POST', '/events', one)))
+    for (const { status } of answers) t.equal(status, 201)
+  }
   t.ok(toldTogether > toldBefore, `${toldTogether - toldBefore} single events were taken with others`)
+  t.equal(await usedOf(client, 'c0'), expected.get('c0')! + sent)
 })
 
 t.test('what a front leaves to the main thread has the same answer', { skip }, async t => {
