@@ -10,6 +10,8 @@ import { type MemberAccess, memberAccess } from './member-access.js'
 const sessionMs = 12 * 3_600_000
 /** A session in memory is read again after this long, so that a sign-out on another node holds here too. */
 const trustedMs = 3_000
+/** While Postgres does not answer, a session that was read so lately holds: System can still be read. */
+const trustedAwayMs = 600_000
 /** Its end is moved at most once in this long. */
 const movedEveryMs = 300_000
 const sessionsMax = 10_000
@@ -43,7 +45,7 @@ interface SessionRow {
   readonly console_roles: RoleMap | null
 }
 
-/** Sessions of the console. Every function rejects with the store's error while Postgres is down. */
+/** Sessions of the console. Every function rejects with the store's error while Postgres is down, but `find` of a session read lately. */
 export class Sessions {
   private readonly entries = new Map<string, Entry>()
 
@@ -110,8 +112,13 @@ export class Sessions {
     const hash = keys.hash(value)
     const entry = this.entries.get(hash.toString('hex'))
     const nowMs = wallMs()
-    if (entry === undefined || nowMs - entry.readAtMs > trustedMs) return this.read(hash, nowMs)
-    return this.usable(entry, nowMs)
+    if (entry === undefined) return this.read(hash, nowMs)
+    const ageMs = nowMs - entry.readAtMs
+    if (ageMs <= trustedMs) return this.usable(entry, nowMs)
+    return this.read(hash, nowMs).catch(error => {
+      if (ageMs > trustedAwayMs || !this.entries.has(hash.toString('hex'))) throw error
+      return this.usable(entry, nowMs)
+    })
   }
 
   private async read(hash: Buffer, nowMs: number): Promise<SignedIn | null> {
