@@ -106,17 +106,19 @@ export class Sessions {
     await sql`delete from temporary_access_tokens where expires_at <= ${now}`
   }
 
-  /** The session of a cookie, or null. A use moves its end. */
+  /** The session of a cookie, or null. A use moves its end. Rejects as the class says, unless the session was read lately. */
   find(value: string): SignedIn | null | Promise<SignedIn | null> {
     const { keys, wallMs } = this.options
     const hash = keys.hash(value)
-    const entry = this.entries.get(hash.toString('hex'))
+    const name = hash.toString('hex')
+    const entry = this.entries.get(name)
     const nowMs = wallMs()
     if (entry === undefined) return this.read(hash, nowMs)
     const ageMs = nowMs - entry.readAtMs
     if (ageMs <= trustedMs) return this.usable(entry, nowMs)
     return this.read(hash, nowMs).catch(error => {
-      if (ageMs > trustedAwayMs || !this.entries.has(hash.toString('hex'))) throw error
+      // a session that ended meanwhile is not in memory any more
+      if (ageMs > trustedAwayMs || !this.entries.has(name)) throw error
       return this.usable(entry, nowMs)
     })
   }

@@ -39,7 +39,7 @@ export type Rows = (offset: number, limit: number) => Promise<readonly unknown[]
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 12)
 
-/** Members that identify a row, where it has no id: in every list those of them that are there make it another than all others. */
+/** Members that identify a row without an id: in every list, its members of these names tell it from all other rows. */
 export const identities = [
   'id',
   'event_id',
@@ -237,7 +237,7 @@ export function isPaged(path: string, query: unknown): query is PageQuery {
  * path    of the request, with its parameters: which list it is.
  * charge  takes tokens of the caller's budget: a token for each read after the first. A cursor may be made so that its place is
  *         looked for in all of the list.
- * errors  rate_limited (429) when that budget is used up before the place is found; those of `pageOf`.
+ * errors  rate_limited (429) when that budget is used up before the place is found; the errors of `pageOf`.
  */
 export async function pagedAnswer(
   path: string,

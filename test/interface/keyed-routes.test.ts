@@ -1,4 +1,4 @@
-// Decision 37 over the route table: under one key every keyed write is made once, whoever asks again: at the same time, later,
+// Decision 37 over the route table: under one key every keyed write is made once, however it is repeated: at the same time, later,
 // by the member, with another body, from another environment.
 import t from 'tap'
 import { titleOf } from '../../src/front/http/routing/route.js'

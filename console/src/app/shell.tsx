@@ -11,7 +11,7 @@ import { type Theme, useTheme } from './theme.js'
 
 const loadPalette = () => import('./palette.js')
 const Palette = lazy(loadPalette)
-/** What the page shows comes first. */
+/** The calls of the page itself come first. */
 const paletteAfterMs = 500
 
 export function Shell() {

@@ -224,7 +224,7 @@ function PutBack({ entry }: { readonly entry: Schemas['AuditLog'] }) {
   )
 }
 
-/** The rules in an answer; null: it has none, as that of a refusal. */
+/** The rules in an answer; null: it has none, as a refusal has none. */
 function rulesIn(text: string | null): ReturnType<typeof draftsOf> | null {
   const { rules } = parsed(text) as Partial<Schemas['FlagDetail']>
   return rules === undefined ? null : draftsOf({ rules })

@@ -38,7 +38,7 @@ export default function CompanyPage() {
       return { ...read, name: read.name || id }
     },
   })
-  // What the first tab shows is asked for beside the company.
+  // The calls of the first tab go out beside the call for the company.
   const isFirst = filters.tab === undefined || filters.tab === 'entitlements'
   const features = useFeatures(isFirst)
   const overrides = useOverrides(isFirst ? id : null)

@@ -1,4 +1,4 @@
-// What is deleted for the whole account: features, flags and plans. Every environment loses them.
+// Deletion for the whole account: features, flags and plans. Every environment loses them.
 import { useWho } from '../app/session.js'
 import { type Act, useAct } from '../ui/act.js'
 

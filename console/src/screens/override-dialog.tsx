@@ -71,7 +71,7 @@ export function endOf({ for: span = '', until = '' }: Values): string | null {
   return span === '' ? null : new Date(Date.now() + Number(span) * dayMs).toISOString()
 }
 
-/** Months are those of UTC, as use is counted by them. */
+/** Months are months of UTC, as use is counted by them. */
 const endOfMonth = (now: Date): Date => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1))
 
 /** The limit that the plan gives; null: it gives none, or one that is not added to without rounding. */

@@ -248,7 +248,7 @@ function partsOf({ rows }: Lodging, { count }: PackedRequest, from: number): rea
   return parts
 }
 
-/** Events that are claimed together: those of one request, or single ones whose rows follow each other at a shard. */
+/** Events that are claimed together: all events of one request, or single events whose rows follow each other at a shard. */
 class Taking {
   /** The requests. */
   readonly numbers: number[] = []
