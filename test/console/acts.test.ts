@@ -130,6 +130,42 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     t.same(await violations(page), [], 'a flag that was checked')
   })
 
+  await t.test('EX-1 why, for a user of the company: the rule sees the user’s trait', async t => {
+    const user = { keys: { email: 'jane@globex.example' }, company: { slug: 'globex' } }
+    await client.ok('POST', '/users', { ...user, traits: { tier: 'gold' } })
+    const [trait] = await client.ok('GET', '/entity-trait-definitions?entity_type=user')
+    const flag = await client.ok('POST', '/flags', {
+      key: 'pilot',
+      name: 'Pilot',
+      description: '',
+      flag_type: 'boolean',
+      default_value: false,
+    })
+    const gold = {
+      condition_type: 'trait',
+      operator: 'eq',
+      trait_id: trait.id,
+      trait_value: 'gold',
+      resource_ids: [],
+    }
+    await client.ok('PUT', `/flags/${flag.id}/rules`, {
+      rules: [{ name: 'Gold', priority: 1, value: true, rule_type: 'standard', conditions: [gold] }],
+    })
+    await at(`why?company=${globex}&flag=pilot`)
+    await page.getByText('NO', { exact: true }).waitFor()
+    await page.getByLabel('User (optional)').fill('Jane')
+    await page.getByRole('button', { name: 'Jane Doe', exact: true }).click()
+    await page.getByText('YES', { exact: true }).waitFor()
+    await page.getByText('saw gold').waitFor()
+    await page.getByText(/Globex · Jane Doe · pilot/).waitFor()
+    t.same(await violations(page), [], 'an answer for a user')
+    t.equal(
+      (await client.ok('POST', '/flags/pilot/check', { user: user.keys, company: user.company })).value,
+      true,
+      'as a check says',
+    )
+  })
+
   await t.test('a feature that is taken out of a draft is put back by Undo', async t => {
     await at(`plans/${plan.id}`)
     await page.getByRole('button', { name: 'Remove Calls' }).click()
@@ -269,6 +305,22 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
       t.match(lines, [{ kind: 'recurring', amount: 4950 }])
     },
   )
+
+  await t.test('customers see the price of the period that they choose', async t => {
+    await at('preview/plans')
+    const team = page.getByRole('heading', { name: 'Team', exact: true }).locator('..')
+    const period = page.getByLabel('Period')
+    for (const [chosen, words] of [
+      ['Monthly', '$49.50 a month'],
+      ['Yearly', '$490 a year'],
+      ['Quarterly', 'Not sold this way'],
+    ] as const) {
+      await period.selectOption({ label: chosen })
+      await team.getByText(words, { exact: true }).waitFor()
+    }
+    await team.getByText('100 Calls a month').waitFor()
+    t.same(await violations(page), [], 'plans as customers see them')
+  })
 
   await t.test('companies are moved at the end of their period: held, gone on with, moved now', async t => {
     const [row] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)

@@ -97,6 +97,22 @@ t.test('the console while something is away', { skip: noBrowser }, async t => {
     await page.getByRole('link', { name: 'Acme' }).waitFor()
     await page.context().close()
   })
+
+  await t.test('System says nothing of the present while the service does not answer', async t => {
+    const { page } = await opened(browser, base, client)
+    await openScreen(page, base, env, 'system')
+    await page.getByText('ready', { exact: true }).waitFor()
+    toService.cut()
+    await page.getByText('ready', { exact: true }).waitFor({ state: 'hidden' })
+    await page.getByText(/^figures of /).waitFor()
+    const stores = page.getByRole('region', { name: 'Stores' })
+    t.same(await stores.getByText('yes', { exact: true }).count(), 0, 'no store is said to answer')
+    t.same(await violations(page), [], 'System while the service is away')
+    toService.mend()
+    await page.getByText('ready', { exact: true }).waitFor()
+    await comesBack(t, page)
+    await page.context().close()
+  })
 })
 
 async function opened(browser: Browser, base: string, client: Parameters<typeof signIn>[1]) {

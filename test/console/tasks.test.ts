@@ -217,7 +217,7 @@ t.test('tasks', { skip: noBrowser }, async t => {
     await hand.link('Changes')
     await hand.click(page.getByRole('button', { name: /^Details of .*rules/ }).first())
     await hand.see('operator')
-    await hand.button('Put the rules back as they were')
+    await hand.button('Take this change back')
     await hand.button('Put back')
     await hand.see('The rules of Beta are as they were')
     t.equal(await isBetaOn(), true)

@@ -51,7 +51,14 @@ export const isPassing = (error: unknown): boolean =>
 /** Address of the console's folder, whatever prefix it is behind. */
 export const base = new URL('./', document.baseURI)
 
-const client = createClient<paths>({ baseUrl: new URL('api', base).href })
+/** A body as JSON; whole numbers beyond 2^53 have all their digits. No field of a page holds U+0000. */
+const exactText = (body: unknown): string =>
+  JSON.stringify(body, (_, one: unknown) => (typeof one === 'bigint' ? `\0${one}` : one)).replaceAll(
+    /"\\u0000(-?\d+)"/g,
+    '$1',
+  )
+
+const client = createClient<paths>({ baseUrl: new URL('api', base).href, bodySerializer: exactText })
 
 let environmentId = ''
 /** The environment of this tab, sent with each request. */
@@ -200,7 +207,7 @@ export async function sendEvent(publishableKey: string, event: object): Promise<
   const response = await fetch(new URL('../events', base), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-Service-Api-Key': publishableKey },
-    body: JSON.stringify(event),
+    body: exactText(event),
     credentials: 'omit',
   })
   if (!response.ok) throw new Refused(response.status, wordsOf(await response.text(), response.status))

@@ -11,6 +11,13 @@ export const figure = (value: Figure | null | undefined): string =>
 export const shortFigure = (value: Figure | null | undefined): string =>
   value == null ? '–' : value < 10_000 && value > -10_000 ? plain.format(value) : short.format(value)
 
+/** The number that a field has. A whole number beyond 2^53 keeps all its digits: it is a bigint then, as answers have it. */
+export function numberOf(text: string): number {
+  const rounded = Number(text)
+  if (Number.isSafeInteger(rounded) || !/^\s*-?\d+\s*$/.test(text)) return rounded
+  return BigInt(text) as unknown as number
+}
+
 const precise = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
 /** A decimal with all its digits, as "1,234.5". */

@@ -4,13 +4,13 @@ import { api, type Schemas } from '../app/api.js'
 import { pretty, timeOf, words } from '../app/format.js'
 import { usePagesOf } from '../app/pages-of.js'
 import { useFilters, useHere } from '../app/place.js'
-import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Choice, Empty, Field, Input, Loaded, Page, Raw } from '../ui/basics.js'
 import { Dialog } from '../ui/dialog.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import { useCompanyNames } from './company-names.js'
-import { draftsOf, restoreRules } from './flag-rules.js'
+import { type KeptAnswer, keptAnswer, keptRequest } from './kept-answer.js'
 import { actorOf, changeWords, companiesIn } from './overview.js'
+import { TakeBack } from './take-back.js'
 
 export default function Audit() {
   const { environment, may } = useHere()
@@ -152,7 +152,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
         {row => {
           // The answer before a change of rules may be of the whole flag.
           const part = rulesPath.test(row.url) ? 'rules' : null
-          const changes = differences(row.before, row.resp_body, part)
+          const changes = differences(row.before, row.resp_body, part).filter(isNamedIn(row))
           return (
             <>
               <p className="font-medium">{changeWords(row, names)}</p>
@@ -175,7 +175,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
                   No earlier change of this is kept, so there is no before.
                 </p>
               )}
-              <PutBack entry={row} />
+              <TakeBack entry={row} />
               <details className="mt-3">
                 <summary className="cursor-pointer text-accent">What was sent</summary>
                 <Raw className="mt-2">{pretty(row.req_body) || 'nothing'}</Raw>
@@ -189,49 +189,7 @@ function Entry({ id, onClose }: { readonly id: string; readonly onClose: () => v
 }
 
 /** `/flags/flag_…/rules`, with a prefix or not. */
-const rulesPath = /\/flags\/([^/?]+)\/rules/
-
-/** A button that puts the rules of a flag back as they were before a change; nothing for other changes. */
-function PutBack({ entry }: { readonly entry: Schemas['AuditLog'] }) {
-  const { environment, may, production } = useHere()
-  const act = useAct()
-  const [, flagId] = rulesPath.exec(entry.url) ?? []
-  const isHere = entry.environment?.id === environment.id
-  const [before, after] = [rulesIn(entry.before), rulesIn(entry.resp_body)]
-  if (flagId === undefined || before === null || after === null || !isHere || !may.write) return null
-  const putBack = async () => {
-    const flag = await api.get('/flags/{flag_id}', { path: { flag_id: flagId } })
-    const { name } = flag
-    const present = draftsOf(flag)
-    const isLast = present.map(({ id }) => id).join() === after.map(({ id }) => id).join()
-    await act({
-      title: `Put the rules of ${name} back`,
-      verb: 'Put back',
-      differences: [{ what: 'Rules', before: ruleNames(present), after: ruleNames(before) }],
-      note: isLast
-        ? 'The next check follows them.'
-        : 'The rules were changed again since: that change is put back, too.',
-      ...(production && { typed: flag.key }),
-      run: () => restoreRules(flagId, before),
-      done: `The rules of ${name} are as they were`,
-      undo: () => restoreRules(flagId, present),
-    })
-  }
-  return (
-    <Button className="mt-3" onClick={() => void putBack()}>
-      Put the rules back as they were
-    </Button>
-  )
-}
-
-/** The rules in an answer; null: it has none, as a refusal has none. */
-function rulesIn(text: string | null): ReturnType<typeof draftsOf> | null {
-  const { rules } = parsed(text) as Partial<Schemas['FlagDetail']>
-  return rules === undefined ? null : draftsOf({ rules })
-}
-
-const ruleNames = (drafts: ReturnType<typeof draftsOf>): string =>
-  drafts.map(({ rule }, i) => `${i + 1}. ${rule.name}`).join(', ') || 'none'
+const rulesPath = /\/flags\/[^/?]+\/rules/
 
 /** Members that differ, by their paths. `part`: the member that is compared alone. */
 function differences(
@@ -239,23 +197,25 @@ function differences(
   after: string | null,
   part: string | null,
 ): (readonly [string, string, string])[] {
-  const partOf = (text: string | null) =>
-    part === null ? parsed(text) : { [part]: (parsed(text) as Record<string, unknown>)[part] }
-  const [was, is] = [flat(partOf(before)), flat(partOf(after))]
-  if (before === null) return []
+  const [former, later] = [keptAnswer(before), keptAnswer(after)]
+  if (former === null) return []
+  const partOf = (kept: KeptAnswer | null) => (part === null ? kept?.data : { [part]: kept?.data[part] })
+  const [was, is] = [flat(partOf(former)), flat(partOf(later))]
+  // what is missing where an answer was cut is not known
+  const isKnown = (name: string) =>
+    (was.has(name) || !former.isCut) && (is.has(name) || later?.isCut !== true)
   return [...new Set([...was.keys(), ...is.keys()])]
-    .filter(name => was.get(name) !== is.get(name) && !/updated_at$|last_/.test(name))
+    .filter(name => was.get(name) !== is.get(name) && isKnown(name) && !/updated_at$|last_/.test(name))
     .filter(name => part === null || !/\.((account_|environment_|flag_|rule_)?id|created_at)$/.test(name))
     .slice(0, 200)
     .map(name => [name, was.get(name) ?? '–', is.get(name) ?? '–'])
 }
 
-function parsed(text: string | null): unknown {
-  try {
-    return (JSON.parse(text ?? '{}') as { data?: unknown }).data ?? {}
-  } catch {
-    return {}
-  }
+/** Of a change that names members of the answer: whether a difference is of one of them. Others have other causes. */
+function isNamedIn({ method, req_body: body, resp_body: answer }: Schemas['AuditLog']) {
+  const named = Object.keys(keptRequest(body) ?? {}).filter(name => name in (keptAnswer(answer)?.data ?? {}))
+  return ([path]: readonly [string, string, string]) =>
+    method !== 'PUT' || named.length === 0 || named.includes(path.split('.')[0]!)
 }
 
 function flat(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {

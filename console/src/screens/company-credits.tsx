@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Suspense } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { dayOf, decimal, figure, timeOf, words } from '../app/format.js'
+import { dayOf, decimal, figure, numberOf, timeOf, words } from '../app/format.js'
 import { usePagesOf } from '../app/pages-of.js'
 import { useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
@@ -294,7 +294,7 @@ export function GrantCredits({
               body: {
                 company_id: company.id,
                 credit_id: credit,
-                quantity: Number(quantity),
+                quantity: numberOf(quantity ?? ''),
                 reason: reason as 'free',
                 ...(ends && { expires_at: ends }),
               } as never,

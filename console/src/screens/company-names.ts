@@ -1,6 +1,6 @@
 // Names of companies by their ids.
 import { useQuery } from '@tanstack/react-query'
-import { api, type Schemas } from '../app/api.js'
+import { api, Refused, type Schemas } from '../app/api.js'
 import { useHere } from '../app/place.js'
 
 /** Companies that one request asks for. */
@@ -32,3 +32,20 @@ export function useCompanyNames(all: readonly string[]): ReadonlyMap<string, str
 }
 
 const none: ReadonlyMap<string, string> = new Map()
+
+const companyId = /\bcomp_\w+/g
+
+/** For `catch`: the refusal with names in place of the ids of companies. Those of other environments keep their ids. */
+export async function withCompanyNames(error: unknown): Promise<never> {
+  const ids = error instanceof Refused ? [...new Set(error.message.match(companyId))] : []
+  if (ids.length === 0) throw error
+  const found = (await api.get('/companies', {
+    query: { view: 'summary', ids, limit: ids.length },
+  })) as Schemas['CompanySummary'][]
+  const names = new Map(found.map(one => [one.id, one.name]))
+  const { status, message } = error as Refused
+  throw new Refused(
+    status,
+    message.replaceAll(companyId, id => names.get(id) || id),
+  )
+}

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Schemas, sendEvent } from '../app/api.js'
-import { ago, dayOf, figure, periodOf, timeOf, words } from '../app/format.js'
+import { ago, dayOf, figure, numberOf, periodOf, timeOf, words } from '../app/format.js'
 import { useLive } from '../app/live.js'
 import { usePagesOf } from '../app/pages-of.js'
 import { Go, useFilters, useHere } from '../app/place.js'
@@ -572,7 +572,7 @@ function SendEvent({ company, onClose }: { readonly company: Company; readonly o
           run: async () => {
             await sendEvent(publishable, {
               event_type: 'track',
-              body: { event, company: { [key.key]: key.value }, quantity: Number(quantity) },
+              body: { event, company: { [key.key]: key.value }, quantity: numberOf(quantity ?? '') },
             })
             await queries.invalidateQueries()
           },

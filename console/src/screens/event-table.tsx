@@ -102,7 +102,7 @@ export const WhoseEvent = ({ event: { company, user } }: { readonly event: Event
 
 /** A link to the explanation of a check at its instant; nothing for a check without a company. */
 export const WhyOfCheck = ({
-  check: { company_id: company, subtype, captured_at: at },
+  check: { company_id: company, user_id: user, subtype, captured_at: at },
   className = '',
 }: {
   readonly check: Event
@@ -112,7 +112,7 @@ export const WhyOfCheck = ({
     <Go
       to="/why"
       className={`${className} text-accent hover:underline`}
-      search={{ company, flag: subtype ?? undefined, at }}
+      search={{ company, user: user ?? undefined, flag: subtype ?? undefined, at }}
     >
       Why?
     </Go>

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { figure, signs } from '../app/format.js'
+import { figure, numberOf, signs } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { Button, Choice, Input } from '../ui/basics.js'
 import { useCompanyNames } from './company-names.js'
@@ -297,7 +297,7 @@ function ConditionEditor({
           type="number"
           aria-label={`Number of ${name}`}
           value={String(condition.metric_value ?? '')}
-          onInput={event => onChange({ metric_value: Number(event.currentTarget.value) })}
+          onInput={event => onChange({ metric_value: numberOf(event.currentTarget.value) })}
         />
       </>
     )

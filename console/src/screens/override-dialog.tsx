@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { isMoreGenerous } from '../../../src/core/entitlements/generosity.js'
 import { api, type Schemas } from '../app/api.js'
-import { figure, localOf, periodOf, timeOf } from '../app/format.js'
+import { figure, localOf, numberOf, periodOf, timeOf } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { FormDialog, type Values } from '../ui/form.js'
 
@@ -231,7 +231,7 @@ function bodyOf(values: Values, feature: Overridable) {
   return {
     value_type: isSwitch ? ('boolean' as const) : (kind as 'numeric' | 'unlimited' | 'boolean'),
     value_bool: isSwitch ? allowed === 'on' : kind === 'boolean' ? false : null,
-    value_numeric: isLimit ? Number(limit) : null,
+    value_numeric: isLimit ? numberOf(limit ?? '') : null,
     metric_period: type === 'event' && isLimit ? (period as Override['metric_period']) : null,
     expiration_date: endOf(values),
   }
@@ -242,7 +242,12 @@ export const valuesOf = (one: Override) => ({
   value_type: one.value_type,
   value_bool: one.value_bool,
   value_numeric: one.value_numeric,
+  value_trait_id: one.value_trait_id,
+  value_credit_id: one.value_credit_id,
+  credit_consumption_rate: one.consumption_rate,
+  ...(one.quantity_rates && { quantity_rates: one.quantity_rates }),
   metric_period: one.metric_period,
+  metric_period_month_reset: one.metric_period_month_reset,
   expiration_date: one.expiration_date,
 })
 

@@ -4,7 +4,7 @@ import { Suspense } from 'react'
 import { api, type Schemas } from '../app/api.js'
 import { ago, figure, shortFigure, trend } from '../app/format.js'
 import { Go, useHere } from '../app/place.js'
-import { Bar, Card, Empty, Loaded, Page, Stat } from '../ui/basics.js'
+import { Bar, Card, Empty, Loaded, Page, Stat, troubleOf } from '../ui/basics.js'
 import { Chart } from '../ui/lazy-chart.js'
 import { Cell, Row, Table } from '../ui/table.js'
 import { useCompanyNames } from './company-names.js'
@@ -170,12 +170,14 @@ function Behind() {
     queryFn: () => api.get('/system'),
     refetchInterval: 10_000,
   })
-  const seconds = system.data && Math.max(...system.data.stores.map(one => one.lag_seconds))
+  // while the service does not tell, the last figure says nothing of the present
+  const now = troubleOf(system) === null ? system.data : undefined
+  const seconds = now && Math.max(...now.stores.map(one => one.lag_seconds))
   return (
     <Stat
       label="Stored events behind"
       value={seconds === undefined ? '–' : `${Math.round(seconds)} s`}
-      note={system.data && system.data.degraded.length > 0 ? system.data.degraded.join(', ') : undefined}
+      note={now?.degraded.join(', ') || undefined}
     />
   )
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Schemas } from '../app/api.js'
-import { count, dayOf, figure, periodOf, words } from '../app/format.js'
+import { count, dayOf, figure, numberOf, periodOf, words } from '../app/format.js'
 import { Go, useGo, useHere } from '../app/place.js'
 import { useAct } from '../ui/act.js'
 import { Badge, Button, Card, Empty, Loaded, Page } from '../ui/basics.js'
@@ -406,7 +406,7 @@ function EntitlementDialog({
         const body = {
           value_type: valueType,
           ...(valueType === 'boolean' && { value_bool: true }),
-          ...(valueType === 'numeric' && { value_numeric: Number(limit) }),
+          ...(valueType === 'numeric' && { value_numeric: numberOf(limit ?? '') }),
           ...(valueType === 'numeric' && type === 'event' && { metric_period: period }),
           ...(valueType === 'credit' && { credit_consumption_rate: Number(rate) }),
         }
@@ -420,7 +420,7 @@ function EntitlementDialog({
               after: valueWords({
                 value_type: valueType as Value['value_type'],
                 value_bool: true,
-                value_numeric: Number(limit),
+                value_numeric: numberOf(limit ?? ''),
                 metric_period: type === 'event' ? (period as Value['metric_period']) : null,
                 value_credit: present?.value_credit,
                 consumption_rate: rate ?? null,

@@ -1,10 +1,10 @@
 // The service itself: stores and how far they are behind, the journal, shards, fronts, nodes and quotas.
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../app/api.js'
-import { count, figure, shortFigure, timeOf, words } from '../app/format.js'
+import { count, figure, secondOf, shortFigure, timeOf, words } from '../app/format.js'
 import { useHere } from '../app/place.js'
 import { useWho } from '../app/session.js'
-import { Badge, Card, Code, Empty, Loaded, Page, Stat } from '../ui/basics.js'
+import { Badge, Card, Code, Empty, Loaded, Page, Stat, troubleOf } from '../ui/basics.js'
 import { Cell, Row, Table } from '../ui/table.js'
 
 const bytes = (n: number): string =>
@@ -43,6 +43,10 @@ export default function System() {
         <Empty title="For admins">The state of the service is shown to people with the role admin.</Empty>
       </Page>
     )
+  // What it told before is shown, but says nothing of the present.
+  const isKnown = troubleOf(system) === null
+  const answers = (yes: boolean) =>
+    isKnown ? <Badge tone={yes ? 'ok' : 'danger'}>{yes ? 'yes' : 'no'}</Badge> : <Badge>not known</Badge>
   const nameOf = (id: string) => environments.find(one => one.id === id)?.name ?? id
   return (
     <Page title="System">
@@ -52,8 +56,14 @@ export default function System() {
             <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
               <Stat
                 label="Status"
-                value={<Badge tone={now.status === 'ready' ? 'ok' : 'warn'}>{now.status}</Badge>}
-                note={now.degraded.join(', ') || undefined}
+                value={
+                  isKnown ? (
+                    <Badge tone={now.status === 'ready' ? 'ok' : 'warn'}>{now.status}</Badge>
+                  ) : (
+                    <Badge tone="danger">not known</Badge>
+                  )
+                }
+                note={isKnown ? now.degraded.join(', ') || undefined : `figures of ${secondOf(now.now)}`}
               />
               <Stat label="Version" value={now.version} note={timeOf(now.now)} />
               <Stat label="Up" value={spanWords(now.uptime_seconds)} />
@@ -69,9 +79,7 @@ export default function System() {
                   {now.stores.map(one => (
                     <Row key={one.name}>
                       <Cell>{storeNames[one.name] ?? one.name}</Cell>
-                      <Cell>
-                        <Badge tone={one.answers ? 'ok' : 'danger'}>{one.answers ? 'yes' : 'no'}</Badge>
-                      </Cell>
+                      <Cell>{answers(one.answers)}</Cell>
                       <Cell className="tabular-nums">{figure(one.lag_records)}</Cell>
                       <Cell className="tabular-nums">{one.lag_seconds}</Cell>
                     </Row>
@@ -110,9 +118,7 @@ export default function System() {
                   {now.fronts.map(one => (
                     <Row key={one.front}>
                       <Cell>{one.front === 0 ? 'main thread' : `front ${one.front}`}</Cell>
-                      <Cell>
-                        <Badge tone={one.answers ? 'ok' : 'danger'}>{one.answers ? 'yes' : 'no'}</Badge>
-                      </Cell>
+                      <Cell>{answers(one.answers)}</Cell>
                     </Row>
                   ))}
                 </Table>

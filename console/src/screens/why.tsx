@@ -17,7 +17,7 @@ import { shortReason } from './overview.js'
 export default function Why() {
   const { environment } = useHere()
   const [filters, setFilters] = useFilters()
-  const { company = '', flag = '', at = '' } = filters
+  const { company = '', user = '', flag = '', at = '' } = filters
   const flags = useQuery({
     queryKey: [environment.id, 'flags', 'summary'],
     queryFn: () => api.all('/flags', { query: { view: 'summary' } }) as Promise<Schemas['FlagSummary'][]>,
@@ -28,8 +28,9 @@ export default function Why() {
       below={<span>Why may a company use something, or why not? Now, or at an instant that is past.</span>}
     >
       <Card className="mb-4">
-        <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
+        <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-4">
           <CompanyPicker value={company} onChange={id => setFilters({ company: id })} />
+          <UserPicker value={user} onChange={id => setFilters({ user: id })} />
           <div>
             <label htmlFor="why-flag" className="mb-1 block text-xs font-medium text-muted">
               Flag
@@ -59,9 +60,9 @@ export default function Why() {
         </div>
       </Card>
       {flag !== '' && company !== '' ? (
-        <Answer company={company} flag={flag} at={at} flags={flags.data ?? []} />
-      ) : company !== '' || flag !== '' ? (
-        <Denials company={company} flag={flag} at={at} />
+        <Answer company={company} user={user} flag={flag} at={at} flags={flags.data ?? []} />
+      ) : company !== '' || user !== '' || flag !== '' ? (
+        <Denials company={company} user={user} flag={flag} at={at} />
       ) : (
         <DeniedByFlag />
       )}
@@ -76,18 +77,55 @@ const isWholeMinute = (at: string): boolean => !at || Date.parse(at) % 60_000 ==
 const instantOf = (local: string): string | undefined =>
   Number.isNaN(Date.parse(local)) ? undefined : new Date(local).toISOString()
 
+interface Picked {
+  readonly value: string
+  readonly onChange: (id: string) => void
+}
+
 /** Find a company as one types. */
 export function CompanyPicker({
-  value,
   label = 'Company',
-  of,
-  onChange,
-}: {
-  readonly value: string
+  ...rest
+}: Picked & {
   readonly label?: string
   /** The part of the page that the company belongs to. Screen readers read it after the label. */
   readonly of?: string
-  readonly onChange: (id: string) => void
+}) {
+  const names = useCompanyNames(rest.value === '' ? [] : [rest.value])
+  return <Picker {...rest} kind="company" label={label} name={names.get(rest.value)} />
+}
+
+/** Find a user as one types. */
+function UserPicker(picked: Picked) {
+  const user = useUser(picked.value)
+  return <Picker {...picked} kind="user" label="User (optional)" name={user && userWords(user)} />
+}
+
+function useUser(id: string): Schemas['UserDetail'] | undefined {
+  const { environment } = useHere()
+  return useQuery({
+    queryKey: [environment.id, 'user', id],
+    enabled: id !== '',
+    queryFn: () => api.get('/users/{user_id}', { path: { user_id: id } }),
+  }).data
+}
+
+/** The name of a user, or the first key of one without a name. */
+const userWords = ({ id, name, keys }: Schemas['UserDetail']): string => name || (keys[0]?.value ?? id)
+
+function Picker({
+  kind,
+  value,
+  label,
+  of,
+  name,
+  onChange,
+}: Picked & {
+  readonly kind: 'company' | 'user'
+  readonly label: string
+  readonly of?: string
+  /** The name of what is chosen, once it is known. */
+  readonly name: string | undefined
 }) {
   const { environment } = useHere()
   const id = useId()
@@ -97,13 +135,12 @@ export function CompanyPicker({
     const timer = setTimeout(() => setAsked(typed.trim()), 200)
     return () => clearTimeout(timer)
   }, [typed])
-  const names = useCompanyNames(value === '' ? [] : [value])
   const found = useQuery({
     queryKey: [environment.id, 'search', asked],
     enabled: asked !== '',
     queryFn: () => api.get('/search', { query: { q: asked, limit: 20 } }),
   })
-  const companies = (found.data ?? []).filter(one => one.type === 'company').slice(0, 8)
+  const matches = (found.data ?? []).filter(one => one.type === kind).slice(0, 8)
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-muted">
@@ -111,7 +148,7 @@ export function CompanyPicker({
       </label>
       {value !== '' ? (
         <div className="flex min-h-9 items-center gap-2">
-          <span className="font-medium">{names.get(value) ?? value}</span>
+          <span className="min-w-0 font-medium break-words">{name ?? value}</span>
           <Button look="quiet" id={id} onClick={() => onChange('')}>
             Another
           </Button>
@@ -126,9 +163,9 @@ export function CompanyPicker({
           onInput={event => setTyped(event.currentTarget.value)}
         />
       )}
-      {value === '' && companies.length > 0 && (
+      {value === '' && matches.length > 0 && (
         <ul className="mt-1 rounded-md border border-line bg-panel">
-          {companies.map(one => (
+          {matches.map(one => (
             <li key={one.id}>
               <button
                 type="button"
@@ -150,11 +187,13 @@ export function CompanyPicker({
 
 function Answer({
   company,
+  user,
   flag,
   at,
   flags,
 }: {
   readonly company: string
+  readonly user: string
   readonly flag: string
   readonly at: string
   readonly flags: readonly Schemas['FlagSummary'][]
@@ -164,12 +203,13 @@ function Answer({
   const [overriding, setOverriding] = useState(false)
   const features = useFeatures()
   const overrides = useOverrides(company)
+  const asking = useUser(user)
   const told = useQuery({
-    queryKey: [environment.id, 'company', company, 'why', flag, at],
+    queryKey: [environment.id, 'company', company, 'why', flag, user, at],
     queryFn: () =>
       api.post('/flags/{key}/explain', {
         path: { key: flag },
-        body: { company_id: company, ...(at && { at }) },
+        body: { company_id: company, ...(user && { user: { id: user } }), ...(at && { at }) },
       }),
   })
   const plans = useQuery({
@@ -196,7 +236,8 @@ function Answer({
                 <div className="min-w-0 flex-1 basis-48">
                   <p className="font-medium">{shortReason(why.reason)}</p>
                   <p className="text-sm text-muted">
-                    {why.company_name ?? company} · {flag} · {secondOf(why.at)}
+                    {why.company_name ?? company}
+                    {user && ` · ${asking ? userWords(asking) : user}`} · {flag} · {secondOf(why.at)}
                   </p>
                 </div>
                 {at === '' ? (
@@ -236,7 +277,7 @@ function Answer({
               </ol>
             </Card>
             <div className="mt-4">
-              <Denials company={company} flag={flag} at={at} />
+              <Denials company={company} user={user} flag={flag} at={at} />
             </div>
             {overriding && feature && (
               <OverrideDialog
@@ -365,26 +406,29 @@ function ConditionLine({
 
 const hourMs = 3_600_000
 
-/** Denials of a company or flag one by one: around the instant that is asked about, else the latest. */
+/** Denials of a company, user or flag one by one: around the instant that is asked about, else the latest. */
 function Denials({
   company,
+  user,
   flag,
   at,
 }: {
   readonly company: string
+  readonly user: string
   readonly flag: string
   readonly at: string
 }) {
   const { environment } = useHere()
   const around = (ms: number) => new Date(Date.parse(at) + ms).toISOString()
   const { list: denied, more } = usePagesOf({
-    key: [environment.id, 'denials', company, flag, at],
+    key: [environment.id, 'denials', company, user, flag, at],
     load: (page, signal) =>
       api.page('/events', {
         signal,
         query: {
           value: false,
           ...(company && { company_id: company }),
+          ...(user && { user_id: user }),
           ...(flag && { flag_key: flag }),
           ...(at && { start_time: around(-hourMs), end_time: around(hourMs) }),
           ...page,
