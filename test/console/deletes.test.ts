@@ -6,7 +6,7 @@ import { eventFeature, publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
 import { launch, noBrowser, openPage, openScreen, press, signIn, violations } from './browser.js'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 /** The dialog that asks before something is deleted: its button works only for the right name. */
 async function typed(t: Test, page: Page, verb: string, name: string): Promise<void> {

@@ -5,7 +5,7 @@ import { eventFeature, publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
 import { launch, noBrowser, openPage, openScreen, signIn } from './browser.js'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 /** So many pages that each front surely has the data stream of one. */
 const pagesOpen = 8
