@@ -1,4 +1,4 @@
-// What the console deletes for good, in a real browser: a plan, a flag, a feature, a key. Each is really gone; production
+// Deletions of the console, in a real browser: a plan, a flag, a feature, a key. Each is really gone; production
 // feels it, so its name has to be typed; a refusal names companies, not ids.
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
