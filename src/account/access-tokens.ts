@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { keyFault } from './conditions.js'
 import { newId } from './ids.js'
-import type { KeyRecord, Keys } from './key-types.js'
+import type { KeyAsker, KeyRecord, Keys } from './key-types.js'
 
 /** How long a token may be good for. */
 export const tokenSeconds = { least: 60, usual: 900, most: 86_400 } as const
 const prefix = 'tat_'
+const form = /^tat_[\w-]{43}$/
 const keyPrefix = 'apik_'
 /** A token in memory is looked up again after this long. */
 const trustedMs = 5_000
@@ -79,9 +80,10 @@ export class AccessTokens {
    * The token's rights in the form of a key, or null: it is unknown or over, or the key that made it is deleted, disabled or
    * expired. The addresses of that key do not count: the token is for a page's readers.
    *
+   * asker   a value that is not in memory is not looked up for a caller with too many unknown keys (security 1).
    * source  security L3
    */
-  async find(value: string): Promise<KeyRecord | null> {
+  async find(value: string, asker?: KeyAsker): Promise<KeyRecord | null> {
     const { sql, keys, wallMs } = this.options
     const hash = keys.hash(value)
     const name = hash.toString('hex')
@@ -89,6 +91,7 @@ export class AccessTokens {
     const known = this.known.get(name)
     if (known !== undefined && nowMs < known.untilMs && nowMs - known.readAtMs < trustedMs)
       return this.isGood(known.makerId, nowMs) ? known.record : null
+    if (known === undefined && (!form.test(value) || asker?.mayAsk() === false)) return null
     this.known.delete(name)
     const [row] = await sql<TokenRow[]>`
       select id, account_id, environment_id, company_id, api_key_id, expires_at from temporary_access_tokens

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { type ConsoleRole, type RoleMap, roleEverywhere, roleIn } from '../core/console-role.js'
 import { newId } from './ids.js'
-import type { KeyRecord, Keys } from './key-types.js'
+import type { KeyAsker, KeyRecord, Keys } from './key-types.js'
 import { type MemberAccess, memberAccess } from './member-access.js'
 
 /** A session ends after this long without a request. */
@@ -15,6 +15,8 @@ const trustedAwayMs = 600_000
 /** Its end is moved at most once in this long. */
 const movedEveryMs = 300_000
 const sessionsMax = 10_000
+/** The form of a cookie's value. */
+const form = /^s_[\w-]{43}$/
 
 /** A person or key that is signed in. */
 export interface SignedIn {
@@ -84,11 +86,12 @@ export class Sessions {
     return value
   }
 
-  /** End a session; an unknown one is no error. */
-  async end(value: string): Promise<void> {
+  /** End a session. Returns whether there was one; an unknown one is no error. */
+  async end(value: string): Promise<boolean> {
+    if (!form.test(value)) return false
     const hash = this.options.keys.hash(value)
     this.entries.delete(hash.toString('hex'))
-    await this.options.sql`delete from console_sessions where hash = ${hash}`
+    return (await this.options.sql`delete from console_sessions where hash = ${hash}`).count > 0
   }
 
   /** A member was changed: their sessions are read again before their next request. */
@@ -106,14 +109,19 @@ export class Sessions {
     await sql`delete from temporary_access_tokens where expires_at <= ${now}`
   }
 
-  /** The session of a cookie, or null. A use moves its end. Rejects as the class says, unless the session was read lately. */
-  find(value: string): SignedIn | null | Promise<SignedIn | null> {
+  /**
+   * The session of a cookie, or null. A use moves its end. Rejects as the class says, unless the session was read lately.
+   *
+   * asker  a cookie that is not in memory is not looked up for a caller with too many unknown keys (security 1).
+   */
+  find(value: string, asker?: KeyAsker): SignedIn | null | Promise<SignedIn | null> {
     const { keys, wallMs } = this.options
+    if (!form.test(value)) return null
     const hash = keys.hash(value)
     const name = hash.toString('hex')
     const entry = this.entries.get(name)
     const nowMs = wallMs()
-    if (entry === undefined) return this.read(hash, nowMs)
+    if (entry === undefined) return asker?.mayAsk() === false ? null : this.read(hash, nowMs)
     const ageMs = nowMs - entry.readAtMs
     if (ageMs <= trustedMs) return this.usable(entry, nowMs)
     return this.read(hash, nowMs).catch(error => {

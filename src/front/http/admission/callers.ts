@@ -10,5 +10,5 @@ export function findCaller(
   secret: string,
   asker: KeyAsker,
 ): KeyRecord | null | Promise<KeyRecord | null> {
-  return isAccessToken(secret) ? accessTokens.find(secret) : keys.find(secret, asker)
+  return isAccessToken(secret) ? accessTokens.find(secret, asker) : keys.find(secret, asker)
 }

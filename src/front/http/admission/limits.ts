@@ -39,8 +39,8 @@ export function limitTable(setting: LimitSetting): LimitTable | null {
 /** Buckets in the order of the table: a refusal names the first exhausted one (AL-42). */
 type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
 
-/** Groups of requests that share buckets. Publishable keys have their own (AL-41). */
-const parties = { rest: 0, production: 1, publishable: 2 } as const
+/** Groups of requests that share buckets. Publishable keys have their own, and so have tokens of companies' pages (AL-41). */
+const parties = { rest: 0, production: 1, publishable: 2, portal: 3 } as const
 type Party = keyof typeof parties
 const partyNames = Object.keys(parties) as Party[]
 
@@ -60,13 +60,15 @@ interface Owner {
 }
 
 // The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
-// analytics once (decision 35), or once for each environment; of publishable keys all of them once for each environment.
+// analytics once (decision 35), or once for each environment; of publishable keys, and of tokens, all of them once for each
+// environment.
 class Budget {
   /** Events ingest and analytics of all environments together; null: each has its own. */
   private readonly together: { readonly ingest: NamedBucket; readonly analytics: NamedBucket } | null
   private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
   /** By party. */
   private readonly environments = [
+    new Map<string, Chains>(),
     new Map<string, Chains>(),
     new Map<string, Chains>(),
     new Map<string, Chains>(),
@@ -132,7 +134,7 @@ class Budget {
   private open(environmentId: string, party: Party, nowMs: number): Chains {
     const [global, mutation] = this.pairs[parties[party]] ?? this.pair(party, environmentId, nowMs)
     const own = (name: 'events_ingest' | 'analytics') => this.bucket(name, party, environmentId, nowMs)
-    const together = party === 'publishable' ? null : this.together
+    const together = party === 'rest' || party === 'production' ? this.together : null
     const chains = {
       read: [global],
       check: [global],
@@ -172,8 +174,9 @@ interface NamedBucket extends NamedLevel {
 
 const noBuckets: readonly NamedBucket[] = []
 
-const partyOf = ({ kind }: KeyRecord, production: boolean): Party => {
+const partyOf = ({ kind, companyId }: KeyRecord, production: boolean): Party => {
   if (kind === 'publishable') return 'publishable'
+  if (companyId !== undefined) return 'portal'
   return production ? 'production' : 'rest'
 }
 
@@ -296,8 +299,8 @@ export class Limits {
    * nowMs          a monotonic clock (AL-44).
    * environmentId  the request's; '' for one without.
    * returns        what the headers say, or null where nothing is limited.
-   * source         AL-40…46, decision 35. Publishable keys have buckets of their own, so that they use up nothing that a
-   *                server needs: decision.
+   * source         AL-40…46, decision 35. Publishable keys and tokens of companies' pages have buckets of their own, so that
+   *                they use up nothing that a server needs: decision.
    */
   admit(
     key: KeyRecord,

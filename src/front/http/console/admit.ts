@@ -42,7 +42,7 @@ class ConsoleAdmit extends AdmitStage {
   override find(next: Next): void {
     if (this.fault !== null) throw this.fault
     const { shared, secret } = this.incoming
-    const found = shared.services!.sessions.find(secret)
+    const found = shared.services!.sessions.find(secret, this)
     if (found instanceof Promise) this.reply.after(found, signedIn => this.enterAs(signedIn, next))
     else this.enterAs(found, next)
   }

@@ -37,10 +37,11 @@ export function registerSignIn(pages: Pages, shared: Shared, signOn: SignOn | nu
     const work = answering(shared, res)
     const value = cookieOf(req)
     const fault = crossSiteFault(req, false, config)
+    const address = addressOf(shared, res)
     work(async () => {
       if (fault) throw fault
       const { sessions } = servicesOf(shared)
-      const signedIn = value === '' ? null : await sessions.find(value)
+      const signedIn = value === '' ? null : await paid(shared, address, async () => sessions.find(value))
       return plain({ signed_in: signedIn === null ? null : shownOf(signedIn), sign_on: signOn !== null })
     })
   })
@@ -48,9 +49,11 @@ export function registerSignIn(pages: Pages, shared: Shared, signOn: SignOn | nu
     const work = answering(shared, res)
     const value = cookieOf(req)
     const fault = crossSiteFault(req, true, config)
+    const address = addressOf(shared, res)
     work(async () => {
       if (fault) throw fault
-      if (value !== '') await servicesOf(shared).sessions.end(value)
+      const { sessions } = servicesOf(shared)
+      if (value !== '') await paid(shared, address, () => sessions.end(value))
       return plain(
         { signed_in: null },
         `\r\nSet-Cookie: ${cookieName}=; Max-Age=0; HttpOnly; SameSite=Strict`,
@@ -152,6 +155,19 @@ function parsed(text: string): SignInBody {
   if (!result.success || (result.data.key === undefined) === (result.data.token === undefined))
     throw new ServiceError('body_invalid', 'Expected {"key": …} or {"token": …}')
   return result.data
+}
+
+/**
+ * Look something up for a caller who may be nobody: it costs a token of the address, which comes back when something is found.
+ *
+ * errors  rate_limited (429).
+ */
+async function paid<T>(shared: Shared, address: string, look: () => Promise<T>): Promise<T> {
+  const { unauthenticated } = shared
+  unauthenticated.take(address, performance.now())
+  const found = await look()
+  if (found) unauthenticated.giveBack(address, performance.now())
+  return found
 }
 
 function shownOf({ member, keyId, expiresAtMs }: SignedIn): object {

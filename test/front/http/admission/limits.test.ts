@@ -54,6 +54,20 @@ t.test('AL-41 global and mutation are kept apart for production and the rest', a
   t.equal(left('mutation', false, 'env_staging'), 118)
 })
 
+t.test('AL-41 tokens of companies’ pages take nothing from servers, nor from publishable keys', async t => {
+  const limits = new Limits(defaultLimits)
+  const server = key({ id: 'apik_1', environmentId: 'env_prod' })
+  const page = key({ id: 'apik_2', environmentId: 'env_prod', kind: 'publishable' })
+  const token = key({ id: 'tat_1', environmentId: 'env_prod', companyId: 'comp_1' })
+  const left = (asking: KeyRecord, environmentId = 'env_prod') =>
+    limits.admit(asking, 'read', true, 0, environmentId)?.remaining
+  for (let n = 0; n < 600; n++) left(token)
+  t.ok(limits.admit(token, 'read', true, 0, 'env_prod')?.refused, 'its own are used up')
+  t.equal(left(server), 599)
+  t.equal(left(page), 599)
+  t.equal(left({ ...token, environmentId: 'env_dev' }, 'env_dev'), 599, 'of each environment')
+})
+
 t.test('AL-40 nodes that tell each other what they took use up one budget', async t => {
   const nodes = [new Limits(defaultLimits), new Limits(defaultLimits)] as const
   const [one, other] = nodes
