@@ -8,9 +8,11 @@ import { overLimit } from '../../src/front/http/admission/admit.js'
 import type { Allowance } from '../../src/front/http/admission/allowance.js'
 import type { Cors } from '../../src/front/http/admission/cors.js'
 import type { AppRequest, AppResponse } from '../../src/front/http/apps/app.js'
+import { GatheredBody } from '../../src/front/http/request/gathered-body.js'
 import { Head } from '../../src/front/http/request/head.js'
 import { allowanceHeaders, bytesOf, failure, headOf } from '../../src/front/http/request/respond.js'
-import { largeLength, sendLarge } from '../../src/front/http/request/streamed-response.js'
+import { largeLength } from '../../src/front/http/request/streamed-response.js'
+import { type Unread, UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
 import { bearerOf } from '../../src/front/http/routing/headers.js'
 import type { Budgets, KeyFacts } from '../../src/wire/front-facts.js'
 import {
@@ -62,6 +64,7 @@ export class OwnRequests {
   /** Keys whose requests were answered here lately. */
   readonly used = new Set<string>()
   readonly head: Head
+  readonly unread = new UnreadAnswers()
   private inFlight = 0
   private requests = 0
 
@@ -138,7 +141,9 @@ export abstract class OwnRequest {
   headers = ''
   protected isOver = false
   protected readonly startedMs = performance.now()
-  private pieces: Buffer[] | null = null
+  private pieces: GatheredBody | null = null
+  /** Its answer, while its caller has not taken it. */
+  private unread: Unread | null = null
   /** Inside a callback of the server, which gathers writes. */
   private corked = false
   /** Tokens that were taken. */
@@ -168,6 +173,7 @@ export abstract class OwnRequest {
 
   abort(): void {
     if (this.passed !== null) return this.passed()
+    this.unread?.over()
     if (this.isOver) return
     this.end()
     this.requests.parts.figures.aborted()
@@ -176,11 +182,11 @@ export abstract class OwnRequest {
   data(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.isOver) return
     if (!isLast || this.pieces !== null) {
-      this.pieces ??= []
-      this.pieces.push(Buffer.from(chunk.slice(0)))
+      this.pieces ??= new GatheredBody(Number(this.head.contentLength))
+      this.pieces.add(chunk)
       if (!isLast) return
     }
-    const body = this.pieces === null ? Buffer.from(chunk) : Buffer.concat(this.pieces)
+    const body = this.pieces === null ? Buffer.from(chunk) : this.pieces.whole()
     this.corked = true
     this.attempt(body, () => {
       if (this.pays(body)) this.read(body)
@@ -262,7 +268,7 @@ export abstract class OwnRequest {
     const write = () => {
       res.writeStatus(headOf(status, headers))
       if (status === 304) res.endWithoutBody()
-      else if (body.length > largeLength) sendLarge(res, bytesOf([body]), () => {})
+      else if (body.length > largeLength) this.answerLarge(bytesOf([body]))
       else res.end(body, requests.draining)
     }
     if (this.corked) write()
@@ -283,6 +289,11 @@ export abstract class OwnRequest {
           environment_id: facts.environmentId,
         },
       ])
+  }
+
+  private answerLarge(bytes: Uint8Array): void {
+    const { requests, res, facts } = this
+    this.unread = requests.unread.send(res, bytes, facts.environmentId, () => this.unread?.over())
   }
 
   /** The request's id in logs and responses. */

@@ -302,6 +302,7 @@ class NodeResponse implements AppResponse {
       )
       this.writeHead()
     }
+    this.watchReader()
     this.res.end(copyIfShared(body))
   }
 
@@ -315,20 +316,34 @@ class NodeResponse implements AppResponse {
     this.totalBytes = totalBytes
     this.headers.push('Content-Length', String(totalBytes))
     this.writeHead()
+    this.watchReader()
     this.res.end(copyIfShared(rest))
     return [this.res.writableFinished, this.res.writableFinished]
   }
 
   write(piece: Uint8Array): boolean {
     if (!this.headWritten) this.writeHead()
-    return this.res.write(piece)
+    const isTaken = this.res.write(piece)
+    if (!isTaken) this.watchReader()
+    return isTaken
+  }
+
+  /**
+   * Cut the connection of a reader that takes nothing for so long, as the native server does: Node has no such limit (security
+   * H1). When the answer is sent Node sets its own, for the time until the next request.
+   */
+  private watchReader(): void {
+    this.req.socket.setTimeout(silentMs)
   }
 
   // A body written whole counts as written when all of it is sent; one in pieces continues when its buffer is empty.
   onWritable(writable: (offset: number) => boolean): void {
     const { res } = this
     res.on('drain', () => {
-      if (!res.writableEnded) writable(0)
+      if (res.writableEnded) return
+      // the next piece may take any time
+      this.req.socket.setTimeout(0)
+      writable(0)
     })
     res.once('finish', () => writable(this.totalBytes))
   }

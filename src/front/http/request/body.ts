@@ -9,6 +9,7 @@ import { tokensOfBody } from '../admission/charges.js'
 import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
 import type { AdmitStage, Next } from './admit.js'
 import type { CallStage } from './call.js'
+import { GatheredBody } from './gathered-body.js'
 import { longBytes } from './long-bodies.js'
 import { decompress, parseBody, rawBody, tooLarge } from './parse-body.js'
 import type { Incoming } from './read.js'
@@ -19,7 +20,7 @@ const keylessTotalMax = 4_194_304
 
 /** The body of one request. */
 export class BodyStage implements Next {
-  private pieces: Buffer[] | null = null
+  private pieces: GatheredBody | null = null
   private received = 0
   private reserved = 0
   private group = ''
@@ -70,9 +71,9 @@ export class BodyStage implements Next {
 
   private piece(chunk: ArrayBuffer, last: boolean): void {
     this.reserve(chunk.byteLength)
-    this.pieces ??= []
-    this.pieces.push(Buffer.from(chunk.slice(0)))
-    if (last) this.complete(Buffer.concat(this.pieces, this.received))
+    this.pieces ??= new GatheredBody(Number(this.incoming.contentLength))
+    this.pieces.add(chunk)
+    if (last) this.complete(this.pieces.whole())
   }
 
   /** Bodies of unauthenticated callers are short, and few at a time. */

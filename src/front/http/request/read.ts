@@ -33,6 +33,8 @@ export class Incoming {
   encoding: Encoding | ServiceError = 'identity'
   /** The caller takes gzip, and the route may answer so. */
   zips = false
+  /** Content-Length of a body, as it was sent. */
+  contentLength = ''
   /** Content-Type of a body that its handler parses. */
   contentType = ''
   /** Attributes of a CloudEvent in binary mode; null: it is none. */
@@ -61,6 +63,7 @@ export class Incoming {
     // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
     if (route.body === 'none') return
+    this.contentLength = head.contentLength
     if (head.contentEncoding !== '') this.encoding = encodingOf(head.contentEncoding)
     if (route.parse !== null) return
     this.contentType = head.contentType

@@ -24,7 +24,8 @@ import {
   type Reply,
   success,
 } from './respond.js'
-import { largeLength, StreamedResponse, sendLarge } from './streamed-response.js'
+import { largeLength, StreamedResponse } from './streamed-response.js'
+import type { Unread } from './unread-answers.js'
 import { isLong, varyLine, zipped } from './zipped.js'
 
 /** The answer to one request. */
@@ -54,6 +55,8 @@ export class ReplyStage implements Listener {
   /** Answered, but not completely sent. */
   private leaving = false
   private stream: StreamedResponse | null = null
+  /** A large answer that its reader has not taken. */
+  private unread: Unread | null = null
   private requestId: string | null = null
 
   constructor(
@@ -189,8 +192,9 @@ export class ReplyStage implements Listener {
     const { shared } = this.incoming
     shared.writeHead(res, reply)
     const bytes = reply.bytes ?? bytesForNow(reply.pieces ?? [reply.body])
-    this.leaving = !sendLarge(res, bytes, () => this.gone())
-    if (!this.leaving) shared.left()
+    this.leaving = true
+    this.unread = shared.unread.send(res, bytes, groupOf(this.admission), () => this.gone())
+    if (this.unread === null) this.gone()
   }
 
   // A stream. An error before its first piece is still answered with a status.
@@ -218,6 +222,7 @@ export class ReplyStage implements Listener {
   }
 
   protected gone(): void {
+    this.unread?.over()
     if (!this.leaving) return
     this.leaving = false
     this.incoming.shared.left()

@@ -14,6 +14,7 @@ import type { App, AppResponse } from '../apps/app.js'
 import { Head } from './head.js'
 import { LongBodies } from './long-bodies.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
+import { UnreadAnswers } from './unread-answers.js'
 
 export interface SharedOptions {
   readonly config: Pick<
@@ -55,6 +56,8 @@ export class Shared {
   readonly buffered: ByteShares
   /** The same for unauthenticated callers. */
   keylessBytes = 0
+  /** Large answers that their readers have not taken. */
+  readonly unread = new UnreadAnswers()
   readonly longBodies = new LongBodies()
   readonly unauthenticated: UnauthenticatedLimiter
   readonly cors: Cors
