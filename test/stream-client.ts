@@ -15,6 +15,7 @@ type Wanted = (message: StreamMessage) => boolean
 
 export interface StreamOptions {
   readonly key?: string
+  readonly path?: string
   readonly protocols?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -39,8 +40,11 @@ export class StreamClient {
   }
 
   /** errors: Error with `status` and `body` of the refusal. */
-  static async open(url: string, { key = bootstrapKey, protocols = [], headers }: StreamOptions = {}) {
-    const ws = new WebSocket(`${url.replace(/^http/, 'ws')}/datastream`, [...protocols], {
+  static async open(
+    url: string,
+    { key = bootstrapKey, path = '/datastream', protocols = [], headers }: StreamOptions = {},
+  ) {
+    const ws = new WebSocket(`${url.replace(/^http/, 'ws')}${path}`, [...protocols], {
       headers: { ...(key === '' ? {} : { 'X-Service-Api-Key': key }), ...headers },
     })
     const client = new StreamClient(ws)

@@ -67,6 +67,7 @@ export type ToFront =
   | readonly [op: 'send', n: number, text: Uint8Array]
   /** So many characters of messages were worked on. */
   | readonly [op: 'heard', n: number, characters: number]
+  /** A WebSocket is closed; code 0: at once, whatever waits for its peer. */
   | readonly [op: 'shut', n: number, code: number, reason: string]
   /** The events of requests are durable; received at `nowMs`. */
   | readonly [op: 'durable', numbers: readonly number[], nowMs: number]

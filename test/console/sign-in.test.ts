@@ -1,6 +1,8 @@
 // Signing in to the console: links, keys and members; what the cookie opens, and from where.
+import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { type Client, startHere } from '../harness.js'
+import { StreamClient } from '../stream-client.js'
 
 t.setTimeout(120_000)
 
@@ -181,4 +183,95 @@ t.test('signing in', async t => {
     t.match(script.headers.get('cache-control'), /immutable/)
     t.equal((await fetch(`${client.url}/console/assets/..%2f..%2fpackage.json`)).status, 404)
   })
+})
+
+t.test('the data stream of the console ends with what opened it', async t => {
+  const { client } = await startHere(t)
+  const { environment_id: development, environments } = await client.ok('GET', '/whoami')
+  const production = environments.find((one: { id: string }) => one.id !== development).id
+  const open = (browser: Browser, environment: string) =>
+    StreamClient.open(client.url, {
+      key: '',
+      path: '/console/datastream',
+      protocols: ['tollgate', `environment.${environment}`],
+      headers: { Cookie: browser.cookie, Origin: client.url },
+    })
+
+  await t.test('a role that is taken away closes the streams of that environment alone', async t => {
+    const roles = { [development]: 'viewer', [production]: 'viewer' }
+    const invited = await client.ok('POST', '/account-members', { name: 'Eve', console_roles: roles })
+    const browser = new Browser(client.url)
+    await browser.signIn({ token: invited.invitation.token })
+    const [kept, lost] = [await open(browser, development), await open(browser, production)]
+    let isKept = true
+    kept.closed.then(() => {
+      isKept = false
+    })
+    await client.ok('PUT', `/account-members/${invited.id}`, { console_roles: { [development]: 'viewer' } })
+    t.equal((await lost.closed)[0], 4001)
+    await new Promise(resolve => setTimeout(resolve, 4_500))
+    t.ok(isKept)
+    await client.ok('PUT', `/account-members/${invited.id}`, { disabled: true })
+    t.equal((await kept.closed)[0], 4001)
+  })
+
+  await t.test('a key that is disabled closes the streams of its sessions', async t => {
+    const made = await client.ok('POST', '/api-keys', { name: 'mine', environment_id: development })
+    const browser = new Browser(client.url)
+    await browser.signIn({ key: made.secret })
+    const stream = await open(browser, development)
+    await client.ok('PUT', `/api-keys/${made.id}`, { disabled: true })
+    t.equal((await stream.closed)[0], 4001)
+  })
+})
+
+t.test('security 1 cookies and tokens of nobody are looked up within the limit of an address', async t => {
+  const { client, tollgate } = await startHere(t, { TOLLGATE_AUTH_FAILURES_PER_SECOND: '1' })
+  const { sessions, accessTokens } = tollgate.services
+  let asked = 0
+  for (const one of [sessions, accessTokens]) {
+    const { options } = one as unknown as { options: { sql: (...parts: unknown[]) => unknown } }
+    const { sql } = options
+    options.sql = (...parts) => {
+      asked++
+      return sql(...parts)
+    }
+  }
+  const nobody = (prefix: string) => `${prefix}${randomBytes(32).toString('base64url')}`
+  const doors: Readonly<Record<string, () => Promise<globalThis.Response>>> = {
+    'a read of the console': () =>
+      fetch(`${client.url}/console/api/flags`, { headers: { Cookie: `tollgate_console=${nobody('s_')}` } }),
+    'who is signed in': () =>
+      fetch(`${client.url}/console/session`, { headers: { Cookie: `tollgate_console=${nobody('s_')}` } }),
+    'sign out': () =>
+      fetch(`${client.url}/console/session`, {
+        method: 'DELETE',
+        headers: {
+          Cookie: `tollgate_console=${nobody('s_')}`,
+          Origin: client.url,
+          'Sec-Fetch-Site': 'same-origin',
+        },
+      }),
+    'a portal': () => fetch(`${client.url}/portal`, { headers: { 'X-Service-Api-Key': nobody('tat_') } }),
+    'a stream': () =>
+      StreamClient.open(client.url, {
+        key: '',
+        path: '/console/datastream',
+        headers: { Cookie: `tollgate_console=${nobody('s_')}`, Origin: client.url },
+      }).then(
+        () => new Response(''),
+        error => new Response('', { status: error.status }),
+      ),
+  }
+  // the first door uses up the burst of 20
+  for (const [what, ask] of Object.entries(doors)) {
+    asked = 0
+    const statuses: number[] = []
+    for (let n = 0; n < 40; n++) {
+      const answer = await ask()
+      statuses.push(answer.status)
+      await answer.text()
+    }
+    t.ok(asked <= 25, `${what}: ${asked} looked up, ${statuses.join(' ')}`)
+  }
 })

@@ -1,11 +1,12 @@
 // Bounds of connections of the data stream: what one of them may hold that reads nothing, and how much it may ask for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { ByteShares } from '../../src/turns/byte-shares.js'
 import { startHere } from '../harness.js'
 import { StreamClient } from '../stream-client.js'
 import { makeFlag } from './flags.js'
 
-t.setTimeout(180_000)
+t.setTimeout(300_000)
 
 const company = 'rulesengine.Company'
 const bufferBytes = 65_536
@@ -22,10 +23,7 @@ async function open(): Promise<StreamClient> {
 }
 
 /** Bytes that wait for connections of the environment. */
-const waiting = (): number =>
-  (
-    tollgate.services.streams as unknown as { environments: Map<string, { waitingBytes: number }> }
-  ).environments.get(environmentId)?.waitingBytes ?? 0
+const waiting = (): number => tollgate.services.streams.waitingIn(environmentId)
 
 t.test('security H1 a question that is asked again and again waits for one answer', async t => {
   for (let n = 0; n < 30; n++) await makeFlag(client, `flag-${n}`, false)
@@ -94,4 +92,163 @@ t.test('security H2 lists of unknown keys are charged name by name', async t => 
   t.ok(answers() < lists * list.length, 'the rest waits')
   t.ok(turns.size < 100, 'nothing of it is in the line of others')
   stream.ws.terminate()
+})
+
+t.test('security H1 pings are answered by the server itself: many of them close the connection', async t => {
+  const stream = await open()
+  stream.ws.pause()
+  for (let n = 0; n < 40; n++) stream.ws.ping('x')
+  await sleep(200)
+  const unread = await open()
+  unread.ws.pause()
+  for (let n = 0; n < 5_000; n++) unread.ws.ping('x'.repeat(125))
+  await sleep(500)
+  unread.ws.resume()
+  // Node's cuts it earlier
+  t.ok([1008, 1006].includes((await unread.closed)[0]), 'the code of a connection that sends too many')
+  stream.ws.resume()
+  stream.ws.send('{"data":{"action":"ping"}}')
+  t.match(await stream.next(), { message_type: 'pong' }, 'fewer are taken')
+  stream.ws.terminate()
+})
+
+t.test('security H1 a message in very many pieces is bounded', async t => {
+  const stream = await open()
+  for (let n = 0; n < 5_000; n++) stream.ws.send('x', { fin: false, binary: false })
+  stream.ws.send('', { fin: true, binary: false })
+  const heard = await Promise.race([stream.closed.then(([code]) => code), stream.next()])
+  // the native server keeps the bytes alone
+  if (typeof heard !== 'number') t.match(heard, { message_type: 'error' })
+  else t.equal(heard, 1008)
+  stream.ws.terminate()
+})
+
+t.test('security H1 empty messages take room, too', async t => {
+  const stream = await open()
+  const { take } = ByteShares.prototype
+  let taken = 0
+  ByteShares.prototype.take = function (group, count) {
+    if (group === environmentId && count === 64) taken += count
+    return take.call(this, group, count)
+  }
+  t.teardown(() => {
+    ByteShares.prototype.take = take
+  })
+  for (let n = 0; n < 100; n++) stream.ws.send('')
+  while (stream.messages.length === 0) await sleep(10)
+  await sleep(100)
+  t.equal(taken, 6_400)
+  stream.ws.terminate()
+})
+
+t.test('security H1 a connection that was closed counts until its bytes are taken, or it is cut', async t => {
+  const big = 40
+  for (let n = 0; n < big; n++) await makeFlag(client, `large-${n}`, false)
+  const stream = await open()
+  stream.ws.pause()
+  // the kernel takes some megabytes before anything waits here
+  const until = performance.now() + 20_000
+  while (waiting() < bufferBytes && performance.now() < until) {
+    stream.ask('rulesengine.Flags')
+    await sleep(4)
+  }
+  t.ok(waiting() >= bufferBytes, `${waiting()} bytes wait`)
+  for (let n = 0; n < 5_000; n++) stream.ws.send('{"data":{"action":"ping"}}')
+  await sleep(500)
+  t.ok(waiting() >= bufferBytes, `${waiting()} bytes still count`)
+  const endMs = performance.now() + 30_000
+  while (waiting() > 0 && performance.now() < endMs) await sleep(50)
+  t.equal(waiting(), 0, 'then it is cut')
+  stream.ws.resume()
+  t.equal((await stream.closed)[0], 1006)
+})
+
+t.test('security H1 a binary frame cuts a connection that has not read', async t => {
+  const stream = await open()
+  stream.ws.pause()
+  const until = performance.now() + 20_000
+  while (waiting() < bufferBytes && performance.now() < until) {
+    stream.ask('rulesengine.Flags')
+    await sleep(4)
+  }
+  stream.ws.send(Buffer.from([1]))
+  await sleep(500)
+  t.equal(waiting(), 0)
+  stream.ws.resume()
+  t.equal((await stream.closed)[0], 1006)
+})
+
+t.test('security H2 changes do not queue behind slow telling', async t => {
+  const keys = { slug: 'told' }
+  await client.ok('POST', '/companies', { keys })
+  const streams = await Promise.all(Array.from({ length: 96 }, open))
+  for (const stream of streams) stream.ask(company, keys)
+  await Promise.all(streams.map(stream => stream.of(company, 'full')))
+  const { turns } = tollgate.services.streams
+  const endMs = performance.now() + 1_500
+  const slow = () => {
+    for (const untilMs = performance.now() + 2; performance.now() < untilMs; );
+    if (performance.now() < endMs) turns.run(slow, environmentId)
+  }
+  // each part of a telling waits for so many of these
+  for (let n = 0; n < 20; n++) turns.run(slow, environmentId)
+  let top = 0
+  for (let n = 0; performance.now() < endMs; n++) {
+    await client.ok('POST', '/companies', { keys: { ...keys, n: `n${n}` } })
+    top = Math.max(top, turns.size)
+  }
+  t.ok(top <= 20 + 12, `${top} pieces of work waited`)
+  await client.ok('POST', '/companies', { keys: { ...keys, last: 'of all' } })
+  for (const stream of [streams[0]!, streams[95]!])
+    await stream.next(one => one.entity_type === company && JSON.stringify(one.data).includes('of all'))
+  t.pass('the last change is told')
+  for (const stream of streams) stream.ws.terminate()
+})
+
+t.test('security H2 what a key holds is told to another connection at the expense of the key', async t => {
+  const { client: own, tollgate: other } = await startHere(t, { TOLLGATE_STREAM_MESSAGES_PER_SECOND: '10' })
+  const named = 150
+  for (let n = 0; n < named; n++) await own.ok('POST', '/companies', { keys: { slug: `c${n}` } })
+  const connect = () => StreamClient.open(own.url)
+  const first = await connect()
+  const list = Array.from({ length: named }, (_, n) => ({ slug: `c${n}` }))
+  first.ws.send(JSON.stringify({ data: { entity_type: company, keys_list: list } }))
+  for (let n = 0; n < named; n++) await first.of(company, 'full')
+  const { subscriptions } = other.services.streams as unknown as { subscriptions: { held: number } }
+  t.equal(subscriptions.held, named)
+  const begunMs = performance.now()
+  const many = await Promise.all(Array.from({ length: 40 }, connect))
+  await sleep(200)
+  const seconds = (performance.now() - begunMs) / 1_000
+  // 10 messages a second stand for 200 names, ten times as many at once
+  const most = named + 200 * (10 + seconds + 1)
+  t.ok(subscriptions.held <= most, `${subscriptions.held} subscriptions after ${seconds} s, at most ${most}`)
+  for (const one of many.slice(2)) one.ws.terminate()
+  const [last] = many
+  await own.ok('POST', '/companies', { keys: { slug: 'c0', late: 'yes' } })
+  await last!.next(one => one.entity_type === company && JSON.stringify(one.data).includes('yes'))
+  t.pass('it hears of what it resumed')
+  for (const one of [first, ...many]) one.ws.terminate()
+  while (subscriptions.held > 0) await sleep(20)
+  t.pass('nothing is left')
+})
+
+t.test('security H1 one environment’s waiting messages close no connection of another', async t => {
+  const { environments } = await client.ok('GET', '/whoami')
+  const elsewhere = environments.find((one: { id: string }) => one.id !== environmentId).id
+  const { secret } = await client.ok('POST', '/api-keys', { name: 'elsewhere', environment_id: elsewhere })
+  const other = await StreamClient.open(client.url, { key: secret, protocols: ['tollgate'] })
+  let isClosed = false
+  other.closed.then(() => {
+    isClosed = true
+  })
+  const long = JSON.stringify({ data: { entity_type: company, keys: { slug: 'x'.repeat(260_000) } } })
+  const many = await Promise.all(Array.from({ length: 12 }, open))
+  for (const stream of many) for (let n = 0; n < 31; n++) stream.ws.send(long)
+  for (let n = 0; n < 60; n++) {
+    other.ask(company, { slug: `y${n}` })
+    await sleep(20)
+  }
+  t.notOk(isClosed)
+  for (const stream of [...many, other]) stream.ws.terminate()
 })

@@ -9,7 +9,7 @@ import type {
   SocketRoute,
 } from '../../src/front/http/apps/app.js'
 import { failure, headOf } from '../../src/front/http/request/respond.js'
-import { sendLarge } from '../../src/front/http/request/streamed-response.js'
+import { type Unread, UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
 import type { FromFront, Gathered, PassedHead, ToFront } from '../../src/wire/passed.js'
 
 /** Messages that concern no single request. */
@@ -50,6 +50,9 @@ export class Passing {
   private readonly unsent = new Map<number, number>()
   /** Characters of messages, by WebSocket, that the main thread has not worked on. */
   private readonly unheard = new Map<number, number>()
+  /** Answers that their callers have not taken. */
+  private readonly unread = new Map<number, Unread>()
+  private readonly answers = new UnreadAnswers()
   private last = 0
   /** Bytes of bodies of requests without an answer. */
   private bytes = 0
@@ -134,12 +137,25 @@ export class Passing {
     this.settle(n, one)
     if (op === 'cut') return void res.close()
     if (one.then !== null && isSuccess(said[2])) one.then()
+    // callers at one address share what may wait for them
+    const address = op === 'large' ? this.app.addressOf(res) : ''
     res.cork(() => {
       writeHead(res, said[2])
       if (op === 'end') res.end(said[3], said[4])
       else if (op === 'bare') res.endWithoutBody()
-      else sendLarge(res, said[3], () => {})
+      else this.large(n, res, said[3], address)
     })
+  }
+
+  private large(n: number, res: AppResponse, body: Uint8Array, address: string): void {
+    const unread = this.answers.send(res, body, address, () => this.taken(n))
+    if (unread !== null) this.unread.set(n, unread)
+  }
+
+  /** The answer of a request was sent, or its caller has left. */
+  private taken(n: number): void {
+    this.unread.get(n)?.over()
+    this.unread.delete(n)
   }
 
   private add(res: AppResponse, accept: Passed['accept'], then: Passed['then']): number {
@@ -153,6 +169,7 @@ export class Passing {
   }
 
   private gone(n: number): void {
+    this.taken(n)
     const one = this.passed.get(n)
     if (one === undefined) return
     this.settle(n, one)
@@ -221,7 +238,7 @@ export class Passing {
   private tell(n: number, said: Extract<ToFront, readonly [op: 'send' | 'shut', ...unknown[]]>): void {
     const socket = this.sockets.get(n)
     if (socket === undefined) return
-    if (said[0] === 'shut') return socket.end(said[2], said[3])
+    if (said[0] === 'shut') return said[2] === 0 ? socket.cut() : socket.end(said[2], said[3])
     socket.send(said[2])
     this.unsent.set(n, (this.unsent.get(n) ?? 0) + said[2].length)
     this.told(n)

@@ -1,4 +1,5 @@
 // Keys that connections asked for and that are nobody's yet: told when they become somebody's.
+import { ByteShares } from '../../turns/byte-shares.js'
 import type { EntityKind } from './frames.js'
 import type { StreamServices } from './services.js'
 import type { Subscriber } from './subscriber.js'
@@ -13,7 +14,10 @@ interface Entry {
   readonly subscribers: Set<Subscriber>
 }
 
-/** Most lists of keys of one connection, and of all. Beyond them a client asks again. */
+/**
+ * Most lists of keys of one connection, and of all, of which an environment has three quarters at most. Beyond them a client
+ * asks again.
+ */
 const ofConnectionMax = 2_000
 const allMax = 20_000
 /** Longest list of keys that is kept, characters: with the number of lists it bounds the memory. */
@@ -26,6 +30,7 @@ const againMs = 100
 export class AwaitedKeys {
   private readonly entries = new Map<string, Entry>()
   private readonly ofSubscriber = new Map<Subscriber, Set<Entry>>()
+  private readonly shares = new ByteShares(allMax)
   /** The pass over the entries; null: none is being made. */
   private pass: Iterator<Entry> | null = null
   /** Changes of keys before the last pass. */
@@ -46,7 +51,8 @@ export class AwaitedKeys {
     const own = this.ofSubscriber.get(subscriber) ?? new Set()
     let entry = this.entries.get(name)
     if (entry !== undefined && own.has(entry)) return true
-    if (own.size >= ofConnectionMax || (entry === undefined && this.entries.size >= allMax)) return false
+    if (own.size >= ofConnectionMax) return false
+    if (entry === undefined && !this.shares.take(environmentId, 1)) return false
     if (this.entries.size === 0) this.seen = this.entities.keyChanges
     if (entry === undefined) {
       entry = { name, environmentId, kind, keys, subscribers: new Set() }
@@ -64,7 +70,7 @@ export class AwaitedKeys {
   left(subscriber: Subscriber): void {
     for (const entry of this.ofSubscriber.get(subscriber) ?? []) {
       entry.subscribers.delete(subscriber)
-      if (entry.subscribers.size === 0) this.entries.delete(entry.name)
+      if (entry.subscribers.size === 0) this.drop(entry)
     }
     this.ofSubscriber.delete(subscriber)
   }
@@ -85,8 +91,12 @@ export class AwaitedKeys {
     }
   }
 
+  private drop({ name, environmentId }: Entry): void {
+    if (this.entries.delete(name)) this.shares.give(environmentId, 1)
+  }
+
   private tell(entry: Entry): void {
-    this.entries.delete(entry.name)
+    this.drop(entry)
     for (const subscriber of entry.subscribers) {
       this.ofSubscriber.get(subscriber)?.delete(entry)
       this.found(subscriber, entry.kind, entry.keys)

@@ -71,10 +71,15 @@ export class StreamFlags {
     for (const [id, text] of environment.flags) if (before.get(id) !== text) frames.push(flagFrame(id, text))
     for (const [id, text] of before) if (!environment.flags.has(id)) frames.push(flagDeleteFrame(id, text))
     if (frames.length === 0) return
-    this.turns.forEach(environment.subscribers, toldTogether, subscriber => {
-      if (subscriber.flagsVersion >= version) return
-      if (subscriber.isBehind) return this.tellAll(subscriber)
-      for (const frame of frames) subscriber.tell(frame)
-    })
+    this.turns.forEach(
+      environment.subscribers,
+      toldTogether,
+      subscriber => {
+        if (subscriber.flagsVersion >= version) return
+        if (subscriber.isBehind) return this.tellAll(subscriber)
+        for (const frame of frames) subscriber.tell(frame)
+      },
+      environment.id,
+    )
   }
 }

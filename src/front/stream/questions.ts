@@ -9,8 +9,8 @@ const retryMs = 100
 
 export class Questions {
   private asking = 0
-  /** Entities that wait until fewer requests are in flight. */
-  private readonly wanted = new Set<Held>()
+  /** Entities that wait until fewer requests are in flight, by environment: the one whose turn is next comes first. */
+  private readonly wanted = new Map<string, Set<Held>>()
 
   constructor(
     private readonly services: Pick<StreamServices, 'changes' | 'clock' | 'shards'>,
@@ -22,7 +22,10 @@ export class Questions {
 
   /** Ask about an entity when there is room (`askWanted`). */
   want(held: Held): void {
-    this.wanted.add(held)
+    const { id } = held.environment
+    const others = this.wanted.get(id)
+    if (others === undefined) this.wanted.set(id, new Set([held]))
+    else others.add(held)
   }
 
   /** Whether an entity may differ from its last sent state. */
@@ -35,11 +38,14 @@ export class Questions {
     )
   }
 
-  /** Ask the shards about entities that wait, as many at once as may be. */
+  /** Ask the shards about entities that wait, as many at once as may be, of each environment in turn. */
   askWanted(): void {
-    for (const held of this.wanted) {
-      if (this.asking >= askingMax) return
-      this.wanted.delete(held)
+    while (this.asking < askingMax && this.wanted.size > 0) {
+      const [id, others] = this.wanted.entries().next().value!
+      const held = others.values().next().value!
+      others.delete(held)
+      this.wanted.delete(id)
+      if (others.size > 0) this.wanted.set(id, others)
       if (held.environment.held.get(held.id) === held) this.ask(held)
     }
   }

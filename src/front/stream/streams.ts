@@ -5,6 +5,7 @@
 // A tick compares the counters of blocks, and of the entities in blocks that changed. Without subscribers no
 // timer runs. Changes between two ticks are sent as one.
 
+import { ByteShares } from '../../turns/byte-shares.js'
 import { ownText } from '../../wire/message-codec.js'
 import { readParts } from '../../wire/snapshot-parts.js'
 import { AwaitedKeys } from './awaited-keys.js'
@@ -14,6 +15,7 @@ import { Questions } from './questions.js'
 import type { StreamServices } from './services.js'
 import { frameOf, merged } from './snapshots.js'
 import {
+  crowded,
   type Environment,
   type Held,
   type Hub,
@@ -22,6 +24,7 @@ import {
   type StreamOptions,
   type StreamSink,
   Subscriber,
+  subscriptionsMax,
   type Waiting,
 } from './subscriber.js'
 import { Turns, toldTogether } from './turns.js'
@@ -41,6 +44,8 @@ const seenTicks = 6_000
  */
 const waitingBytesMax = 134_217_728
 const timesFree = 3
+/** Connections that are subscribed to an entity at the cost of naming one. */
+const subscribedPerName = 32
 
 export class Streams implements Hub {
   readonly frameOf = frameOf
@@ -48,6 +53,8 @@ export class Streams implements Hub {
   private connections = 0
   private held = 0
   private waitingBytes = 0
+  private readonly waitingOf = new Map<string, number>()
+  private readonly subscriptions = new ByteShares(subscriptionsMax)
   private readonly environments = new Map<string, Environment>()
   private readonly questions: Questions
   private timer: NodeJS.Timeout | null = null
@@ -106,16 +113,26 @@ export class Streams implements Hub {
     environment.subscribers.add(subscriber)
     this.figures.connections.set(++this.connections)
     this.timer ??= setInterval(() => this.tick(), tickMs)
-    if (!resumes) {
-      if (!isPage) this.services.kept.seen(environmentId, keyId)
-      return subscriber
-    }
-    for (const held of memory.held) {
-      subscriber.subscribe(held)
-      this.tellLate(subscriber, held)
+    if (resumes) sink.later(this.resuming(subscriber))
+    else if (!isPage) this.services.kept.seen(environmentId, keyId)
+    return subscriber
+  }
+
+  /**
+   * Subscribe a connection to what connections of its key are subscribed to: first to what this process knows of, then to what
+   * Postgres has. Each entity costs its key what naming it does, so that many handshakes do not make more work than many
+   * messages (security H2).
+   */
+  private *resuming(subscriber: Subscriber): Generator<number, void> {
+    const { environment, memory } = subscriber
+    for (const held of [...memory.held]) {
+      if (!environment.subscribers.has(subscriber)) return
+      if (!memory.held.has(held) || environment.held.get(held.id) !== held) continue
+      if (subscriber.enlist(held)) this.tellLate(subscriber, held)
+      else subscriber.fail(crowded, { id: held.id }, entityTypes[held.kind].wire)
+      yield 1
     }
     this.recall(subscriber)
-    return subscriber
   }
 
   /** Send an entity whole to a connection that resumes, unless it is as its key's connections heard it last. */
@@ -133,15 +150,28 @@ export class Streams implements Hub {
     subscriber.isRecalled = true
     kept.read(environment.id, memory.keyId).then(
       rows => {
-        if (!environment.subscribers.has(subscriber)) return
-        for (const { kind, id } of rows) this.turns.run(() => this.resume(subscriber, kind, id))
-        kept.seen(environment.id, memory.keyId)
+        if (environment.subscribers.has(subscriber)) subscriber.later(this.recalled(subscriber, rows))
       },
       // Another try follows within a second (`lookOver`).
       () => {
         subscriber.isRecalled = false
       },
     )
+  }
+
+  private *recalled(
+    subscriber: Subscriber,
+    rows: readonly { readonly kind: EntityKind; readonly id: string }[],
+  ): Generator<number, void> {
+    const { environment, memory } = subscriber
+    // all of them at once: they have been read
+    yield rows.length * (1 + this.costOf(subscriber))
+    for (const { kind, id } of rows) {
+      if (!environment.subscribers.has(subscriber)) return
+      this.resume(subscriber, kind, id)
+      yield 0
+    }
+    this.services.kept.seen(environment.id, memory.keyId)
   }
 
   private resume(subscriber: Subscriber, kind: EntityKind, id: string): void {
@@ -160,13 +190,34 @@ export class Streams implements Hub {
     if (problem !== null) subscriber.fail(problem, { id }, wire)
   }
 
-  waits(environment: Environment, bytes: number): void {
-    environment.waitingBytes += bytes
+  waits(environmentId: string, bytes: number): void {
+    if (bytes === 0) return
     this.waitingBytes += bytes
+    const waiting = (this.waitingOf.get(environmentId) ?? 0) + bytes
+    if (waiting > 0) this.waitingOf.set(environmentId, waiting)
+    else this.waitingOf.delete(environmentId)
   }
 
-  isCrowded({ waitingBytes }: Environment): boolean {
-    return waitingBytes > timesFree * (waitingBytesMax - this.waitingBytes)
+  mayHold({ id }: Environment): boolean {
+    return this.subscriptions.take(id, 1)
+  }
+
+  letGoOf({ id }: Environment, subscriptions: number): void {
+    this.subscriptions.give(id, subscriptions)
+  }
+
+  /** The cost of one more entity beside its name: each resuming connection of its key is subscribed to it. */
+  costOf({ resumes, memory }: Subscriber): number {
+    return resumes ? memory.connections / subscribedPerName : 0
+  }
+
+  isCrowded(environmentId: string): boolean {
+    return this.waitingIn(environmentId) > timesFree * (waitingBytesMax - this.waitingBytes)
+  }
+
+  /** Bytes that wait for connections of an environment. */
+  waitingIn(environmentId: string): number {
+    return this.waitingOf.get(environmentId) ?? 0
   }
 
   /**
@@ -211,7 +262,7 @@ export class Streams implements Hub {
     if (environment === undefined) return
     for (const held of environment.held.values()) held.version = -1
     environment.lookAll = true
-    for (const subscriber of environment.subscribers) this.flags.tellAll(subscriber)
+    this.tellFlags(environment)
   }
 
   /** The setting `lowercase_keys` of an environment changed (CU-4). Its names are sent with all flags. */
@@ -219,7 +270,11 @@ export class Streams implements Hub {
     const environment = this.environments.get(environmentId)
     if (environment === undefined) return
     environment.flagsTold = null
-    for (const subscriber of environment.subscribers) this.flags.tellAll(subscriber)
+    this.tellFlags(environment)
+  }
+
+  private tellFlags({ subscribers, id }: Environment): void {
+    this.turns.forEach(subscribers, toldTogether, subscriber => this.flags.tellAll(subscriber), id)
   }
 
   // ── requests of a connection ─────────────────────────────────────────────────────────────────
@@ -247,6 +302,10 @@ export class Streams implements Hub {
         return `More than ${this.options.streamEntitiesMax} companies and users are subscribed to`
       held = this.hold(environment, kind, id)
     }
+    if (!subscriber.subscribe(held)) {
+      this.letGo(held)
+      return crowded
+    }
     if (subscriber.isRemembered) {
       memory.held.add(held)
       held.keys.add(memory)
@@ -255,7 +314,6 @@ export class Streams implements Hub {
       memory.kept.add(held)
       this.services.kept.set(environment.id, memory.keyId, kind, id, true)
     }
-    subscriber.subscribe(held)
     // A client that evaluates flags itself finds entities by the keys of its callers.
     const isOwn = subscriber.isRemembered && !subscriber.resumes
     const read = isOwn ? this.services.entities.readLower(kind, environment.id, keys) : null
@@ -317,7 +375,7 @@ export class Streams implements Hub {
       const isSame = (one: Waiting) =>
         one.subscriber === subscriber && one.wants === wants && one.from === from
       if (!held.waiting.some(isSame)) held.waiting.push({ subscriber, keys, entityType, wants, from })
-      if (!held.asking) this.questions.want(held)
+      if (!held.asking && !held.telling) this.questions.want(held)
       this.questions.askWanted()
     }
   }
@@ -328,7 +386,7 @@ export class Streams implements Hub {
       if (!subscriber.held.has(held)) return
       if (wants === 'entity') subscriber.behind(held)
       else subscriber.confirm(held)
-    })
+    }, held.environment.id)
   }
 
   /** End a subscription. */
@@ -366,7 +424,7 @@ export class Streams implements Hub {
       const presentMs = this.services.clock.now(environment.id)
       const look = (held: Held) => {
         if (held.retryAtMs > nowMs || !this.questions.isDue(held, presentMs)) return
-        if (held.asking) held.again = true
+        if (held.asking || held.telling) held.again = true
         else this.questions.want(held)
       }
       if (lookAll || version !== environment.version || environment.lookAll) {
@@ -387,17 +445,31 @@ export class Streams implements Hub {
     }
     const answered = held.waiting.filter(({ from }) => from <= held.questions)
     held.waiting = held.waiting.filter(({ from }) => from > held.questions)
-    if (held.waiting.length > 0) this.questions.want(held)
     const frame = merged(held, readParts(ownText(reply)))
     if (frame !== null) {
       const { sequence } = held
       const asked = new Set(answered.filter(one => one.wants === 'entity').map(one => one.subscriber))
       const others = [...held.subscribers].filter(subscriber => !asked.has(subscriber))
-      this.turns.forEach(others, toldTogether, subscriber => subscriber.push(held, frame, sequence))
+      const { id } = held.environment
+      held.telling = true
+      this.turns.forEach(others, toldTogether, subscriber => subscriber.push(held, frame, sequence), id)
+      this.turns.run(() => this.told(held), id)
     }
     for (const { subscriber, wants } of answered) this.satisfy(held, subscriber, wants)
-    if (held.again && this.questions.isDue(held, this.services.clock.now(held.environment.id)))
-      this.questions.want(held)
+    if (!held.telling) this.askAgain(held)
+  }
+
+  /** A change was told to all: what changed meanwhile is asked for now. */
+  private told(held: Held): void {
+    held.telling = false
+    if (held.environment.held.get(held.id) !== held) return
+    this.askAgain(held)
+    this.questions.askWanted()
+  }
+
+  private askAgain(held: Held): void {
+    const isDue = held.again && this.questions.isDue(held, this.services.clock.now(held.environment.id))
+    if (isDue || held.waiting.length > 0) this.questions.want(held)
     held.again = false
   }
 
@@ -438,7 +510,6 @@ export class Streams implements Hub {
         lookAll: false,
         version: -1,
         flags: new Map(),
-        waitingBytes: 0,
         flagsTold: null,
       }
       this.environments.set(id, environment)
@@ -460,6 +531,7 @@ export class Streams implements Hub {
       version: -1,
       retryAtMs: 0,
       asking: false,
+      telling: false,
       again: false,
       questions: 0,
       parts: null,

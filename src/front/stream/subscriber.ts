@@ -1,7 +1,14 @@
 // One connection of the data stream: its subscriptions, and the frames that wait until it reads on.
 
 import type { Metrics } from '../../metrics.js'
-import { confirmedFrame, type EntityKind, errorFrame, foundFrame, type HeldParts } from './frames.js'
+import {
+  confirmedFrame,
+  type EntityKind,
+  entityTypes,
+  errorFrame,
+  foundFrame,
+  type HeldParts,
+} from './frames.js'
 
 /** Settings of the stream. */
 export interface StreamOptions {
@@ -27,6 +34,8 @@ export interface Held {
   /** No request before this instant, epoch ms of the process's clock; 0: at any change. */
   retryAtMs: number
   asking: boolean
+  /** Its last change is still being told. It is asked about again afterwards, so that changes do not queue behind slow telling. */
+  telling: boolean
   /** Something changed since the request in flight was sent. */
   again: boolean
   /** Requests to its shard. */
@@ -87,8 +96,6 @@ export interface Environment {
   version: number
   /** JSON text of every flag by its id. */
   flags: ReadonlyMap<string, string>
-  /** Bytes that wait for its connections. */
-  waitingBytes: number
   /** All flags as a frame, and when it was made, ms of the process's clock; null: not needed yet. */
   flagsTold: { readonly version: number; readonly madeMs: number; readonly frame: Uint8Array } | null
 }
@@ -105,9 +112,13 @@ export interface Hub {
   /** An entity whole, as a frame; null: its state is not known yet. */
   frameOf(held: Held): Uint8Array | null
   /** Bytes more, or fewer, wait for a connection of the environment. */
-  waits(environment: Environment, bytes: number): void
+  waits(environmentId: string, bytes: number): void
   /** Whether connections of the environment together may have no more bytes waiting. */
-  isCrowded(environment: Environment): boolean
+  isCrowded(environmentId: string): boolean
+  /** Another subscription of a connection; false: there may be no more. */
+  mayHold(environment: Environment): boolean
+  /** Subscriptions ended. */
+  letGoOf(environment: Environment, subscriptions: number): void
 }
 
 /** The connection as the stream sees it. */
@@ -116,6 +127,8 @@ export interface StreamSink {
   /** Bytes that wait for the peer. */
   buffered(): number
   end(code: number, reason: string): void
+  /** Work on something for its peer, at the expense of its key: each step yields its cost, in names of entities. */
+  later(steps: Generator<number, void>): void
 }
 
 /** A peer that does not read its waiting frames for this long is closed as a slow reader, ms. */
@@ -130,6 +143,10 @@ const owedMax = 1_000
 const echoMax = 1_024
 /** The code of that close. */
 export const slowReader = 4008
+/** Subscriptions of all connections together: each is of one connection to one entity, and takes some 100 bytes. */
+export const subscriptionsMax = 4_000_000
+/** The refusal of a subscription beyond what connections of the environment may have. */
+export const crowded = `All connections together have ${subscriptionsMax} subscriptions at most, those of one environment three quarters of them`
 
 /**
  * A connection. Frames for a slow connection are not queued. The changed entities are noted, and each is sent
@@ -167,21 +184,29 @@ export class Subscriber {
     this.isRecalled = !resumes
   }
 
-  subscribe(held: Held): void {
-    this.enlist(held)
-    if (!this.resumes) return
+  /** Subscribe it to an entity, and all resuming connections of its key with it. Returns false when it is one too many. */
+  subscribe(held: Held): boolean {
+    if (!this.enlist(held)) return false
+    if (!this.resumes) return true
     // Resuming connections of one key receive every entity that one of them subscribes to.
     for (const other of this.environment.subscribers)
-      if (other.resumes && other.memory === this.memory) other.enlist(held)
+      if (other.resumes && other.memory === this.memory && !other.enlist(held))
+        other.fail(crowded, { id: held.id }, entityTypes[held.kind].wire)
+    return true
   }
 
-  private enlist(held: Held): void {
-    if (!this.held.has(held)) this.held.set(held, -1)
+  /** Subscribe it alone. Returns false when it is one too many. */
+  enlist(held: Held): boolean {
+    if (!this.held.has(held)) {
+      if (!this.streams.mayHold(this.environment)) return false
+      this.held.set(held, -1)
+    }
     held.subscribers.add(this)
+    return true
   }
 
   unsubscribe(held: Held): void {
-    this.held.delete(held)
+    if (this.held.delete(held)) this.streams.letGoOf(this.environment, 1)
     this.late.delete(held)
     this.unconfirmed.delete(held)
     held.subscribers.delete(this)
@@ -273,6 +298,11 @@ export class Subscriber {
     this.catchUp()
   }
 
+  /** Bytes that waited when they were last counted. */
+  get unread(): number {
+    return this.counted
+  }
+
   /** Whether changes are to be gathered instead of sent. */
   get isBehind(): boolean {
     return this.isFull()
@@ -285,9 +315,9 @@ export class Subscriber {
 
   lookOver(nowMs: number): void {
     if (!this.isFull()) this.drained()
-    else if (this.stalledSinceMs > 0 && nowMs - this.stalledSinceMs > stalledMs) {
-      this.endSlow()
-    }
+    // full of what it was not told by this one: answers to its pings
+    else if (this.stalledSinceMs === 0) this.stalledSinceMs = nowMs
+    else if (nowMs - this.stalledSinceMs > stalledMs) this.endSlow()
   }
 
   end(code: number, reason: string): void {
@@ -296,27 +326,34 @@ export class Subscriber {
     this.sink.end(code, reason)
   }
 
+  /** Work on something at the expense of its key. */
+  later(steps: Generator<number, void>): void {
+    if (!this.ended) this.sink.later(steps)
+  }
+
   /** The connection ended. */
   left(): void {
     this.ended = true
-    this.streams.waits(this.environment, -this.counted)
+    this.streams.waits(this.environment.id, -this.counted)
     this.counted = 0
     this.owed.clear()
     this.late.clear()
     this.unconfirmed.clear()
+    this.streams.letGoOf(this.environment, this.held.size)
     this.streams.left(this)
+    this.held.clear()
   }
 
   private isFull(): boolean {
     if (this.ended) return false
     const bytes = this.buffered()
     if (bytes > this.streams.options.streamBufferBytes) return true
-    return bytes > ownBytes && this.streams.isCrowded(this.environment)
+    return bytes > ownBytes && this.streams.isCrowded(this.environment.id)
   }
 
   private buffered(): number {
     const bytes = this.sink.buffered()
-    if (bytes !== this.counted) this.streams.waits(this.environment, bytes - this.counted)
+    if (bytes !== this.counted) this.streams.waits(this.environment.id, bytes - this.counted)
     this.counted = bytes
     return bytes
   }

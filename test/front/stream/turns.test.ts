@@ -110,6 +110,23 @@ t.test('security H2 work that adds itself again lets others run, and is never ne
   t.same(done, ['one', 'many'])
 })
 
+t.test('security H2 groups take turns: one with very much work keeps no other waiting', async t => {
+  const turns = new Turns()
+  const done: string[] = []
+  turns.run(long)
+  for (let i = 0; i < 1_000; i++) turns.run(() => done.push(`many ${i}`), 'many')
+  for (let i = 0; i < 3; i++) turns.run(() => done.push(`few ${i}`), 'few')
+  await untilDone(turns)
+  t.ok(done.indexOf('few 2') <= 6, 'the few are done within as many of the others')
+  const of = (name: string) => done.filter(one => one.startsWith(name))
+  t.same(
+    of('many'),
+    Array.from({ length: 1_000 }, (_, i) => `many ${i}`),
+    'each in its order',
+  )
+  t.same(of('few'), ['few 0', 'few 1', 'few 2'])
+})
+
 t.test('work for each of many is one task for some of them', async t => {
   const turns = new Turns()
   const done: number[] = []

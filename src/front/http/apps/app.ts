@@ -57,8 +57,13 @@ export interface AppSocket {
   send(text: Uint8Array): void
   /** Bytes that wait for the peer to take them. */
   buffered(): number
-  /** Close it, with a code and a reason of at most 123 bytes. `closed` may be heard before this returns. */
+  /**
+   * Close it, with a code and a reason of at most 123 bytes; while bytes wait for the peer it is cut, so that nothing is kept for
+   * a peer that does not read. `closed` may be heard before this returns.
+   */
   end(code: number, reason: string): void
+  /** Close it at once, whatever waits for the peer. `closed` may be heard before this returns. */
+  cut(): void
 }
 
 /** Receives the events of a WebSocket connection. */
@@ -68,8 +73,12 @@ export interface SocketListener {
   received(text: string): void
   /** The peer has taken bytes that waited. */
   drained(): void
-  /** Once, however it ended. */
-  closed(): void
+  /**
+   * Once, however it ended.
+   *
+   * isKept  the peer closed it in good order: what it has not read may be kept for it, for `lingerMs` at most.
+   */
+  closed(isKept: boolean): void
 }
 
 /** How a path takes WebSocket connections. */
@@ -86,6 +95,9 @@ export interface SocketRoute {
     accept: (listener: SocketListener, protocol: string) => void,
   ): void
 }
+
+/** How long the native server keeps bytes for a peer that has closed its WebSocket, ms: 16 s, and its clock ticks each 4. */
+export const lingerMs = 20_000
 
 /**
  * A connection whose peer is silent for this long is closed. After `socketPingSeconds` of silence a ping is sent, which a

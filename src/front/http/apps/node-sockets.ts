@@ -3,6 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type AppSocket, type SocketListener, type SocketRoute, socketPingSeconds } from './app.js'
+import { ControlFrames, tooManyPings } from './control-frames.js'
+
+/**
+ * Pieces that a message may come in, as fragments and as bytes from the network: each takes some 200 bytes beside its own until
+ * the message is whole (security H1).
+ */
+const piecesMax = 1_024
 
 /** A connection that is let in. */
 interface Opening {
@@ -31,6 +38,8 @@ export class NodeSockets {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: route.frameBytesMax,
+      maxFragments: piecesMax,
+      maxBufferedChunks: piecesMax,
       handleProtocols: (_, req) => this.protocols.get(req) || false,
     })
     this.routes.set(path, { route, server })
@@ -47,22 +56,30 @@ export class NodeSockets {
     this.protocols.set(req, protocol)
     server.handleUpgrade(req, socket, head, ws => {
       this.alive.set(ws, true)
+      const own = new NodeSocket(ws)
       const noted = () => this.alive.set(ws, true)
-      ws.on('pong', noted)
-      ws.on('ping', noted)
+      const control = new ControlFrames()
+      const controlled = () => {
+        noted()
+        if (control.took(ws.bufferedAmount)) return
+        if (ws.readyState === ws.OPEN) own.end(...tooManyPings)
+        else ws.terminate()
+      }
+      ws.on('pong', controlled)
+      ws.on('ping', controlled)
       ws.on('message', (data, isBinary) => {
         noted()
-        if (isBinary) ws.close(1003, 'Text frames only')
+        if (isBinary) own.end(1003, 'Text frames only')
         else listener.received(String(data))
       })
       // what is wrong with a frame closes the connection, which is told below
       ws.on('error', () => {})
       ws.on('close', () => {
         this.alive.delete(ws)
-        listener.closed()
+        listener.closed(false)
       })
       socket.on('drain', () => listener.drained())
-      listener.opened(new NodeSocket(ws))
+      listener.opened(own)
     })
   }
 
@@ -95,6 +112,11 @@ class NodeSocket implements AppSocket {
   }
 
   end(code: number, reason: string): void {
-    this.ws.close(code, reason)
+    if (this.buffered() > 0) this.ws.terminate()
+    else this.ws.close(code, reason)
+  }
+
+  cut(): void {
+    this.ws.terminate()
   }
 }

@@ -332,6 +332,10 @@ class PassedSocket implements AppSocket {
     this.passage.say(['shut', this.n, code, reason])
   }
 
+  cut(): void {
+    this.passage.say(['shut', this.n, 0, ''])
+  }
+
   data(_piece: Uint8Array, _isLast: boolean): void {}
 
   received(text: string): void {
@@ -345,6 +349,6 @@ class PassedSocket implements AppSocket {
   }
 
   left(): void {
-    this.listener.closed()
+    this.listener.closed(this.onTheWay > 0)
   }
 }

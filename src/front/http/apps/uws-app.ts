@@ -12,6 +12,7 @@ import {
   type SocketRoute,
   socketSilentSeconds,
 } from './app.js'
+import { ControlFrames, tooManyPings } from './control-frames.js'
 import { Peers } from './peers.js'
 
 prepareNative()
@@ -44,7 +45,15 @@ export class UwsApp implements App {
           res as unknown as AppResponse,
           req as unknown as AppRequest,
           (listener: SocketListener, protocol: string) =>
-            res.cork(() => res.upgrade<Held>({ listener, socket: null }, key, protocol, extensions, context)),
+            res.cork(() =>
+              res.upgrade<Held>(
+                { listener, socket: null, control: new ControlFrames() },
+                key,
+                protocol,
+                extensions,
+                context,
+              ),
+            ),
         )
       },
       open: ws => {
@@ -57,8 +66,11 @@ export class UwsApp implements App {
         if (isBinary) socket!.end(1003, 'Text frames only')
         else listener.received(Buffer.from(message).toString())
       },
+      ping: controlled,
+      pong: controlled,
       drain: ws => ws.getUserData().listener.drained(),
-      close: ws => ws.getUserData().listener.closed(),
+      // of a connection that broke nothing is kept
+      close: (ws, code) => ws.getUserData().listener.closed(code !== broken),
     })
   }
 
@@ -98,11 +110,21 @@ export class UwsApp implements App {
   }
 }
 
+/** The code of a connection that ended without a close. */
+const broken = 1006
+
 /** Data attached to a connection at its upgrade. */
 interface Held {
   readonly listener: SocketListener
   /** From its opening on. */
   socket: AppSocket | null
+  readonly control: ControlFrames
+}
+
+/** A ping, which the server has answered, or a pong. */
+function controlled(ws: WebSocket<Held>): void {
+  const { control, socket } = ws.getUserData()
+  if (!control.took(ws.getBufferedAmount())) socket!.end(...tooManyPings)
 }
 
 class UwsSocket implements AppSocket {
@@ -117,6 +139,11 @@ class UwsSocket implements AppSocket {
   }
 
   end(code: number, reason: string): void {
-    this.ws.end(code, reason)
+    if (this.buffered() > 0) this.ws.close()
+    else this.ws.end(code, reason)
+  }
+
+  cut(): void {
+    this.ws.close()
   }
 }

@@ -3,6 +3,7 @@
 import type { SignedIn } from '../../../account/sessions.js'
 import { ServiceError } from '../../../errors.js'
 import type { KeyRecord } from '../../../kit/call.js'
+import type { KeyAsker } from '../../../kit/services.js'
 import type { AppRequest, AppResponse, SocketListener } from '../apps/app.js'
 import { Datastream } from '../stream/datastream.js'
 import { cookieOf, isOwnOrigin } from './same-origin.js'
@@ -11,7 +12,7 @@ export const consoleStreamPath = '/console/datastream'
 
 /** As the data stream, with a session in place of a key. */
 export class ConsoleStream extends Datastream {
-  /** Cookies whose sessions have ended. */
+  /** Environments with cookies that do not open them any more. */
   private readonly ended = new Set<string>()
 
   override upgrade(
@@ -40,8 +41,9 @@ export class ConsoleStream extends Datastream {
   protected override find(
     cookie: string,
     environmentId: string,
+    asker?: KeyAsker,
   ): KeyRecord | null | Promise<KeyRecord | null> {
-    const found = this.shared.services!.sessions.find(cookie)
+    const found = this.shared.services!.sessions.find(cookie, asker)
     return found instanceof Promise
       ? found.then(signedIn => this.recordOf(signedIn, environmentId))
       : this.recordOf(found, environmentId)
@@ -56,13 +58,22 @@ export class ConsoleStream extends Datastream {
     return role === null ? null : sessions.recordOf(signedIn, member, role, environmentId)
   }
 
-  override mayStay(_key: KeyRecord, _address: string, cookie: string): boolean {
-    if (this.ended.delete(cookie)) return false
-    const found = this.shared.services?.sessions.find(cookie)
-    if (!(found instanceof Promise)) return found !== null
+  /** As long as the session holds, and opens the environment: its member has a role there, its key is not disabled. */
+  override mayStay(_key: KeyRecord, address: string, cookie: string, environmentId: string): boolean {
+    const { services } = this.shared
+    if (services === null) return true
+    const name = `${environmentId} ${cookie}`
+    if (this.ended.delete(name)) return false
+    const opens = (signedIn: SignedIn | null): boolean => {
+      const record = this.recordOf(signedIn, environmentId)
+      if (record === null) return false
+      return signedIn!.member !== null || super.mayStay(record, address, cookie, environmentId)
+    }
+    const found = services.sessions.find(cookie)
+    if (!(found instanceof Promise)) return opens(found)
     found.then(
       signedIn => {
-        if (signedIn === null) this.ended.add(cookie)
+        if (!opens(signedIn)) this.ended.add(name)
       },
       () => {}, // Postgres is away: the connection stays until it is known
     )

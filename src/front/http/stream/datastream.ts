@@ -8,10 +8,18 @@ import { ServiceError } from '../../../errors.js'
 import type { KeyRecord } from '../../../kit/call.js'
 import type { KeyAsker } from '../../../kit/services.js'
 import { toFailure } from '../../../storage/failure.js'
+import { ByteShares } from '../../../turns/byte-shares.js'
 import { changedFrame, type EntityKind, errorFrame, pongFrame } from '../../stream/frames.js'
 import { type StreamSink, type Subscriber, slowReader } from '../../stream/subscriber.js'
 import { admit } from '../admission/admit.js'
-import type { AppRequest, AppResponse, AppSocket, SocketListener, SocketRoute } from '../apps/app.js'
+import {
+  type AppRequest,
+  type AppResponse,
+  type AppSocket,
+  lingerMs,
+  type SocketListener,
+  type SocketRoute,
+} from '../apps/app.js'
 import { upgradeFault } from '../request/framed-pages.js'
 import { cutOff, Misframed } from '../request/framing.js'
 import { failure, internalError } from '../request/respond.js'
@@ -29,9 +37,16 @@ const pageRoute = get(datastreamPath, { scope: 'check', handle: () => ({}) })
 const frameBytesMax = 262_144
 /** Lists of keys in one frame. */
 const listsMax = 1_000
-/** Characters of messages that wait to be worked on, of one connection and of all; beyond, the connection is closed. */
+/**
+ * Characters of messages that wait to be worked on, of one connection and of all, of which an environment has three quarters at
+ * most; beyond, the connection is closed.
+ */
 const waitingMax = 8 << 20
 const waitingOfAllMax = 64 << 20
+/** A message that waits counts as so many characters more: an empty one takes memory too. */
+const messageCharacters = 64
+/** How long a connection that is closed may take the bytes that wait for it, ms. Then it is cut. */
+const partingMs = 10_000
 /** Lists of keys worked on in one go, before other connections have their turn. */
 const together = 16
 /** Entities that connections of a key may name a second, for each message that one may send a second; ten times at once. */
@@ -70,7 +85,7 @@ export class Datastream implements SocketRoute {
   /** Budgets of keys with connections, for the entities that they name. */
   private readonly names = new Map<string, Bucket>()
   /** Characters of messages that wait, of all connections. */
-  waiting = 0
+  readonly waiting = new ByteShares(waitingOfAllMax)
   private readonly looks = setInterval(() => this.look(), lookEveryMs).unref()
 
   constructor(
@@ -149,7 +164,7 @@ export class Datastream implements SocketRoute {
           } catch (error) {
             refuse(error)
           }
-        })
+        }, key?.environmentId ?? environmentId)
       const found = this.find(secret, environmentId, asker)
       if (!(found instanceof Promise)) inTurn(found)
       else found.then(inTurn).catch(refuse)
@@ -172,8 +187,8 @@ export class Datastream implements SocketRoute {
     return this.shared.services!.keys.find(secret, asker)
   }
 
-  /** Whether a connection may stay. */
-  mayStay(key: KeyRecord, address: string, _secret: string): boolean {
+  /** Whether a connection to an environment may stay. */
+  mayStay(key: KeyRecord, address: string, _secret: string, _environmentId: string): boolean {
     const { services } = this.shared
     if (services === null) return true
     const now = services.keys.byId(key.id)
@@ -235,6 +250,10 @@ export class Datastream implements SocketRoute {
 
   private requireRoom(environmentId: string, keyId: string, page: Page | null): void {
     const { streamConnectionsMax, streamConnectionsPerKeyMax, streamPagesMax } = this.settings
+    if (this.shared.services!.streams.isCrowded(environmentId))
+      throw new ServiceError('rate_limited', 'Connections of the environment leave too much unread', {
+        retryAfterSeconds: 30,
+      })
     if (page !== null) return this.pages.requireRoom(page, streamPagesMax)
     const { all, ofKey } = this.shared.services!.streams.connectionsOf(environmentId, keyId)
     const refusal = (max: number, whose: string) =>
@@ -305,7 +324,11 @@ class Connection implements SocketListener, StreamSink {
   /** Characters of messages that wait. */
   private waiting = 0
   private isWorking = false
+  /** Work for it beside its messages. */
+  private readonly more: Generator<number, void>[] = []
   private steps = this.obeyed()
+  /** Closes a connection that ended while bytes waited for it; null: it did not. */
+  private parting: ((isClosed: boolean) => void) | null = null
 
   constructor(
     private readonly stream: Datastream,
@@ -338,7 +361,7 @@ class Connection implements SocketListener, StreamSink {
     this.stream.shared.services!.streams.turns.run(() => {
       if (this.socket === null || this.stream.shared.services === null) return
       for (const { kind, type, keys } of entities) this.ask(kind, type, keys, 'start')
-    })
+    }, this.environmentId)
   }
 
   received(text: string): void {
@@ -351,13 +374,23 @@ class Connection implements SocketListener, StreamSink {
       return
     }
     take(budget)
-    this.waiting += text.length
-    this.stream.waiting += text.length
-    if (this.waiting > waitingMax || this.stream.waiting > waitingOfAllMax) {
+    const characters = text.length + messageCharacters
+    const isTooMuch = this.waiting + characters > waitingMax
+    if (isTooMuch || !this.stream.waiting.take(this.environmentId, characters)) {
       this.end(policy, 'More messages than can be worked on; wait for their answers')
       return
     }
+    this.waiting += characters
     this.messages.push(text)
+    this.begun()
+  }
+
+  later(steps: Generator<number, void>): void {
+    this.more.push(steps)
+    this.begun()
+  }
+
+  private begun(): void {
     if (this.isWorking) return
     this.isWorking = true
     this.inTurn()
@@ -365,7 +398,7 @@ class Connection implements SocketListener, StreamSink {
 
   /** Work in a turn of the event loop, then let other connections have theirs. */
   private inTurn(): void {
-    this.stream.shared.services?.streams.turns.run(() => this.work())
+    this.stream.shared.services?.streams.turns.run(() => this.work(), this.environmentId)
   }
 
   private work(): void {
@@ -388,42 +421,62 @@ class Connection implements SocketListener, StreamSink {
     this.inTurn()
   }
 
-  /** Obeys messages in order, an entity at a time; yields what each step costs. */
+  /** Obeys messages in order, an entity at a time, then does what else there is; yields what each step costs. */
   private *obeyed(): Generator<number, void> {
-    for (let at = 0; at < this.messages.length; at++) {
-      const text = this.messages[at]!
-      this.messages[at] = ''
-      this.waiting -= text.length
-      this.stream.waiting -= text.length
-      try {
-        const message = readMessage(text)
-        yield 1 + text.length / charactersPerName
-        yield* this.obey(message)
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        this.reply(`error ${error.message}`, errorFrame(error.message, null, null))
-        yield 1 + text.length / charactersPerName
-      }
+    for (;;) {
+      // messages that come meanwhile are the next ones
+      const { messages } = this
+      this.messages = []
+      for (const text of messages) yield* this.obeyedOne(text)
+      if (this.messages.length > 0) continue
+      const steps = this.more.shift()
+      if (steps === undefined) return
+      yield* steps
     }
-    this.messages = []
+  }
+
+  private *obeyedOne(text: string): Generator<number, void> {
+    const characters = text.length + messageCharacters
+    this.waiting -= characters
+    this.stream.waiting.give(this.environmentId, characters)
+    try {
+      const message = readMessage(text)
+      yield 1 + text.length / charactersPerName
+      yield* this.obey(message)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      this.reply(`error ${error.message}`, errorFrame(error.message, null, null))
+      yield 1 + text.length / charactersPerName
+    }
   }
 
   drained(): void {
+    this.parting?.(false)
     this.subscriber?.drained()
   }
 
-  closed(): void {
+  closed(isKept: boolean): void {
+    const { environmentId } = this
+    const { services } = this.stream.shared
+    const unread = isKept ? (this.subscriber?.unread ?? 0) : 0
     this.socket = null
-    this.page?.end()
-    this.dropMessages()
-    this.stream.remove(this)
-    this.subscriber?.left()
+    this.leave()
+    this.parting?.(true)
+    if (unread === 0 || services === null) return
+    const { streams } = services
+    streams.waits(environmentId, unread)
+    setTimeout(() => streams.waits(environmentId, -unread), lingerMs).unref()
   }
 
-  private dropMessages(): void {
+  /** It hears and is told nothing more. */
+  private leave(): void {
+    this.page?.end()
     this.messages = []
-    this.stream.waiting -= this.waiting
+    this.more.length = 0
+    this.stream.waiting.give(this.environmentId, this.waiting)
     this.waiting = 0
+    this.stream.remove(this)
+    this.subscriber?.left()
   }
 
   /** Answer a message about no entity. A page is told of nothing else that it asks. */
@@ -445,19 +498,42 @@ class Connection implements SocketListener, StreamSink {
 
   end(code: number, reason: string): void {
     const { socket } = this
+    if (socket === null) return
+    const bytes = socket.buffered()
     this.socket = null
-    this.page?.end()
-    this.dropMessages()
-    this.stream.remove(this)
-    this.subscriber?.left()
-    socket?.end(code, reason)
+    this.leave()
+    if (bytes === 0) socket.end(code, reason)
+    else this.part(socket, bytes, code, reason)
+  }
+
+  /**
+   * Close it once its peer has taken what waits for it, or cut it. Until then these bytes count for its environment: closing
+   * connections that are not read would hold memory beside the bound (security H1).
+   */
+  private part(socket: AppSocket, bytes: number, code: number, reason: string): void {
+    const { services } = this.stream.shared
+    const count = (change: number) => services?.streams.waits(this.environmentId, change)
+    count(bytes)
+    const timer = setTimeout(() => {
+      this.parting?.(true)
+      socket.cut()
+    }, partingMs)
+    timer.unref()
+    this.parting = isClosed => {
+      if (!isClosed && socket.buffered() > 0) return
+      this.parting = null
+      clearTimeout(timer)
+      count(-bytes)
+      if (!isClosed) socket.end(code, reason)
+    }
   }
 
   mayStay(): boolean {
     const { services } = this.stream.shared
     if (services === null) return true
     const environment = services.keys.environment(this.environmentId)
-    if (environment === null || !this.stream.mayStay(this.key, this.address, this.secret)) return false
+    const { key, address, secret, environmentId } = this
+    if (environment === null || !this.stream.mayStay(key, address, secret, environmentId)) return false
     return this.page === null || this.page.isSigned(environment.contextSecrets, services.clock.wall())
   }
 
@@ -486,7 +562,7 @@ class Connection implements SocketListener, StreamSink {
     if (kind === undefined) throw new ServiceError('body_invalid', 'entity_type is none that is streamed')
     for (const keys of lists) {
       this.ask(kind, type, keys, action)
-      yield 1 + Object.keys(keys).length
+      yield 1 + Object.keys(keys).length + (action === 'start' ? streams.costOf(subscriber) : 0)
     }
   }
 
