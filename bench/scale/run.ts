@@ -3,6 +3,7 @@
 // the first one.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type CpuTimes, cpuTimes } from '../cpu.js'
 import { assertWrk } from '../http/wrk.js'
 import { inWork } from '../interrupted.js'
 import { median } from '../median.js'
@@ -12,13 +13,17 @@ import { type Row, rows } from '../population/rows.js'
 import { startPopulated } from '../population/town.js'
 import { caughtUp, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
-import { Confined, slowCores } from './slow-cores.js'
+import { Confined, slowCores, slowPart } from './slow-cores.js'
 
 const keys = ['check', 'event', 'batch100']
 /** Fronts of each contender, and as many shards; the first one is what the others are measured against. */
 const contenders = [1, 2, 4] as const
 const warmUpSeconds = 6
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 4)
+/** Connections of every row; the row's own without it. */
+const connections = Number(process.env.SCALE_CONNECTIONS ?? 0)
+/** Threads that use less of their core are not named. */
+const namedFrom = 0.1
 
 interface Running {
   readonly name: string
@@ -76,10 +81,19 @@ async function measureRow(
   rounds: number,
 ): Promise<readonly Measured[]> {
   const rates = running.map(() => [] as number[])
+  const busy = running.map(() => [] as string[])
   for (let round = 0; round < rounds; round++)
     for (const [index, { service }] of running.entries()) {
       const changes = keepChanging(service.port, service.population)
-      const { perSecond } = await send(file, service.port, row.connections, seconds, row.header)
+      const before = cpuTimes(service.pid)
+      const { perSecond } = await send(
+        file,
+        service.port,
+        connections || row.connections,
+        seconds,
+        row.header,
+      )
+      busy[index]!.push(busyThreads(before, cpuTimes(service.pid)))
       await changes.stop()
       if (row.writes) await caughtUp(service.port)
       rates[index]!.push(perSecond * row.items)
@@ -89,8 +103,24 @@ async function measureRow(
     const ratio = median(rates[index]!.map((rate, round) => rate / rates[0]![round]!))
     const value = Math.round(median(rates[index]!))
     console.log(`${title}: ${value.toLocaleString('en')} ${row.unit}, ${ratio.toFixed(2)} × the first`)
+    console.log(`  of a slow core, by thread: ${busy[index]!.join(' | ')}`)
     const rate: Measured = { name: title, value, unit: row.unit, goal: '' }
     if (index === 0) return [rate]
     return [rate, { name: `${title}, of the first`, value: Number(ratio.toFixed(2)), unit: '×', goal: '' }]
   })
+}
+
+/** The parts of its slow core that each thread used, as they were started: the main thread first. */
+function busyThreads(before: CpuTimes, after: CpuTimes): string {
+  const ofCore = (part: string) => {
+    const us = (after.get(part) ?? 0) - (before.get(part) ?? 0)
+    return us / (seconds * 1e6 * slowPart)
+  }
+  return [...after.keys()]
+    .filter(part => part === 'HTTP' || part === 'projector' || part.startsWith('thread '))
+    .filter(part => ofCore(part) >= namedFrom)
+    .map(part =>
+      `${part.replace('HTTP', 'main').replace(/^thread \d+$/, '')} ${Math.round(100 * ofCore(part))} %`.trim(),
+    )
+    .join(', ')
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 
 const quotaUs = 1_250
 const periodUs = 10_000
+/** A slow core's part of a whole one. */
+export const slowPart = quotaUs / periodUs
 /** Threads that a process starts later get their core by then. */
 const lookMs = 500
 
