@@ -113,7 +113,8 @@ function turn(cells: ReturnType<typeof bodies>[number]): number {
     plain.begin(request, catalog)
     for (let i = 0; i < request.count; i++) {
       const actor = found[i]!
-      if (actor.k === 'u' || !plain.add(actor, request, request.from + i)) throw new Error('not plain')
+      if (actor.k === 'u' || !plain.add(actor, request, request.from + i, request.at))
+        throw new Error('not plain')
       actors.dirty.add(actor)
     }
   })

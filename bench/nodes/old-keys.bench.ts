@@ -1,13 +1,12 @@
 // Idempotency keys that leave Redis: its memory for them before and after, the filters that take their place, and the cost of
 // a look into a day of filters. Needs redis-server. BENCH_KEYS sets the number of keys of one hour (1,000,000).
 import { spawn } from 'node:child_process'
-import { hash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeId } from '../../src/core/values/id.js'
 import { keyOfHash } from '../../src/redis/claims.js'
-import { bytesOf, hashOf, OldKeys } from '../../src/redis/old-keys.js'
+import { bytesOf, hashOf, nameOf, OldKeys } from '../../src/redis/old-keys.js'
 import { RedisClient } from '../../src/redis/redis.js'
 import { buildSpan, forgetSpan } from '../../src/redis/sealing.js'
 import { eventPrefix, packedClaimBytes } from '../../src/wire/packed-claim.js'
@@ -74,7 +73,7 @@ try {
 
   const spans = Array.from({ length: hours }, (_, hour) => ({ ...span, toMs: span.toMs + hour }))
   const old = new OldKeys({ untilMs: span.toMs + hours, spans })
-  const names = Array.from({ length: looks }, (_, i) => hash('sha256', `other-${i}`, 'buffer'))
+  const names = Array.from({ length: looks }, (_, i) => nameOf('env', `other-${i}`))
   const before = process.cpuUsage()
   let hits = 0
   for (const name of names) hits += old.spansOf(name, 0).length

@@ -39,6 +39,7 @@ import { ClusterNode } from './node.js'
 import { OldWindow } from './old-window.js'
 import { PairClaims } from './pairs.js'
 import { ClusterProjections } from './projections.js'
+import { livingNodes } from './reach.js'
 import { reloadedBy } from './reload.js'
 import { ReplicaWatch } from './replicas.js'
 import { SharedBacklog } from './room.js'
@@ -120,6 +121,26 @@ export class Cluster {
   }
 
   /**
+   * Check, before the stores are migrated, that this build goes together with the nodes that live and with what is in Redis. So a
+   * build that is refused has changed nothing, and the others can be started again.
+   *
+   * errors  ConfigError with one line; those of Postgres.
+   */
+  static async mustFit(config: Config, sql: Sql): Promise<void> {
+    const [made] = await sql<{ isThere: boolean }[]>`select to_regclass('cluster') is not null as "isThere"`
+    if (!made!.isThere) return
+    const [row] = await sql<{ generation: string }[]>`select generation from cluster`
+    if (row === undefined) return
+    const probe = await RedisClient.open(addressOf(config, row.generation))
+    try {
+      await mustRead(probe)
+      await livingNodes(probe)
+    } finally {
+      await probe.close()
+    }
+  }
+
+  /**
    * Join the cluster of this Postgres. Resolves when all other nodes know this one.
    *
    * errors  ConfigError for a Redis that could lose acknowledged writes; those of Redis.
@@ -128,11 +149,7 @@ export class Cluster {
     const { config, log, sql } = from
     const { generation, shards } = await clusterOf(sql, config.clusterShards)
     const { durability } = redisDurability(config)
-    const address: RedisAddress = {
-      url: config.redisUrl!,
-      prefix: `tollgate:{${generation}}:`,
-      replicas: durability.replicas,
-    }
+    const address = addressOf(config, generation)
     const probe = await RedisClient.open(address)
     await mustLead(probe)
     await mustKeep(probe, durability.acceptsLoss)
@@ -397,6 +414,12 @@ async function clusterOf(sql: Sql, wanted: number) {
   const [row] = await sql<{ generation: string; shards: number }[]>`select generation, shards from cluster`
   return row!
 }
+
+const addressOf = (config: Config, generation: string): RedisAddress => ({
+  url: config.redisUrl!,
+  prefix: `tollgate:{${generation}}:`,
+  replicas: redisDurability(config).durability.replicas,
+})
 
 function redisDurability({ redisDurability: said }: Config) {
   const replicas = /^replicas:(\d)$/.exec(said)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ConfigError } from '../config.js'
 import type { RedisClient } from '../redis/redis.js'
-import { Members } from './leases.js'
+import { Members, type NodeInfo } from './leases.js'
 import { hearsNothing, linkVersion, Peer } from './link.js'
 import type { LinkSecurity } from './security.js'
 import { FaultLog } from './tls-faults.js'
@@ -30,9 +30,7 @@ export async function reachAll(
   faults: FaultLog,
 ): Promise<void> {
   for (;;) {
-    const { nodes, leases } = await Members.look(redis)
-    const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
-    for (const { name, version } of living) mustSpeak(name, version)
+    const living = await livingNodes(redis)
     const reached = await Promise.all(
       living.map(one => reaches(one, security, reason => faults.tell(one.name, reason))),
     )
@@ -41,6 +39,18 @@ export async function reachAll(
     log.warn({ nodes: missed }, 'waiting until these nodes are reached')
     await sleep(againMs)
   }
+}
+
+/**
+ * Find the nodes that live.
+ *
+ * errors  ConfigError when one of them is of a build that speaks otherwise.
+ */
+export async function livingNodes(redis: RedisClient): Promise<readonly NodeInfo[]> {
+  const { nodes, leases } = await Members.look(redis)
+  const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
+  for (const { name, version } of living) mustSpeak(name, version)
+  return living
 }
 
 /** Checks that a node speaks as this build does. */

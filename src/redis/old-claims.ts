@@ -4,7 +4,7 @@
 // No key falls between both: the script that deletes a span's keys from Redis first notes where the span ends, and the script
 // that claims a key refuses filters that end before that. They are brought up to date then, and asked again.
 import type { Claimed, ClaimedEvent, FirstEvent, ShardClaims } from './claims.js'
-import { hashOf, type OldKeys, type SealedSpan } from './old-keys.js'
+import { nameOf, type OldKeys, type SealedSpan } from './old-keys.js'
 
 /** How long a key is kept after its first receipt (EV-26). */
 const windowMs = 24 * 3_600_000
@@ -30,9 +30,6 @@ export interface StoredFirst extends FirstEvent {
  * errors  those of ClickHouse.
  */
 export type FindFirst = (suspect: Suspect) => Promise<StoredFirst | null>
-
-const hashIn = ({ name, env, key }: ClaimedEvent): Buffer =>
-  name === undefined ? hashOf(env, key) : Buffer.from(name, 'base64url')
 
 /** The claims of a shard in Redis, with the end of the filters that were asked before. */
 type ClaimsInRedis = Pick<ShardClaims, 'begin' | 'claim' | 'write' | 'free' | 'needed'>
@@ -87,7 +84,10 @@ export class OldClaims {
     if (this.keys.spans.length === 0) return null
     let fates: (Promise<Claimed | null> | null)[] | null = null
     for (const [i, event] of events.entries()) {
-      const spans = this.keys.spansOf(hashIn(event), event.receivedAtMs - windowMs)
+      const spans = this.keys.spansOf(
+        event.name ?? nameOf(event.env, event.key),
+        event.receivedAtMs - windowMs,
+      )
       if (spans.length === 0) continue
       fates ??= events.map(() => null)
       fates[i] = this.confirmed(event, spans)

@@ -85,13 +85,13 @@ export class OldKeys {
   /**
    * Spans that may hold a key.
    *
-   * name     bytes of its hash (`hashOf`).
+   * name     as `nameOf` gives it.
    * afterMs  receipts up to this instant do not count, epoch ms.
    */
-  spansOf(name: Buffer, afterMs: number): readonly SealedSpan[] {
+  spansOf(name: string, afterMs: number): readonly SealedSpan[] {
     let found: SealedSpan[] | null = null
-    const high = name.readUInt32BE(0)
-    const low = name.readUInt32BE(4)
+    const high = ((bitsOf(name, 0) << 2) | (sixBits(name, 5) >> 4)) >>> 0
+    const low = ((sixBits(name, 5) << 28) | (bitsOf(name, 6) >>> 2)) >>> 0
     for (const span of this.now.spans)
       if (span.toMs > afterMs && holds(span, high, low)) {
         found ??= []
@@ -102,6 +102,19 @@ export class OldKeys {
 }
 
 const noSpans: readonly SealedSpan[] = []
+
+/** Values of the characters of a name. */
+const values = new Uint8Array(128)
+for (let value = 0; value < base64url.length; value++) values[base64url.charCodeAt(value)] = value
+
+const sixBits = (name: string, at: number): number => values[name.charCodeAt(at)]!
+
+/** The bits of five characters. */
+function bitsOf(name: string, from: number): number {
+  let bits = 0
+  for (let at = from; at < from + 5; at++) bits = (bits << 6) | sixBits(name, at)
+  return bits
+}
 
 /** Whether a span may hold the key with these two words of its hash. */
 export function holds({ parts }: Pick<SealedSpan, 'parts'>, high: number, low: number): boolean {

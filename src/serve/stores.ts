@@ -60,6 +60,10 @@ export async function connectStores({
   const store = openClickHouse(addresses.clickhouse, { max: 32, asked: more => later.yielding?.asked(more) })
   const clickhouse = new ClickHouseGate(store)
   opened.add(() => clickhouse.close())
+  if (config.redisUrl !== null) {
+    const { Cluster } = await import('../cluster/open.js')
+    await Cluster.mustFit(config, sql)
+  }
   const late = new LateClickHouse({ postgres: addresses.postgres, store, gate: clickhouse, log })
   await phases.time('migrate', () => late.migrate(config.redisUrl === null))
   return { addresses, sql, requests, places, clickhouse, late }

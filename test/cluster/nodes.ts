@@ -149,11 +149,12 @@ export class TestCluster {
     return { ...(await this.add({ ...addresses, ...more })), proxy }
   }
 
-  /** Start a node. Resolves when it serves. */
-  async add(more: Readonly<Record<string, string>> = {}): Promise<TestNode> {
+  /** Start a node. Resolves when it serves. `program`: as of `Process.spawn`. */
+  async add(more: Readonly<Record<string, string>> = {}, program?: readonly string[]): Promise<TestNode> {
     const name = `node-${++this.made}`
     const dataDir = join(this.root, name)
-    const process = await Process.start(dataDir, { ...this.settings, TOLLGATE_NODE_ID: name, ...more })
+    const settings = { ...this.settings, TOLLGATE_NODE_ID: name, ...more }
+    const process = await Process.start(dataDir, settings, program)
     const node = { name, process, client: process.client, dataDir }
     this.nodes.push(node)
     this.t.teardown(() => process.end('SIGKILL'))

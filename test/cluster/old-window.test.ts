@@ -126,8 +126,9 @@ t.test('a name is the text of its hash', async t => {
 })
 
 t.test('a key is found in each part of a span', async t => {
-  const names = Array.from({ length: 1_000 }, (_, i) => hashOf('env', `key ${i}`))
-  const words = Uint32Array.from(names.flatMap(name => [name.readUInt32BE(0), name.readUInt32BE(4)]))
+  const names = Array.from({ length: 1_000 }, (_, i) => nameOf('env', `key ${i}`))
+  const hashes = Array.from({ length: 1_000 }, (_, i) => hashOf('env', `key ${i}`))
+  const words = Uint32Array.from(hashes.flatMap(hash => [hash.readUInt32BE(0), hash.readUInt32BE(4)]))
   const twice = new Uint32Array([...words, ...words])
   const parts = await buildParts(twice, 2_000, 100)
   t.equal(parts.length, 32)

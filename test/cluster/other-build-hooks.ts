@@ -1,10 +1,19 @@
-// Changes the version that nodes speak in the service's modules as they are loaded.
+// Changes the service's modules as they are loaded, so that it acts as another build: `OTHER_BUILD_LINK=1` raises the version that
+// nodes speak, `OTHER_BUILD_SQL=DIRECTORY` names its migrations.
 import type { LoadHook } from 'node:module'
+
+const { OTHER_BUILD_LINK: link, OTHER_BUILD_SQL: sql } = process.env
 
 export const load: LoadHook = async (url, context, next) => {
   const loaded = await next(url, context)
   if (!url.includes('/dist/') || loaded.source === undefined || loaded.source === null) return loaded
-  const text = Buffer.from(loaded.source as Uint8Array).toString()
-  const source = text.replace(/\blinkVersion = (\d+)/, (_, version) => `linkVersion = ${Number(version) + 1}`)
+  let source = Buffer.from(loaded.source as Uint8Array).toString()
+  if (link !== undefined)
+    source = source.replace(
+      /\blinkVersion = (\d+)/,
+      (_, version) => `linkVersion = ${Number(version) + Number(link)}`,
+    )
+  if (sql !== undefined)
+    source = source.replace(/\bsqlDirectory = fileURLToPath\([^;]*/, `sqlDirectory = ${JSON.stringify(sql)}`)
   return { ...loaded, source }
 }

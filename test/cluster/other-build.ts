@@ -1,5 +1,4 @@
-// Loaded before the service (`--import`). It changes `linkVersion` in the modules, so the process acts as a build whose
-// nodes speak another version.
+// Loaded before the service (`--import`): the process acts as another build (other-build-hooks.ts).
 import { register } from 'node:module'
 
 register('./other-build-hooks.js', import.meta.url)

@@ -1,17 +1,19 @@
 // Nodes of two builds side by side, and what another build left in Redis or in a data directory: where formats are equal both
-// serve; where they differ the newcomer is refused with one line, and the others go on.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// serve; where they differ the newcomer is refused with one line and has changed nothing, and the others go on.
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { linkVersion } from '../../src/cluster/link.js'
+import { sqlDirectory } from '../../src/storage/migrate.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { embedded, Process } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { skipped, TestCluster, until, whole } from './nodes.js'
+import { ClusterLoad } from './under-load.js'
 
-/** The service as a build with another version of what nodes say to each other. */
+/** The service as another build, by the settings of other-build-hooks.ts. */
 const otherBuild = [
   '--import',
   new URL('./other-build.js', import.meta.url).href,
@@ -31,18 +33,45 @@ async function refusal(t: Test, dataDir: string, settings: Record<string, string
   return said
 }
 
+/** Migrations of a later build: columns of tables that every node reads and writes. */
+async function laterSchema(t: Test): Promise<string> {
+  const directory = join(await temporaryDirectory(t), 'sql')
+  cpSync(sqlDirectory, directory, { recursive: true })
+  const add = (store: 'postgres' | 'clickhouse', name: string, text: string): void => {
+    const files = readdirSync(join(directory, store)).filter(file => file.endsWith('.sql'))
+    const number = String(files.length + 1).padStart(4, '0')
+    writeFileSync(join(directory, store, `${number}_${name}.sql`), text)
+  }
+  for (const table of ['companies', 'users', 'projections', 'features', 'plans', 'flags', 'cluster'])
+    add('postgres', `later_${table}`, `alter table ${table} add column later text not null default 'x';\n`)
+  for (const table of ['events', 'credit_ledger'])
+    add('clickhouse', `later_${table}`, `ALTER TABLE ${table} ADD COLUMN later UInt8 DEFAULT 7;\n`)
+  return directory
+}
+
+/** The last migration of a cluster's Postgres. */
+async function lastMigration(t: Test, { databaseUrl: url }: TestCluster): Promise<string> {
+  const sql = openPostgres({ url }, { max: 1 })
+  t.teardown(() => closePostgres(sql))
+  const [row] = await sql<{ name: string }[]>`select max(name) as name from schema_migrations`
+  return row!.name
+}
+
 t.test('nodes', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 1)
   const [first] = cluster.nodes
-  const settings = { ...cluster.all, TOLLGATE_NODE_ID: 'other' }
+  const settings = { ...cluster.all, TOLLGATE_NODE_ID: 'other', OTHER_BUILD_LINK: '1' }
 
-  await t.test('a node whose build speaks otherwise is refused', async t => {
-    const said = await refusal(t, await temporaryDirectory(t), settings, otherBuild)
+  await t.test('a node whose build speaks otherwise is refused before it migrates', async t => {
+    const before = await lastMigration(t, cluster)
+    const OTHER_BUILD_SQL = await laterSchema(t)
+    const said = await refusal(t, await temporaryDirectory(t), { ...settings, OTHER_BUILD_SQL }, otherBuild)
     t.match(
       said,
       `node-1 speaks version ${linkVersion} of the nodes' protocol, this build version ${linkVersion + 1}`,
     )
     t.match(said, /stop all nodes, then start them on one build/)
+    t.equal(await lastMigration(t, cluster), before, 'the others can be started again')
     await first!.client.ok('POST', '/companies', { keys: { slug: 'goes-on' } })
   })
 
@@ -73,6 +102,26 @@ t.test('nodes', { skip: skipped }, async t => {
     await whole(() => cluster.living)
     t.equal(await redis.get(key!), '1', 'a build before formats were noted left format 1')
   })
+})
+
+t.test('an upgrade over a migration, one node after the other', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 2)
+  const OTHER_BUILD_SQL = await laterSchema(t)
+  const load = await ClusterLoad.prepare(t, cluster)
+  const former = [...cluster.nodes]
+  await load.during(t, 'upgraded', async () => {
+    for (const old of former) {
+      await cluster.add({ OTHER_BUILD_SQL }, otherBuild)
+      await load.whole()
+      // both builds serve, under load
+      await load.load.answered(120)
+      t.equal(await old.process.end('SIGTERM'), 0, 'it hands over')
+    }
+  })
+  t.match(await lastMigration(t, cluster), 'later_')
+  const said = await refusal(t, await temporaryDirectory(t), { ...cluster.all, TOLLGATE_NODE_ID: 'former' })
+  t.match(said, /the store was made by a newer Tollgate/, 'the former build cannot be started again')
+  await whole(() => cluster.living)
 })
 
 t.test('the first start of a cluster decides on the number of its shards', { skip: skipped }, async t => {

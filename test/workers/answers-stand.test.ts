@@ -73,7 +73,7 @@ t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now',
       unpack(oneUse(random, state.id, now), request => {
         if (!('uses' in request)) throw new Error('no uses')
         plain.begin(request, catalog)
-        if (plain.add(actor, request, request.from)) return
+        if (plain.add(actor, request, request.from, request.at)) return
         const [{ m }] = itemsOf(request) as [ReturnType<typeof itemsOf>[number]]
         const decision = decideCompany(state, catalog, m, now)
         record('refused' in decision ? [] : decision.effects)

@@ -95,7 +95,7 @@ t.test('decision 24 the parts that are told are the whole', async t => {
       unpack(oneUse(random, state.id, now), request => {
         if (!('uses' in request)) throw new Error('no uses')
         plain.begin(request, catalog)
-        if (plain.add(actor, request, request.from)) return
+        if (plain.add(actor, request, request.from, request.at)) return
         const [{ m }] = itemsOf(request) as [ReturnType<typeof itemsOf>[number]]
         const decision = decideCompany(state, catalog, m, now)
         record('refused' in decision ? [] : decision.effects)

@@ -309,7 +309,7 @@ class Shard implements Asked {
       const actor = actors[i]!
       const present = timeOf(actor, at)
       this.settle(actor, env, present)
-      if (actor.k === 'c' && present === at && this.plainUses.add(actor, request, from + i)) {
+      if (actor.k === 'c' && this.plainUses.add(actor, request, from + i, present)) {
         if (claim) this.keys.writtenRow(claim, this.next)
         actor.state.sequence = this.next++
         this.actors.dirty.add(actor)

@@ -59,7 +59,7 @@ const looped = 512
 const bytesMin = 64 << 10
 const keptBytesMax = 4 << 20
 
-/** Common bytes of records with the same time, key, name and features. */
+/** Common bytes of records with the same times, key, name and features. */
 export class UseKind {
   /** Until the event's id. */
   readonly row: ByteTemplate
@@ -73,24 +73,36 @@ export class UseKind {
   private plain: ByteTemplate | null = null
   private lastDraw: DrawKind | null = null
 
-  /** featureIds: linked by the name (EV-70). The name is of plain text. */
+  /**
+   * name        of plain text.
+   * featureIds  linked by the name (EV-70).
+   * present     when they count, epoch ms: later than their time where a message of a later time came before (decision 22).
+   */
   constructor(
     private readonly env: string,
     apiKeyId: string,
     private readonly at: number,
     name: string,
     featureIds: readonly string[],
+    private readonly present = at,
   ) {
     const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
     const start = rowStart(env, 'track', at, at, 'enriched', apiKeyId)
-    this.row = new ByteTemplate(`${start},"processed_at":${at},"subtype":"${name}"${features},"id":"evt_`)
-    const factEnv = packedText(env, at)
+    this.row = new ByteTemplate(
+      `${start},"processed_at":${present},"subtype":"${name}"${features},"id":"evt_`,
+    )
+    const factEnv = packedText(env, present)
     const effects = String.fromCharCode(packed.list + effectsMin)
     this.effectsAt = factEnv.length
     this.factEnv = new ByteTemplate(factEnv + effects + effectHead(shapeOf.used, 'used', name))
     this.claimEnd = new ByteTemplate(packedText(at))
     this.usedEnd = this.claimEnd
     this.seen = new ByteTemplate(effectHead(shapeOf.seen, 'seen') + packedText(at))
+  }
+
+  /** Whether they count later than their time: their time is not that of the record then. */
+  get isLate(): boolean {
+    return this.present !== this.at
   }
 
   /** The bytes from the quantity on, for a record without a key whose draws, if any, are in rows. */
@@ -255,7 +267,7 @@ export class UseRecords {
       }
     }
     const flags = draws.length === 0 ? used : moves ? drawnInRows : drawnNothing
-    writeRecordHeader(view, start, at, rowLength, flags, month)
+    writeRecordHeader(view, start, at, rowLength, kind.isLate ? flags & ~RecordFlag.use : flags, month)
     this.length = at
     this.waiting++
   }

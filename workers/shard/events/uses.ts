@@ -21,6 +21,7 @@ import { type Amount, costOf, encodeAmount, type Nanos } from '../../../src/core
 import { type FramedRecords, RecordFlag } from '../../../src/journal/journal.js'
 import { GrantIdBytes } from '../../../src/journal/records/draw-encoder.js'
 import { monthOf } from '../../../src/journal/records/event-row.js'
+import { isInRows } from '../../../src/journal/records/fact-bytes.js'
 import type { Draw } from '../../../src/journal/records/ledger-rows.js'
 import { UseKind, UseRecords } from '../../../src/journal/records/use-record-encoder.js'
 import type { Changes } from '../../../src/wire/version-counters.js'
@@ -32,6 +33,7 @@ import { featureIdsOf } from './row-extra.js'
 
 interface Named {
   readonly name: string
+  readonly featureIds: readonly string[]
   readonly kind: UseKind
   /** Features count it: it may draw credits. */
   readonly metered: boolean
@@ -52,11 +54,11 @@ const gatheredBytesMax = 1 << 20
 type Kinds = Map<string, { readonly kind: UseKind; readonly featureIds: readonly string[] }>
 
 /** Environments, keys and instants whose kinds are kept. */
-const momentsMax = 64
+const momentsMax = 256
 const moments = new Map<string, Kinds>()
 
-function kindsOf(env: string, apiKeyId: string, at: number): Kinds {
-  const moment = `${env} ${apiKeyId} ${at}`
+function kindsOf(env: string, apiKeyId: string, at: number, present: number): Kinds {
+  const moment = `${env} ${apiKeyId} ${at} ${present}`
   let kinds = moments.get(moment)
   if (kinds === undefined) {
     const [oldest] = moments.size < momentsMax ? [] : moments.keys()
@@ -85,6 +87,8 @@ export class PlainUses {
   /** By name, as long as environment, key, time and catalog stay the same. */
   private known = new Map<string, Named>()
   private kinds: Kinds = new Map()
+  /** Kinds of uses that count later than their time, by when they count; as long as `known`. */
+  private readonly late = new Map<number, Kinds>()
   private last: Named | null = null
   /** The row that `last` is the name of. */
   private lastRow = -1
@@ -135,7 +139,8 @@ export class PlainUses {
     this.goesByTraits = haveGroups(catalog.data.spendPolicies)
     this.last = null
     if (this.known.size > 0) this.known = new Map()
-    this.kinds = kindsOf(env, apiKeyId, at)
+    this.late.clear()
+    this.kinds = kindsOf(env, apiKeyId, at, at)
   }
 
   /**
@@ -143,9 +148,10 @@ export class PlainUses {
    *
    * i        its row; the rows of one `begin` are given in order.
    * actor    settled by now.
+   * present  when it counts for the actor, epoch ms (`timeOf`).
    * returns  false when it is not plain: then nothing was done.
    */
-  add(actor: CompanyActor, request: UsesRequest, i: number): boolean {
+  add(actor: CompanyActor, request: UsesRequest, i: number, present: number): boolean {
     const { state } = actor
     const { uses, at } = request
     if (!state.exists || this.catalog!.data.watches || this.goesByTraits) return false
@@ -153,24 +159,25 @@ export class PlainUses {
     // a company's first use of a name may be one too many: that is judged with all there is to say
     if (!state.counters.has(named.name) && !this.admits(state, named.name)) return false
     const quantity = uses.quantity(i)
-    if (isAnyLarge() && !hasRoomFor(state, named.name, quantity, at, at)) return false
+    if (isAnyLarge() && !hasRoomFor(state, named.name, quantity, at, present)) return false
     let draws: readonly Draw[] = none
     let grant: GrantIdBytes | null = null
-    if (named.metered && !this.drewSimply(actor, named, quantity, at)) {
-      const decided = this.draws(actor, request, i, named.name)
+    if (named.metered && !this.drewSimply(actor, named, quantity, present)) {
+      const decided = this.draws(actor, request, i, named.name, present)
       if (decided === null) return false
       draws = decided
-      for (let d = 0; d < draws.length; d++) apply(state, draws[d]!, at)
+      for (let d = 0; d < draws.length; d++) apply(state, draws[d]!, present)
       if (draws.length > 0 && !leavesTimeAlone(state, draws, ofDraws)) actor.settledUntilMs = 0
     } else if (named.metered) {
       draws = this.simple
       grant = actor.drawing!.grant
     }
-    applyUse(state, named.name, quantity, at, at)
-    state.timeMs = at
+    applyUse(state, named.name, quantity, at, present)
+    state.timeMs = present
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
-    tellUsed(actor, named.name, at, this.changes)
-    this.records.add(uses, i, named.kind, this.month, draws, state.id, grant)
+    tellUsed(actor, named.name, present, this.changes)
+    const kind = present === at ? named.kind : this.lateKind(named, present)
+    this.records.add(uses, i, kind, this.month, draws, state.id, grant)
     return true
   }
 
@@ -191,7 +198,7 @@ export class PlainUses {
    * Draw at once where one grant of one account pays: `simple` is the draw then. Otherwise nothing is done. The draw
    * brings no earlier change by time alone.
    */
-  private drewSimply(actor: CompanyActor, named: Named, quantity: number, at: number): boolean {
+  private drewSimply(actor: CompanyActor, named: Named, quantity: number, present: number): boolean {
     const catalog = this.catalog!
     const { state, drawing } = actor
     const isSame = drawing !== null && drawing.plan === state.plan && drawing.catalog === catalog
@@ -217,7 +224,7 @@ export class PlainUses {
       named.draws = named.cost > 0n
     }
     if (!named.draws) return false
-    const grant = drawFromFirst(account, sole.burnStrategy, named.cost, at)
+    const grant = drawFromFirst(account, sole.burnStrategy, named.cost, present)
     if (grant === null) return false
     const from = actor.drawing!
     if (from.grant?.seq !== grant.seq) from.grant = new GrantIdBytes(state.id, sole.creditId, grant.seq)
@@ -225,7 +232,8 @@ export class PlainUses {
     draw.c = sole.creditId
     draw.f = sole.featureId
     draw.seq = account.sequence
-    draw.at = at
+    // of its event's time (CR-48)
+    draw.at = this.at
     slice[0] = grant.seq
     slice[1] = named.moved
     slice[2] = encodeAmount(grant.remaining)
@@ -233,11 +241,14 @@ export class PlainUses {
   }
 
   /** The event's draws; null when it has other effects too, or fails. */
-  private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string) {
+  private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string, present: number) {
     this.metered.set(request, i, name)
-    const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), request.at)
+    const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), present)
     if (typeof effects === 'string') return null
-    return effects.every(isPlainDraw) ? (effects as readonly Draw[]) : null
+    if (!effects.every(isPlainDraw)) return null
+    const draws = effects as readonly Draw[]
+    // one whose effect stays in the fact would tell there when it counts
+    return present === request.at || draws.every(isInRows) ? draws : null
   }
 
   private named({ uses, from }: UsesRequest, i: number): Named {
@@ -248,9 +259,11 @@ export class PlainUses {
     let named = this.known.get(name)
     if (named === undefined) {
       const catalog = this.catalog!
+      const featureIds = featureIdsOf(catalog, name, 'track')
       named = {
         name,
-        kind: this.kindOf(name, featureIdsOf(catalog, name, 'track')),
+        featureIds,
+        kind: this.kindOf(this.kinds, name, featureIds, this.at),
         metered: catalog.featuresBySubtype.has(name),
         version: null,
         sole: null,
@@ -265,12 +278,22 @@ export class PlainUses {
     return named
   }
 
-  private kindOf(name: string, featureIds: readonly string[]): UseKind {
-    const known = this.kinds.get(name)
+  /** The kind of uses that count at a later instant than theirs. */
+  private lateKind({ name, featureIds }: Named, present: number): UseKind {
+    let kinds = this.late.get(present)
+    if (kinds === undefined) {
+      kinds = kindsOf(this.env, this.apiKeyId, this.at, present)
+      this.late.set(present, kinds)
+    }
+    return this.kindOf(kinds, name, featureIds, present)
+  }
+
+  private kindOf(kinds: Kinds, name: string, featureIds: readonly string[], present: number): UseKind {
+    const known = kinds.get(name)
     // another shard may have other definitions for a moment
     if (known !== undefined && areSame(known.featureIds, featureIds)) return known.kind
-    const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIds)
-    this.kinds.set(name, { kind, featureIds })
+    const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIds, present)
+    kinds.set(name, { kind, featureIds })
     return kind
   }
 }
