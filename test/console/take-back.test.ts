@@ -177,7 +177,8 @@ t.test('changes are taken back', { skip: noBrowser }, async t => {
       const production = environments.find(
         (one: { environment_type: string }) => one.environment_type === 'production',
       )
-      const there = client.as(client.key, { 'X-Service-Environment-Id': production.id })
+      const key = { name: 'Seller', environment_id: production.id, scopes: ['read', 'write'] }
+      const there = client.as((await client.ok('POST', '/api-keys', key)).secret)
       const { id: other } = await there.ok('POST', '/companies', { name: 'Globex', keys: { slug: 'globex' } })
       await there.ok('PUT', `/company-plans/${other}`, { base_plan_id: team.id })
       const [entry] = await client.ok('GET', `/audit-log?environment_id=${production.id}&limit=1`)
