@@ -180,7 +180,7 @@ t.test('changes are taken back', { skip: noBrowser }, async t => {
       const key = { name: 'Seller', environment_id: production.id, scopes: ['read', 'write'] }
       const there = client.as((await client.ok('POST', '/api-keys', key)).secret)
       const { id: other } = await there.ok('POST', '/companies', { name: 'Globex', keys: { slug: 'globex' } })
-      await there.ok('PUT', `/company-plans/${other}`, { base_plan_id: team.id })
+      await there.ok('POST', '/company-overrides', { ...override, company_id: other })
       const [entry] = await client.ok('GET', `/audit-log?environment_id=${production.id}&limit=1`)
       await openEntry(env, entry.id)
       await page.getByText('To take it back, choose Production: it was changed there.').waitFor()
@@ -188,8 +188,8 @@ t.test('changes are taken back', { skip: noBrowser }, async t => {
       await press(page, 'Take this change back')
       await page.getByLabel('Production feels this: type Globex').fill('Globex')
       await press(page, 'Put back')
-      await page.getByText('The plan of Globex is as it was', { exact: true }).waitFor()
-      t.equal((await there.ok('GET', `/companies/${other}`)).plan, null)
+      await page.getByText('Scans of Globex is as it was', { exact: true }).waitFor()
+      t.same(await there.ok('GET', `/company-overrides?company_id=${other}`), [])
     },
   )
 
