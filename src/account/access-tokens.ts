@@ -1,16 +1,18 @@
 // Short-lived tokens that read one company, for components on a page of that company. Kept in Postgres by hash.
 import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
+import { roleIn } from '../core/console-role.js'
 import { keyFault } from './conditions.js'
 import { newId } from './ids.js'
 import type { KeyAsker, KeyRecord, Keys } from './key-types.js'
+import { type AccessRow, memberAccess } from './member-access.js'
 
 /** How long a token may be good for. */
 export const tokenSeconds = { least: 60, usual: 900, most: 86_400 } as const
 const prefix = 'tat_'
 const form = /^tat_[\w-]{43}$/
 const keyPrefix = 'apik_'
-/** A token in memory is looked up again after this long. */
+/** A token of a key is looked up again after this long, one of a member each time. */
 const trustedMs = 5_000
 const tokensMax = 10_000
 
@@ -24,6 +26,8 @@ interface TokenRow {
   readonly company_id: string
   readonly api_key_id: string | null
   readonly expires_at: Date
+  /** Null: no member of the account has made it, or it is disabled or gone. */
+  readonly member: AccessRow | null
 }
 
 /** A token in memory. */
@@ -31,6 +35,7 @@ interface Known {
   readonly record: KeyRecord
   /** The key or member that made it. */
   readonly makerId: string | null
+  /** 0: to be looked up again. */
   readonly readAtMs: number
   readonly untilMs: number
 }
@@ -77,8 +82,9 @@ export class AccessTokens {
   }
 
   /**
-   * The token's rights in the form of a key, or null: it is unknown or over, or the key that made it is deleted, disabled or
-   * expired. The addresses of that key do not count: the token is for a page's readers.
+   * The token's rights in the form of a key, or null: it is unknown or over, or its maker may make none any more. That is a key
+   * that is deleted, disabled or expired, or a member that is gone, disabled or no admin of the environment. The addresses
+   * of a key do not count: the token is for a page's readers.
    *
    * asker   a value that is not in memory is not looked up for a caller with too many unknown keys (security 1).
    * source  security L3
@@ -90,28 +96,37 @@ export class AccessTokens {
     const nowMs = wallMs()
     const known = this.known.get(name)
     if (known !== undefined && nowMs < known.untilMs && nowMs - known.readAtMs < trustedMs)
-      return this.isGood(known.makerId, nowMs) ? known.record : null
+      return this.standsFor(known.makerId, nowMs) ? known.record : null
     if (known === undefined && (!form.test(value) || asker?.mayAsk() === false)) return null
-    this.known.delete(name)
     const [row] = await sql<TokenRow[]>`
-      select id, account_id, environment_id, company_id, api_key_id, expires_at from temporary_access_tokens
-      where hash = ${hash} and expires_at > ${new Date(nowMs)}`
+      select t.id, t.account_id, t.environment_id, t.company_id, t.api_key_id, t.expires_at, to_jsonb(m) as member
+      from temporary_access_tokens t
+      left join account_members m on m.id = t.api_key_id and m.account_id = t.account_id and not m.disabled
+      where t.hash = ${hash} and t.expires_at > ${new Date(nowMs)}`
+    this.known.delete(name)
     if (row === undefined) return null
     if (this.known.size >= tokensMax) this.known.delete(this.known.keys().next().value!)
     const record = known?.record ?? recordOf(row)
     const makerId = row.api_key_id
-    this.known.set(name, { record, makerId, readAtMs: nowMs, untilMs: row.expires_at.getTime() })
-    return this.isGood(makerId, nowMs) ? record : null
+    const byMember = makerId !== null && !makerId.startsWith(keyPrefix)
+    const readAtMs = byMember ? 0 : nowMs
+    this.known.set(name, { record, makerId, readAtMs, untilMs: row.expires_at.getTime() })
+    return (byMember ? ofAdmin(row) : this.standsFor(makerId, nowMs)) ? record : null
   }
 
-  /** Whether the maker of a token still stands for it. Members make some, too. */
-  private isGood(makerId: string | null, nowMs: number): boolean {
-    if (makerId === null || !makerId.startsWith(keyPrefix)) return true
-    const maker = this.options.keys.byId(makerId)
+  /** Whether the key that made a token still stands for it; null: it is not known. */
+  private standsFor(keyId: string | null, nowMs: number): boolean {
+    if (keyId === null) return true
+    const maker = this.options.keys.byId(keyId)
     if (maker === null) return false
     const { conditions } = maker
     return conditions == null || keyFault({ ...conditions, addresses: null }, nowMs, () => '') === null
   }
+}
+
+/** Whether the member that made a token is an admin of its environment, as it was when it made it. */
+function ofAdmin({ member, environment_id: environmentId }: TokenRow): boolean {
+  return member !== null && roleIn(memberAccess(member).roles, environmentId) === 'admin'
 }
 
 function recordOf(row: TokenRow): KeyRecord {

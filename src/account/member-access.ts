@@ -9,7 +9,7 @@ export interface MemberAccess {
 }
 
 /** The columns of account_members that decide it. */
-interface AccessRow {
+export interface AccessRow {
   readonly id: string
   readonly name: string | null
   readonly email: string | null

@@ -144,6 +144,31 @@ t.test('signing in', async t => {
     t.equal((await browser.send('GET', '/console/api/whoami')).status, 401, 'disabled')
   })
 
+  await t.test('a token that a member made ends with its right to make one (security L3)', async t => {
+    await client.ok('POST', '/companies', { keys: { slug: 'shown' } })
+    const made = async (name: string) => {
+      const { id, invitation } = await client.ok('POST', '/account-members', {
+        name,
+        console_roles: { '*': 'admin' },
+      })
+      const browser = new Browser(client.url)
+      await browser.signIn({ token: invitation.token })
+      const wanted = { lookup: { slug: 'shown' }, resource_type: 'company' }
+      const { body } = await browser.send('POST', '/console/api/temporary-access-tokens', wanted, here)
+      const status = async () => (await client.as(body.data.token).get('/portal')).status
+      t.equal(await status(), 200, name)
+      return { id, status }
+    }
+    const [stays, disabled, lowered, elsewhere] = await Promise.all(['Al', 'Bo', 'Cy', 'Di'].map(made))
+    await client.ok('PUT', `/account-members/${disabled!.id}`, { disabled: true })
+    await client.ok('PUT', `/account-members/${lowered!.id}`, { console_roles: { '*': 'editor' } })
+    await client.ok('PUT', `/account-members/${elsewhere!.id}`, { console_roles: { [production]: 'admin' } })
+    t.equal(await stays!.status(), 200)
+    for (const one of [disabled!, lowered!, elsewhere!]) t.equal(await one.status(), 401)
+    await client.ok('PUT', `/account-members/${disabled!.id}`, { disabled: false })
+    t.equal(await disabled!.status(), 200)
+  })
+
   await t.test('support overrides and grants, and changes nothing else', async t => {
     const invited = await client.ok('POST', '/account-members', {
       name: 'Sam',

@@ -76,3 +76,55 @@ t.test(
     t.ok(held)
   },
 )
+
+t.test(
+  'ER-4 an erasure that waits for long is answered before its end, and leaves what others got with its keys meanwhile',
+  async t => {
+    await client.ok('POST', '/webhooks', {
+      name: 'all',
+      url: 'https://hooks.example/erasure',
+      request_types: ['company.created', 'company.updated'],
+    })
+    const { environment_id } = await client.ok('GET', '/whoami')
+    const keys = { slug: 'taken-over' }
+    const { id } = await client.ok('POST', '/companies', { keys, name: 'Before' })
+    // the definitions are held by another, so that the erasure cannot go on
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const holding = sql.begin(async tx => {
+      await tx`select id from environments where id = ${environment_id} for no key update`
+      for (let held = true; held; ) {
+        held = await Promise.race([released.then(() => false), new Promise<true>(go => setTimeout(go, 500, true))])
+        await tx`select 1`
+      }
+    })
+    const asked = client.post(`/companies/${id}/erase`, {})
+    while ((await client.get(`/companies/${id}`)).status !== 404);
+    const removedAt = async () =>
+      (await sql`select removed_at from erasures where entity_id = ${id}`)[0]?.removed_at ?? null
+    while ((await removedAt()) === null);
+    const after = await client.ok('POST', '/companies', { keys, name: 'After' })
+    const payloads = async () =>
+      (await sql<{ payload: string }[]>`
+        select payload from webhook_events where position(${after.id}::text in payload) > 0`).map(one => one.payload)
+    while ((await payloads()).length === 0);
+    const { status, body } = await asked
+    t.equal(status, 200)
+    t.match(body.data, { entity_id: id, erased_at: null }, 'its answer comes before its end')
+    release()
+    await holding
+    const find = async () =>
+      (await client.ok('GET', '/erasures?limit=250')).find(
+        (one: { id: string }) => one.id === body.data.id,
+      )
+    while (!(await find()).erased_at);
+    for (const payload of await payloads()) t.match(payload, 'taken-over', 'a payload of the next company stays')
+    t.ok((await payloads()).length > 0)
+    const [left] = await sql`
+      select 1 from webhook_events where position(${id}::text in payload) > 0 or payload like '%Before%'`
+    t.equal(left, undefined, 'those of the erased one are blank')
+    t.match((await client.ok('POST', `/companies/${id}/erase`, {})).erased_at, /^20/)
+  },
+)

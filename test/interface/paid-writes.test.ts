@@ -1,5 +1,7 @@
 // Idempotency keys of writes that grant, sell, hold or change what is paid (decision 37, N20).
+import { request } from 'node:http'
 import t from 'tap'
+import { canonical } from '../../src/front/http/request/idempotency-key.js'
 import { routes } from '../../src/serve/routes.js'
 import { publishedPlan } from '../control/planned.js'
 import { startHere } from '../harness.js'
@@ -39,6 +41,60 @@ t.test('N20 a grant sent twice under one key is one grant, and the first answer 
   t.equal((await client.post(path, body, under('x'.repeat(256)))).status, 400)
   t.equal((await world.balance(company.id, credit.id))[0], 20)
 })
+
+t.test('decision 37 members of one name keep their order: the last one counts', async t => {
+  const same = (one: string, other: string) => canonical(one, 'key') === canonical(other, 'key')
+  t.ok(same('{"q":1,"r":{"b":2,"a":[1,{"d":4,"c":3}]}}', '{ "r": {"a": [1, {"c":3, "d":4}], "b":2}, "q":1 }'))
+  t.ok(same('{"key":"x","q":1}', '{"q":1,"key":"y"}'), 'the key does not count')
+  t.notOk(same('{"r":{"key":"x"}}', '{"r":{"key":"y"}}'), 'of the whole alone')
+  t.notOk(same('{"q":1,"q":2}', '{"q":2,"q":1}'))
+  t.notOk(same('{"r":{"q":1,"q":2}}', '{"r":{"q":2,"q":1}}'))
+  t.notOk(same('{"q":1,"\\u0071":2}', '{"\\u0071":2,"q":1}'), 'one name, written in two ways')
+  t.ok(same('{"\\u0071":1}', '{"q":1}'))
+  const credit = await world.credit()
+  const company = await world.company()
+  const path = '/billing/credits/grants/company'
+  const grant = (first: number, last: number) =>
+    `{"company_id":"${company.id}","credit_id":"${credit.id}","reason":"free","quantity":${first},"quantity":${last}}`
+  t.equal((await client.post(path, grant(1, 2), under('doubled'))).status, 201)
+  t.equal((await client.post(path, grant(2, 1), under('doubled'))).status, 409)
+  t.equal(replayed(await client.post(path, grant(1, 2), under('doubled'))), 'true')
+  t.equal((await world.balance(company.id, credit.id))[0], 2)
+})
+
+for (const server of ['auto', 'node'])
+  t.test(`decision 37 two keys in one request are refused (${server})`, async t => {
+    const own = await startHere(t, { TOLLGATE_HTTP: server })
+    const here = new CreditWorld(own.client)
+    const [credit, company] = [await here.credit(), await here.company()]
+    const text = JSON.stringify({
+      company_id: company.id,
+      credit_id: credit.id,
+      quantity: 10,
+      reason: 'free',
+    })
+    const send = (keys: string[]) =>
+      new Promise<number>((resolve, reject) => {
+        const headers = {
+          'X-Service-Api-Key': own.client.key,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': keys,
+        }
+        const path = `${own.client.url}/billing/credits/grants/company`
+        const sent = request(path, { method: 'POST', headers }, res => {
+          res.resume()
+          res.once('end', () => resolve(res.statusCode!))
+        })
+        sent.once('error', reject)
+        sent.end(text)
+      })
+    t.equal(await send(['one', 'two']), 400)
+    t.equal(await send(['', 'one', 'two']), 400)
+    t.equal((await here.balance(company.id, credit.id))[0], 0)
+    t.equal(await send(['one', 'one']), 201, 'the same one twice is one')
+    t.equal(await send(['', 'one']), 201)
+    t.equal((await here.balance(company.id, credit.id))[0], 10)
+  })
 
 t.test('decision 37 the header and the member are one key, whichever is sent first', async t => {
   const credit = await world.credit()

@@ -90,7 +90,8 @@ export async function finishErasure(services: Services, row: ErasureRow): Promis
     // an erasure that is interrupted finds what mentions them later
     await tx`update erasures set marks = ${asJson(tx, marks)} where id = ${row.id}`
   })
-  if (directory.has(entity.environmentId, entity.id)) {
+  const isHere = directory.has(entity.environmentId, entity.id)
+  if (isHere) {
     if (entity.kind === 'user') services.userSeen.drop(entity.id)
     await entities.remove(
       entity.kind,
@@ -102,13 +103,17 @@ export async function finishErasure(services: Services, row: ErasureRow): Promis
   }
   await projections.barrier('postgres')
   await projections.barrierOf('clickhouse', entity.environmentId)
+  // the stores have all of it now; what comes later with its keys belongs to another
+  await sql`
+    update erasures set removed_at = case when ${isHere} then now() else coalesce(removed_at, now()) end
+    where id = ${row.id}`
   // snapshots without it take the place of those with it, and the journal lets go of what was before
   await projections.seenBarrier()
   await shards.renewJournals()
   // checks of the entity that were counted and not written yet
   await projections.sendChecks()
   const place = { accountId: entity.accountId, environmentId: entity.environmentId }
-  add(await catalogs.change(place, tx => scrubPostgres(tx, entity, marks)))
+  add(await catalogs.change(place, tx => scrubPostgres(tx, row.id, entity, marks)))
   add(await scrubClickHouse(clickhouse, entity, marks))
   const { seq: last } = await audit.head()
   for (;;) {

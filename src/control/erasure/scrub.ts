@@ -48,10 +48,23 @@ export async function scrubMoves(tx: Sql, { id, environmentId }: Entity): Promis
   return rows.map(row => row.id)
 }
 
-/** Postgres, after the entity is removed. Amounts and states of billing stay; names and addresses go. */
-export async function scrubPostgres(tx: Sql, entity: Entity, marks: readonly string[]): Promise<Removed> {
+/**
+ * Postgres, after the entity is removed. Amounts and states of billing stay; names and addresses go. Rows that have its id
+ * are its own; others that have a mark are, if they came before it was removed: its keys may belong to another by now.
+ *
+ * erasureId  its row knows when the entity was removed.
+ */
+export async function scrubPostgres(
+  tx: Sql,
+  erasureId: string,
+  entity: Entity,
+  marks: readonly string[],
+): Promise<Removed> {
   const { kind, id, environmentId } = entity
   const here = tx`environment_id = ${environmentId}`
+  const its = (text: PendingQuery<Row[]>, at: PendingQuery<Row[]>) => tx`(
+    position(${id}::text in ${text}) > 0
+    or ${at} <= (select removed_at from erasures where id = ${erasureId}) and ${mentions(tx, text, marks)})`
   const removed: Removed = {}
   const count = (place: string, { count }: { readonly count: number }): void => {
     removed[place] = (removed[place] ?? 0) + count
@@ -60,25 +73,25 @@ export async function scrubPostgres(tx: Sql, entity: Entity, marks: readonly str
     'webhook_payloads',
     await tx`
       delete from webhook_outbox where ${here}
-        and (company_id = ${id} or ${mentions(tx, tx`coalesce(body, '') || coalesce(happened, '')`, marks)})`,
+        and (company_id = ${id} or ${its(tx`(coalesce(body, '') || coalesce(happened, ''))`, tx`created_at`)})`,
   )
   count(
     'webhook_payloads',
     await tx`
-      delete from webhook_events where ${here} and status = 'pending' and ${mentions(tx, tx`payload`, marks)}`,
+      delete from webhook_events where ${here} and status = 'pending' and ${its(tx`payload`, tx`created_at`)}`,
   )
   count(
     'webhook_payloads',
     await tx`
-      update webhook_events set payload = '{}' where ${here} and ${mentions(tx, tx`payload`, marks)}`,
+      update webhook_events set payload = '{}' where ${here} and ${its(tx`payload`, tx`created_at`)}`,
   )
   count(
     'kept_answers',
-    await tx`delete from paid_writes where ${here} and ${mentions(tx, tx`coalesce(body, '')`, marks)}`,
+    await tx`delete from paid_writes where ${here} and ${its(tx`coalesce(body, '')`, tx`made_at`)}`,
   )
   count(
     'failed_records',
-    await tx`delete from projection_failures where ${mentions(tx, tx`record || error`, marks)}`,
+    await tx`delete from projection_failures where ${its(tx`(record || error)`, tx`failed_at`)}`,
   )
   count(
     'stream_subscriptions',

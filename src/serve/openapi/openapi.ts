@@ -425,7 +425,7 @@ const parameters = {
     in: 'header',
     required: false,
     description:
-      'A key of your own for this change, honoured for 24 hours: the same request under it is made once and answers the first answer again, with `Idempotency-Replayed: true`. Another request under it: 409. Answers of 4xx leave the key free. In a body the member `idempotency_key` says the same.',
+      'A key of your own for this change, honoured for 24 hours: the same request under it is made once and answers the first answer again, with `Idempotency-Replayed: true`. Another request under it: 409. Answers of 4xx leave the key free. In a body the member `idempotency_key` says the same. Two different keys in one request: 400.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 }

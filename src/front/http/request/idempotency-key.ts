@@ -38,7 +38,7 @@ function idempotencyKeyOf(header: string, body: unknown): string | null {
   if (!keyPattern.test(header))
     throw new ServiceError(
       'value_invalid',
-      'Idempotency-Key: 1 to 255 visible ASCII characters without spaces',
+      'Idempotency-Key: one key of 1 to 255 visible ASCII characters without spaces',
     )
   if (inBody !== null && inBody !== header)
     throw new ServiceError('value_invalid', 'idempotency_key: differs from the header Idempotency-Key')
@@ -165,15 +165,15 @@ function claimed(call: Request, claim: Claim): Request {
 
 /** The print of a request without its key, which header and member may say. */
 function fingerprintOf({ method, path: pattern }: Route, { path, query, text }: Asked): string {
-  const parts = [method, pattern, path, query, text === '' ? '' : canonical(text, '"idempotency_key"')]
+  const parts = [method, pattern, path, query, text === '' ? '' : canonical(text, 'idempotency_key')]
   return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
 /**
  * JSON text with sorted members and without spaces; numbers and texts as written. Two requests that say the same in
- * another order are one.
+ * another order are one. Members of one name keep their order: the last one counts.
  *
- * without  a member of the whole that is left out, its name in quotes.
+ * without  the name of a member of the whole that is left out.
  */
 export function canonical(text: string, without = ''): string {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? []
@@ -183,17 +183,17 @@ export function canonical(text: string, without = ''): string {
     if (token === '[') return `[${list(']', value).join(',')}]`
     if (token !== '{') return token
     const isWhole = at === 1
-    const member = (): string => {
-      const name = tokens[at++] ?? ''
+    const members = list('}', () => {
+      const name = JSON.parse(tokens[at++] ?? '""') as string
       at++
-      const said = `${name}:${value()}`
-      return isWhole && name === without ? '' : said
-    }
-    const members = list('}', member).filter(said => said !== '')
-    return `{${members.sort().join(',')}}`
+      return { name, said: value() }
+    })
+    const kept = members.filter(({ name }) => !isWhole || without === '' || name !== without)
+    kept.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))
+    return `{${kept.map(({ name, said }) => `${JSON.stringify(name)}:${said}`).join(',')}}`
   }
-  const list = (end: string, item: () => string): string[] => {
-    const items: string[] = []
+  const list = <Item>(end: string, item: () => Item): Item[] => {
+    const items: Item[] = []
     while (at < tokens.length && tokens[at] !== end) {
       if (tokens[at] === ',') at++
       else items.push(item())

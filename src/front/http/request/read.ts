@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { ServiceError } from '../../../errors.js'
 import type { AppRequest } from '../apps/app.js'
-import { cloudAttributes, parametersOf, prefersMinimal } from '../routing/headers.js'
+import { cloudAttributes, parametersOf, prefersMinimal, valuesOf } from '../routing/headers.js'
 import type { Compiled } from './compiled-route.js'
 import type { Head } from './head.js'
 import { idempotencyHeader } from './idempotency-key.js'
@@ -59,7 +59,8 @@ export class Incoming {
     if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
     if (this.compiled.tagged !== null) this.ifMatch = req.getHeader(matchHeader)
     if (route.prefers) this.minimal = prefersMinimal(req.getHeader('prefer'))
-    if (route.keyed !== null) this.idempotencyKey = req.getHeader(idempotencyHeader)
+    // two that differ are no key
+    if (route.keyed !== null) this.idempotencyKey = valuesOf(req, idempotencyHeader)
     // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
     if (route.body === 'none') return

@@ -25,6 +25,15 @@ export function cloudAttributes(req: AppRequest): Readonly<Record<string, string
   return Object.fromEntries(attributes)
 }
 
+/** The different values of a header, joined by `, `: one value where it is sent once, or twice with the same. */
+export function valuesOf(req: AppRequest, header: string): string {
+  const values = new Set<string>()
+  req.forEach((name, value) => {
+    if (name === header && value !== '') values.add(value)
+  })
+  return [...values].join(', ')
+}
+
 /** The path parameters as sent. */
 export function parametersOf(req: AppRequest, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => req.getParameter(i))
