@@ -107,6 +107,7 @@ function rowWithPlans(
     own: {
       anchor: seconds(state.anchorMs ?? row.own!.anchor * 1000),
       months: state.intervalMonths,
+      ...(state.isFirstFree && { first_free: true }),
       scheduled: scheduledOf(row, company, sold.products, prices),
     },
   }

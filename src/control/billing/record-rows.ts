@@ -95,6 +95,8 @@ export interface SubscriptionRow extends Recorded {
 interface OwnSubscription {
   readonly anchor: number
   readonly months: number
+  /** The part of an interval before the first anchor costs nothing. */
+  readonly first_free?: true
   /** A change agreed for later (EN-95); null products: the subscription ends then. */
   readonly scheduled: ScheduledSubscription | null
 }
@@ -245,7 +247,7 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
       quantity,
     })),
     ...(row.own
-      ? { anchorMs: ms(row.own.anchor) }
+      ? { anchorMs: ms(row.own.anchor), ...(row.own.first_free && { isFirstFree: true }) }
       : row.billing_cycle_anchor != null && { cycleAnchorMs: ms(row.billing_cycle_anchor) }),
     ...(row.gated_at && { gatedAtMs: row.gated_at.getTime() }),
   }
@@ -282,9 +284,8 @@ function afterSchedule(
   nowMs: number,
 ): SubscriptionRow {
   const { effective_at, products, total_price, interval, months } = scheduled
-  const { anchor } = row.own!
   if (products === null) return { ...row, status: 'canceled', own: { ...row.own!, scheduled: null } }
-  const sold = { ...row, products, total_price, interval, own: { anchor, months, scheduled: null } }
+  const sold = { ...row, products, total_price, interval, own: { ...row.own!, months, scheduled: null } }
   const then = { ...subscriptionState(sold), status: row.status, periodEndMs: effective_at * 1000 }
   return inPeriod(sold, renewed(then, nowMs))
 }

@@ -8,7 +8,7 @@ import type { CatalogData } from '../../core/model/definitions.js'
 import type { CompanyDescription } from '../../core/model/descriptions.js'
 import type { PlansManaged } from '../../core/model/plan-messages.js'
 import { derivedId } from '../../core/values/id.js'
-import { addMonthsClamped, dayMs, periodAt } from '../../core/values/period.js'
+import { addMonthsClamped, dayMs, periodAt, recurrenceAfter } from '../../core/values/period.js'
 import {
   addQuantity,
   isQuantity,
@@ -73,6 +73,8 @@ export interface Change {
   /** Start of the first period, epoch ms. */
   readonly startMs: number
   readonly endMs: number
+  /** Start of the whole interval that ends there: before `startMs` where the subscription begins before its anchor. */
+  readonly intervalStartMs: number
   readonly restarts: boolean
   /** EN-95; epoch ms. */
   readonly scheduledAtMs: number | null
@@ -139,12 +141,14 @@ export async function changeOf(
   const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
   const had = running.find(row => row.own !== null) ?? null
   const usual = usualPriceOf(running, had, profile)
+  // what was paid for, or published, takes effect as it was agreed, whatever the company has by now (PB-60)
+  const isAsked = custom === null && !paid
   const selection = await selectionOf(sql, catalog, company, body, usual, custom !== null)
   const wanted = {
     basePlanId: body.base_plan_id ?? null,
     addOnIds: selection.addOns.map(({ plan }) => plan.id),
   }
-  if (custom === null)
+  if (isAsked)
     requireCompatible(catalog, company, settings.add_on_compatibilities ?? [], wanted, 'add_on_selections')
   const { billed, elsewhere } = split(selection, running)
   const { lines, once } = linesOf(selection, billed)
@@ -153,7 +157,7 @@ export async function changeOf(
   const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
   const total = sum(lines)
   const totalBefore = had ? readQuantity(had.total_price) : 0
-  if (custom === null && had !== null && totalBefore > 0 && lines.length > 0 && currency !== had.currency)
+  if (isAsked && had !== null && totalBefore > 0 && lines.length > 0 && currency !== had.currency)
     throw conflict(
       `base_plan_price_id: the subscription is paid in ${had.currency}; end it before one in ${currency} begins`,
     )
@@ -163,8 +167,8 @@ export async function changeOf(
   if (!isQuantity(addQuantity(total, sum(once))))
     throw invalid('The charges of this change are beyond 64 bits')
   const billedElsewhere = elsewhere.length > 0
-  if (custom === null && had === null) requireForNew(body)
-  else if (custom === null) refuseForExisting(body)
+  if (isAsked && had === null) requireForNew(body)
+  else if (isAsked) refuseForExisting(body)
   const trial = trialOf(company, selection, body, had, lines, nowMs)
   const action = actionOf(company, selection, {
     had,
@@ -176,17 +180,20 @@ export async function changeOf(
     bundles: body.credit_bundles.length,
   })
   const dearer = had !== null && total > 0 && isDearer(company, selection, had, months)
-  if (custom === null) refuseWhilePending(company, selection, dearer, body)
-  const scheduled = had !== null && custom === null && isScheduled(action, body, settings, had, lines)
+  if (isAsked) refuseWhilePending(company, selection, dearer, body)
+  const scheduled = had !== null && isAsked && isScheduled(action, body, settings, had, lines)
   const restarts = had !== null && action === 'downgrade' && !scheduled
   const fresh = had === null || restarts
   const startMs = fresh ? nowMs : Number(had.period_start) * 1000
-  const anchorMs = anchorOf(body, had, nowMs)
-  const paidEndMs = fresh ? (anchorMs ?? addMonthsClamped(startMs, months)) : endOfKept(had, months, nowMs)
+  const anchorMs = anchorOf(body, had, isAsked, nowMs)
+  const firstEndMs =
+    anchorMs === null ? addMonthsClamped(startMs, months) : recurrenceAfter(anchorMs, nowMs, months)
+  const paidEndMs = fresh ? firstEndMs : endOfKept(had, months, nowMs)
   const periodEndMs = trial?.endMs ?? paidEndMs // decision 34: what is paid begins where the trial ends
   const scheduledAtMs = scheduled ? endOfTerm(had) * 1000 : null
   const invoice = custom === null && had !== null ? null : invoiceOf(body, lines)
   const products = lines.map(({ price, quantity }) => subscribedProduct(price, quantity))
+  const billsOnMs = anchorMs ?? (fresh ? startMs : Number(had.own!.anchor) * 1000)
   const row = ownRow(call, company, body, {
     had,
     products,
@@ -195,7 +202,11 @@ export async function changeOf(
     months,
     startMs: wholeSeconds(startMs),
     endMs: wholeSeconds(periodEndMs),
-    anchorMs: wholeSeconds(anchorMs ?? (fresh ? startMs : Number(had.own!.anchor) * 1000)),
+    isFirstFree:
+      anchorMs === null
+        ? !fresh && months === had.own!.months && had.own!.first_free === true
+        : body.prorate_first_period === false,
+    anchorMs: wholeSeconds(billsOnMs),
     scheduledAtMs,
     trial,
     coupon,
@@ -230,6 +241,7 @@ export async function changeOf(
     total,
     startMs,
     endMs: periodEndMs,
+    intervalStartMs: intervalStart(billsOnMs, months, paidEndMs),
     restarts,
     scheduledAtMs,
     trialEndMs: trial?.endMs ?? null,
@@ -472,10 +484,16 @@ function isScheduled(
   return action === 'downgrade' && waits && had.status !== 'trialing'
 }
 
-function anchorOf(body: ManagePlanRequest, had: SubscriptionRow | null, nowMs: number): number | null {
+/** The anchor of a new subscription, which begins its second period; an invoice may be paid after the one that it named. */
+function anchorOf(
+  body: ManagePlanRequest,
+  had: SubscriptionRow | null,
+  isAsked: boolean,
+  nowMs: number,
+): number | null {
   if (body.billing_cycle_anchor == null || had !== null) return null
   const anchorMs = requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor')
-  if (anchorMs <= nowMs) throw invalid('billing_cycle_anchor: must be in the future')
+  if (isAsked && anchorMs <= nowMs) throw invalid('billing_cycle_anchor: must be in the future')
   return anchorMs
 }
 
@@ -487,6 +505,11 @@ function anchorOf(body: ManagePlanRequest, had: SubscriptionRow | null, nowMs: n
 function endOfTerm({ status, trial_end, period_end }: SubscriptionRow): number {
   const end = Number(period_end)
   return status === 'trialing' && trial_end !== null ? Math.min(Number(trial_end), end) : end
+}
+
+/** Start of the interval that ends at an instant; epoch ms. */
+export function intervalStart(anchorMs: number, months: number, endMs: number): number {
+  return periodAt(anchorMs, months, endMs - 1, endMs).startMs
 }
 
 /** PB-33: an upgrade keeps the start of the period; with a longer interval it ends later. */
@@ -517,6 +540,8 @@ interface OwnTerms {
   readonly startMs: number
   readonly endMs: number
   readonly anchorMs: number
+  /** The part of an interval before the first anchor costs nothing. */
+  readonly isFirstFree: boolean
   readonly scheduledAtMs: number | null
   readonly trial: TrialState | null
   readonly coupon: CouponRow | null
@@ -605,7 +630,12 @@ function ownRow(
           },
         ]
       : (had?.discounts ?? []),
-    own: { anchor: terms.anchorMs / 1000, months, scheduled: null },
+    own: {
+      anchor: terms.anchorMs / 1000,
+      months,
+      ...(terms.isFirstFree && { first_free: true }),
+      scheduled: null,
+    },
     billing_cycle_anchor: null,
     provider_event_at: null,
     overdue_since: null,

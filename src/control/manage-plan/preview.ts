@@ -6,7 +6,6 @@ import type {
 } from '../../../schemas/billing.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
 import { partOf, percentOf } from '../../core/pricing/price.js'
-import { addMonthsClamped } from '../../core/values/period.js'
 import {
   addQuantity,
   greaterQuantity,
@@ -17,8 +16,7 @@ import {
 } from '../../core/values/quantity.js'
 import { long, storedLong, storedLongOrNull } from '../../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
-import { monthsOf } from '../billing/sold-price.js'
-import { type Change, type Line, sum } from './change.js'
+import { type Change, intervalStart, type Line, sum } from './change.js'
 
 /** Options of a preview besides the change itself. */
 interface PreviewWish {
@@ -76,12 +74,11 @@ function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
   let proration: Quantity = 0
   if (scheduledAtMs === null && change.trialEndMs === null) {
     if (had !== null && wish.prorate) {
-      const unused = remaining(
-        totalBefore,
-        nowMs,
-        Number(had.period_start) * 1000,
-        Number(had.period_end) * 1000,
-      )
+      const endMs = Number(had.period_end) * 1000
+      const { anchor, months, first_free: isFirstFree } = had.own!
+      const startMs = intervalStart(anchor * 1000, months, endMs)
+      const isFree = isFirstFree === true && startMs !== Number(had.period_start) * 1000
+      const unused = isFree ? 0 : remaining(totalBefore, nowMs, startMs, endMs)
       proration = subtractQuantity(0, unused)
     }
   }
@@ -95,23 +92,25 @@ function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
 
 /** The part of a recurring amount that is due now. */
 function dueOf(change: Change, wish: PreviewWish, nowMs: number, amount: Quantity): Quantity {
-  const { had, lines, restarts, scheduledAtMs, trialEndMs, startMs, endMs } = change
+  const { had, row, lines, restarts, scheduledAtMs, trialEndMs, startMs, intervalStartMs, endMs } = change
   if (scheduledAtMs !== null || trialEndMs !== null) return 0
   if (had === null) return firstPeriod(change, wish, amount)
   if (restarts) return amount
-  return lines.length > 0 && wish.prorate ? remaining(amount, nowMs, startMs, endMs) : 0
+  if (row?.own?.first_free && intervalStartMs !== startMs) return 0
+  return lines.length > 0 && wish.prorate ? remaining(amount, nowMs, intervalStartMs, endMs) : 0
 }
 
 /** Charge for the first period of a new subscription: whole, or the part until its anchor. */
-function firstPeriod({ lines, startMs, endMs }: Change, wish: PreviewWish, total: Quantity): Quantity {
-  const months = lines.length === 0 ? null : monthsOf(lines[0]!.price)
-  if (months === null || endMs === addMonthsClamped(startMs, months)) return total
-  if (!wish.prorateFirstPeriod) return 0
-  const wholeMs = endMs - addMonthsClamped(endMs, -months)
-  return partOf(total, endMs - startMs, wholeMs)
+function firstPeriod(
+  { lines, startMs, endMs, intervalStartMs }: Change,
+  wish: PreviewWish,
+  total: Quantity,
+): Quantity {
+  if (lines.length === 0 || intervalStartMs === startMs) return total
+  return wish.prorateFirstPeriod ? partOf(total, endMs - startMs, endMs - intervalStartMs) : 0
 }
 
-/** The part of an amount for what remains of a period. */
+/** The part of an amount for what remains of an interval. */
 function remaining(amount: Quantity, nowMs: number, startMs: number, endMs: number): Quantity {
   if (endMs <= startMs) return 0
   return partOf(amount, Math.min(endMs - startMs, Math.max(0, endMs - nowMs)), endMs - startMs)

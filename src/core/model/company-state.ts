@@ -83,6 +83,8 @@ export interface SubscriptionState {
   readonly cycleAnchorMs?: number
   /** While it is past_due: from when on it gives no access, epoch ms. */
   readonly gatedAtMs?: number
+  /** The part of an interval before the first anchor costs nothing (`prorate_first_period` false). */
+  readonly isFirstFree?: true
 }
 
 export interface SubscribedItem {

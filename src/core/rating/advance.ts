@@ -5,7 +5,7 @@ import type { BillingFacts, ItemPrice } from './facts.js'
 import { type Fraction, minus, roundHalfUp, times, zero } from './fraction.js'
 import { type SubscriptionSince, statesOf } from './history.js'
 import type { ChargeLine, SoldIn } from './line.js'
-import { type Tile, tilesOf } from './periods.js'
+import { nextPeriod, type Tile, tilesOf } from './periods.js'
 import { costOfUnits, tierParts } from './price.js'
 
 /**
@@ -22,7 +22,7 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     if (!tile.isReported || tile.startMs > upToMs) continue
     const opening = openingOf(states, tile)
     if (opening === null) continue
-    const scope = { facts, subscriptionId, tile, upToMs, months: monthsIn(tile, opening.state!) }
+    const scope = scopeOf({ facts, subscriptionId, tile, upToMs }, opening.state!)
     // a subscription that was over begins anew
     if (moments.at(-1)?.atMs === tile.startMs) moments.pop()
     moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true })
@@ -30,12 +30,13 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     let before: SubscriptionState | null = opening.state
     for (const { fromMs, state } of states) {
       if (fromMs <= opening.fromMs || fromMs > tile.endMs || fromMs > upToMs) continue
+      const own = state === null ? scope : scopeOf(scope, state, true)
       if (fromMs < tile.endMs || state === null)
-        moments.push({ atMs: fromMs, state, scope, isOpening: false })
+        moments.push({ atMs: fromMs, state, scope: own, isOpening: false })
       // a change at the very end of a period belongs to the next, unless it cut this one short
       if (fromMs === tile.endMs && tile.endMs === tile.dueEndMs) continue
       const after = fromMs === tile.endMs ? null : state
-      lines.push(...changed(scope, before, after, fromMs))
+      lines.push(...changed(before === null ? scope : scopeOf(scope, before), own, before, after, fromMs))
       before = state
     }
   }
@@ -66,19 +67,60 @@ interface Scope {
   readonly upToMs: number
   /** Months in the period. */
   readonly months: number
+  /** Where the period ends that is paid for, by the terms of the state. */
+  readonly paidUntilMs: number
+  /** Length of the whole interval that ends there: a subscription may begin inside it, before its anchor. */
+  readonly intervalMs: number
+}
+
+/**
+ * A period as a state of its subscription has it. With a longer interval a period of the service's own ends later
+ * (PB-33), and what was paid for before ends where it did.
+ *
+ * pays  the state begins inside the period: what it adds is paid for until its end.
+ */
+function scopeOf(
+  scope: Omit<Scope, 'intervalMs' | 'months' | 'paidUntilMs'>,
+  state: SubscriptionState,
+  pays = false,
+): Scope {
+  const { tile } = scope
+  const { anchorMs, periodStartMs, periodEndMs, intervalMonths } = state
+  const isOfPeriod = periodStartMs === tile.startMs
+  const renews = anchorMs != null && !isOfPeriod
+  const paidUntilMs = renews
+    ? nextPeriod(anchorMs, intervalMonths, tile.startMs)
+    : isOfPeriod && (pays || anchorMs != null)
+      ? Math.max(periodEndMs, tile.startMs + 1)
+      : tile.dueEndMs
+  const months = monthsIn(tile, state)
+  const intervalMs =
+    anchorMs == null
+      ? paidUntilMs - tile.startMs
+      : paidUntilMs - periodAt(anchorMs, months, paidUntilMs - 1, paidUntilMs).startMs
+  return { ...scope, months, paidUntilMs, intervalMs }
+}
+
+/** Whether the subscription begins before its anchor in this period, and it was agreed that this costs nothing. */
+function isFree({ tile, intervalMs, paidUntilMs }: Scope, state: SubscriptionState | null): boolean {
+  return state?.isFirstFree === true && intervalMs !== paidUntilMs - tile.startMs
 }
 
 function wholePeriod(scope: Scope, state: SubscriptionState, atMs: number): ChargeLine[] {
-  const { startMs, dueEndMs } = scope.tile
+  const { startMs } = scope.tile
+  const { paidUntilMs, intervalMs } = scope
+  if (isFree(scope, state)) return []
   return (state.items ?? []).flatMap(item => {
     const price = priceAt(scope.facts, item.priceId, atMs)
     if (price === null || (state.status !== 'trialing' && isLonger(price, scope))) return []
-    const exact = times(costOfUnits(price, unitsOf(item)), { n: intervalsIn(price, scope), d: 1n })
+    const cost = times(costOfUnits(price, unitsOf(item)), { n: intervalsIn(price, scope), d: 1n })
+    const isPart = intervalMs !== paidUntilMs - startMs
+    const exact = isPart ? times(cost, { n: BigInt(paidUntilMs - startMs), d: BigInt(intervalMs) }) : cost
     const line = itemLine(scope, item, price, atMs, exact, null)
     const whole = {
       ...line,
       fromMs: startMs,
-      untilMs: dueEndMs,
+      untilMs: paidUntilMs,
       tiers: tierParts(price, 0n, unitsOf(item)),
     }
     return [state.status === 'trialing' ? inTrial(whole) : whole]
@@ -89,25 +131,29 @@ function inTrial(line: ChargeLine): ChargeLine {
   return { ...line, kind: 'trial', of: line.kind, exact: zero, amount: 0n, tiers: [] }
 }
 
-/** The cost of a change inside a period for the rest of it; credits only where the plan group prorates. */
+/**
+ * The cost of a change inside a period for the rest of it; credits only where the plan group prorates.
+ *
+ * paid, pays  the period as it was paid for before the change, and as it is afterwards.
+ */
 function changed(
-  scope: Scope,
+  paid: Scope,
+  pays: Scope,
   before: SubscriptionState | null,
   after: SubscriptionState | null,
   atMs: number,
 ): ChargeLine[] {
-  const { facts, tile } = scope
   const [had, has] = [itemsOf(before), itemsOf(after)]
   const ids = new Set([...had.keys(), ...has.keys()])
   return [...ids].flatMap(priceId => {
     const [was, is] = [had.get(priceId), has.get(priceId)]
-    const price = priceAt(facts, priceId, atMs)
-    if (price === null || isLonger(price, scope)) return []
-    const endMs = is && after ? Math.max(after.periodEndMs, tile.startMs + 1) : tile.dueEndMs
-    const dueMs = is && after && after.periodStartMs === tile.startMs ? endMs : tile.dueEndMs
-    const rest = { leftMs: Math.max(0, dueMs - atMs), wholeMs: dueMs - tile.startMs }
+    const scope = is ? pays : paid
+    const price = priceAt(scope.facts, priceId, atMs)
+    if (price === null || isLonger(price, scope) || isFree(scope, is ? after : before)) return []
+    const { paidUntilMs: untilMs, intervalMs: wholeMs } = scope
+    const rest = { leftMs: Math.max(0, untilMs - atMs), wholeMs }
     const intervals = intervalsIn(price, scope)
-    return changeLine(scope, { price, was, is, atMs, untilMs: dueMs, rest, intervals })
+    return changeLine(scope, { price, was, is, atMs, untilMs, rest, intervals })
   })
 }
 

@@ -74,10 +74,13 @@ function following(tile: Tile, source: SubscriptionState): Tile {
   const { anchorMs, intervalMonths } = source
   const startMs = tile.endMs
   const endMs =
-    anchorMs == null
-      ? recurrenceAfter(tile.anchorMs, startMs)
-      : recurrenceAfter(anchorMs, startMs, intervalMonths)
+    anchorMs == null ? recurrenceAfter(tile.anchorMs, startMs) : nextPeriod(anchorMs, intervalMonths, startMs)
   return { startMs, endMs, dueEndMs: endMs, isReported: anchorMs != null, anchorMs: tile.anchorMs }
+}
+
+/** The end of a period of the service's own that begins at an instant: a longer interval may have begun in another month. */
+export function nextPeriod(anchorMs: number, months: number, startMs: number): number {
+  return periodAt(anchorMs, months, startMs, startMs).nextMs
 }
 
 /** The anchor of a period: the known one goes on while periods begin on it. source: RA-5, decision 34 */
