@@ -1,6 +1,7 @@
 // Seats: what a subscription of the service sells is what its company has, and of a custom plan never less than the
 // plan commits to, at every door (EN-35, N7).
 import t from 'tap'
+import { publishDraftOf } from '../control/planned.js'
 import { offerPlans } from './billing-world.js'
 import { paymentWorld } from './payment-world.js'
 
@@ -206,3 +207,47 @@ t.test('EN-35 (N7) quantity sold = seats granted ≥ commitment', async t => {
     t.same(await stands(id), five)
   })
 })
+
+t.test(
+  'EN-35 seats that base plan and add-on sell are bought of one of them: all that is paid for is granted',
+  async t => {
+    const { client, bill, body, company } = await paymentWorld(t)
+    const seats = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+    const selling = async (name: string, plan_type: string) => {
+      const plan = await client.ok('POST', '/plans', { name, plan_type })
+      await bill(plan.id, 100, null)
+      await client.ok('POST', '/plan-entitlements', {
+        plan_id: plan.id,
+        feature_id: seats.id,
+        price_behavior: 'pay_in_advance',
+        monthly_unit_price: 10,
+      })
+      const sold = await publishDraftOf(client, plan.id)
+      const [entitlement] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
+      return { ...sold, seat: entitlement.metered_monthly_price.id }
+    }
+    const [base, addOn] = [await selling('Base', 'plan'), await selling('Extra', 'add_on')]
+    const wanted = (id: string, bought: object[]) =>
+      body(id, base.id, base.monthly_price.id, {
+        add_on_selections: [{ plan_id: addOn.id, price_id: addOn.monthly_price.id }],
+        pay_in_advance_entitlements: bought,
+      })
+    const id = await company()
+    const both = wanted(id, [
+      { price_id: base.seat, quantity: 2 },
+      { price_id: addOn.seat, quantity: 3 },
+    ])
+    t.match(await client.post('/manage-plan', both), { status: 400, body: { error: /named twice/ } })
+    t.equal((await client.post('/manage-plan/preview', both)).status, 400)
+    const { company: shown } = await client.ok(
+      'POST',
+      '/manage-plan',
+      wanted(id, [{ price_id: addOn.seat, quantity: 3 }]),
+    )
+    t.equal(shown.billing_subscription.total_price, 230)
+    t.equal(
+      shown.entitlements.find((one: { feature_id: string }) => one.feature_id === seats.id).allocation,
+      3,
+    )
+  },
+)

@@ -96,7 +96,10 @@ t.test(
     const holding = sql.begin(async tx => {
       await tx`select id from environments where id = ${environment_id} for no key update`
       for (let held = true; held; ) {
-        held = await Promise.race([released.then(() => false), new Promise<true>(go => setTimeout(go, 500, true))])
+        held = await Promise.race([
+          released.then(() => false),
+          new Promise<true>(go => setTimeout(go, 500, true)),
+        ])
         await tx`select 1`
       }
     })
@@ -105,22 +108,28 @@ t.test(
     const removedAt = async () =>
       (await sql`select removed_at from erasures where entity_id = ${id}`)[0]?.removed_at ?? null
     while ((await removedAt()) === null);
-    const after = await client.ok('POST', '/companies', { keys, name: 'After' })
+    const after = await client.ok('POST', '/companies', { keys, name: 'After', traits: keys })
     const payloads = async () =>
-      (await sql<{ payload: string }[]>`
-        select payload from webhook_events where position(${after.id}::text in payload) > 0`).map(one => one.payload)
+      (
+        await sql<{ payload: string }[]>`
+        select payload from webhook_events where position(${after.id}::text in payload) > 0`
+      ).map(one => one.payload)
     while ((await payloads()).length === 0);
+    const mark = JSON.stringify(keys).slice(1, -1)
+    t.ok(
+      (await payloads()).every(payload => payload.includes(mark)),
+      'they mention the keys',
+    )
     const { status, body } = await asked
     t.equal(status, 200)
     t.match(body.data, { entity_id: id, erased_at: null }, 'its answer comes before its end')
     release()
     await holding
     const find = async () =>
-      (await client.ok('GET', '/erasures?limit=250')).find(
-        (one: { id: string }) => one.id === body.data.id,
-      )
+      (await client.ok('GET', '/erasures?limit=250')).find((one: { id: string }) => one.id === body.data.id)
     while (!(await find()).erased_at);
-    for (const payload of await payloads()) t.match(payload, 'taken-over', 'a payload of the next company stays')
+    for (const payload of await payloads())
+      t.match(payload, 'taken-over', 'a payload of the next company stays')
     t.ok((await payloads()).length > 0)
     const [left] = await sql`
       select 1 from webhook_events where position(${id}::text in payload) > 0 or payload like '%Before%'`

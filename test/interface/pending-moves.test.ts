@@ -34,6 +34,21 @@ t.test('PB-12 (N4) the target of a move that waits is not deleted; the answer sa
     await deleted(`/plans/${low.id}`)
   })
 
+  await t.test('a move, paused too, until it is cancelled', async t => {
+    const [from, to] = [await priced('From', 300, null), await priced('To', 100, null)]
+    const id = await company()
+    await manage(id, from.id, from.monthly_price.id)
+    const asked = { plan_id: to.id, filter: { company_ids: [id] }, when: 'at_period_end' }
+    const move = await client.ok('POST', '/plan-moves', asked)
+    await client.ok('GET', `/plan-moves/${move.id}`)
+    await refused(`/plans/${to.id}`, id)
+    await client.ok('POST', `/plan-moves/${move.id}/pause`)
+    await refused(`/plans/${to.id}`, id)
+    await client.ok('POST', `/plan-moves/${move.id}/cancel`)
+    await deleted(`/plans/${to.id}`)
+    t.equal((await show(id)).plan.id, from.id)
+  })
+
   await t.test('a company that is deleted comes no more', async () => {
     const [high, low] = [await priced('High 2', 300, null), await priced('Low 2', 100, null)]
     const id = await company()

@@ -113,6 +113,46 @@ t.test('trials', async t => {
     t.equal((await show(id)).plan.id, lapsed.id)
   })
 
+  await t.test('EN-94, decision 29 what waits for the end of a trial follows it', async t => {
+    await clock('2031-03-05T00:00:00.000Z')
+    const cancelled = async () => {
+      const id = await company()
+      const { subscription_external_id: of } = (await manage(id, {})).body.data.company.billing_subscription
+      await client.ok('POST', '/manage-plan/subscription/cancel', {
+        company_id: id,
+        cancel_immediately: false,
+      })
+      return {
+        id,
+        moved: (trial_end?: string) => client.ok('PUT', `/subscription/${of}/edit-trial-end`, { trial_end }),
+      }
+    }
+    const [longer, shorter, now] = [await cancelled(), await cancelled(), await cancelled()]
+    const due = async ({ id }: { id: string }) => (await show(id)).scheduled_downgrade?.effective_after
+    t.equal(await due(longer), '2031-03-19T00:00:00.000Z')
+    t.match(await longer.moved('2031-03-28T00:00:00Z'), { status: 'trialing', cancel_at_period_end: true })
+    await shorter.moved('2031-03-12T00:00:00Z')
+    await now.moved()
+    t.equal(await due(longer), '2031-03-28T00:00:00.000Z')
+    t.equal(await due(shorter), '2031-03-12T00:00:00.000Z')
+    t.match(await show(now.id), { plan: { id: lapsed.id }, billing_subscriptions: [{ status: 'canceled' }] })
+    await clock('2031-03-12T00:00:00.000Z')
+    t.equal((await show(shorter.id)).plan.id, lapsed.id)
+    await clock('2031-03-19T00:00:00.000Z')
+    t.match(await show(longer.id), { plan: { id: tried.id }, billing_subscription: { status: 'trialing' } })
+    await clock('2031-03-28T00:00:00.000Z')
+    t.match(await show(longer.id), {
+      plan: { id: lapsed.id },
+      billing_subscriptions: [{ status: 'canceled' }],
+    })
+    const ended = { trial_status: 'expired', base_plan_action: 'trial_expiry' }
+    for (const { id } of [longer, shorter, now]) {
+      const changes = await client.ok('GET', `/plan-changes?company_id=${id}`)
+      const [end] = changes.filter((one: { trial_status: string }) => one.trial_status === 'expired')
+      t.match(end, ended)
+    }
+  })
+
   await t.test('cancel_immediately, absent, is true when every plan is removed', async t => {
     const behaviour = { scheduled_downgrade_behavior: 'end_of_billing_period' }
     await offerPlans(client, tollgate, { fallback: free.id, expiry: lapsed.id }, behaviour)

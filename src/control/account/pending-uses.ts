@@ -26,12 +26,12 @@ export async function companiesOn(sql: Sql, { planId, versionId }: PlanPart): Pr
 }
 
 /**
- * Moves to a plan that wait for their time or for a payment, in any environment, in words; null: none.
+ * Ways to a plan that wait for their time or for a payment, in any environment, in words; null: none.
  *
- * Migrations are not among them: they move companies that are on the plan.
+ * Migrations are not among them: they move companies that are on the plan. Neither is a move to a version: it ends with it.
  *
  * now     the present of an environment, epoch ms.
- * source  PB-12, N4: a downgrade, a change under way, an invoice that is to be paid first, a publish under way.
+ * source  PB-12, N4: a downgrade, an invoice that is to be paid first, a change or publish under way, a move.
  */
 export async function pendingMovesTo(
   sql: Sql,
@@ -40,6 +40,9 @@ export async function pendingMovesTo(
 ): Promise<string | null> {
   const downgrades = await downgradesTo(sql, part)
   if (downgrades !== null) return `A downgrade to it waits in ${downgrades}`
+  const invoices = await invoicesFor(sql, part)
+  const open = inWords(invoices.filter(one => dueMs(one) > now(one.environment_id)))
+  if (open !== null) return `It comes with the payment of an invoice in ${open}`
   if (part.versionId !== undefined) return null
   const { planId } = part
   const changes = inWords(
@@ -50,14 +53,28 @@ export async function pendingMovesTo(
       order by company_id limit 1000`,
   )
   if (changes !== null) return `A change to it is under way in ${changes}`
-  const invoices = await sql<(Found & Invoice)[]>`
+  const moves = inWords(
+    await sql<Found[]>`
+      select distinct c.company_id from plan_version_company_migrations c
+      join plan_version_migrations m on m.id = c.migration_id and m.kind = 'move' and m.plan_id = ${planId}
+      where c.status in ('in_progress', 'pending') and exists (select 1 from companies e where e.id = c.company_id)
+      order by company_id limit 1000`,
+  )
+  return moves === null ? null : `A move to it waits in ${moves}`
+}
+
+/** Invoices that bring a company to the plan, or to the version, once they are paid. */
+async function invoicesFor(sql: Sql, { planId, versionId }: PlanPart): Promise<readonly (Found & Invoice)[]> {
+  const addOn = JSON.stringify([versionId === undefined ? { plan_id: planId } : { version_id: versionId }])
+  const isFor =
+    versionId === undefined
+      ? sql`plan_id = ${planId} or request->>'base_plan_id' = ${planId}`
+      : sql`plan_version_id = ${versionId} or request->>'base_plan_version_id' = ${versionId}`
+  return sql<(Found & Invoice)[]>`
     select company_id, environment_id, published_at, days_until_due from custom_plan_billings
-    where status = 'pending' and (plan_id = ${planId} or request->>'base_plan_id' = ${planId}
-      or request->'add_on_selections' @> ${JSON.stringify([{ plan_id: planId }])}::text::jsonb)
+    where status = 'pending' and (${isFor} or request->'add_on_selections' @> ${addOn}::text::jsonb)
       and exists (select 1 from companies e where e.id = company_id)
     order by company_id limit 1000`
-  const open = inWords(invoices.filter(one => dueMs(one) > now(one.environment_id)))
-  return open === null ? null : `It comes with the payment of an invoice in ${open}`
 }
 
 interface Invoice {

@@ -26,7 +26,7 @@ import { allOf } from '../entities/list.js'
 import type { CustomPlan } from './change.js'
 import { companyTurn, manage } from './handlers.js'
 import { changeSubscription, type Settled, settleBilling } from './plan-writes.js'
-import { conflict } from './selection.js'
+import { conflict, invalid } from './selection.js'
 
 type AnyCall = Call<unknown, unknown>
 
@@ -87,8 +87,9 @@ export const markPaid: Handler<CustomPlanBillingPaid> = async call => {
       request: null,
     }
     if (status === 'pending' && billing.request) {
-      const cancelAt = await earliestDue(call, companyId, plansOf(billing.request), billing)
-      await manage(call, billing.request, { paid: true, custom: customOf(billing), settles, cancelAt })
+      const request = await requestNow(call, billing, billing.request)
+      const cancelAt = await earliestDue(call, companyId, plansOf(request), billing)
+      await manage(call, request, { paid: true, custom: customOf(billing), settles, cancelAt })
     } else await settleOnly(call, companyId, billing, settles)
     return found(call)
   })
@@ -99,6 +100,17 @@ const plansOf = ({ base_plan_id: base, add_on_selections: addOns }: ManagePlanRe
   ...(base == null ? [] : [base]),
   ...addOns.map(one => one.plan_id),
 ]
+
+/** The request of a billing as it is now: a custom plan takes the place of a base plan, beside the add-ons of now. */
+async function requestNow(
+  call: AnyCall,
+  { company_id: companyId, plan_billing_source: source }: CustomPlanBillingRow,
+  request: ManagePlanRequest,
+): Promise<ManagePlanRequest> {
+  if (source === 'manage_plan') return request
+  const { state } = await described(call, companyId)
+  return { ...request, add_on_selections: state.addOns.map(({ planId }) => ({ plan_id: planId })) }
+}
 
 /** Settle a billing that changes no plans: the subscription no longer ends by it. */
 async function settleOnly(
@@ -136,6 +148,7 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
   const { company_id: companyId } = await found(call)
   const anchor =
     body.billing_cycle_anchor == null ? null : requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor')
+  if (anchor !== null && anchor <= nowMs) throw invalid('billing_cycle_anchor: must be in the future')
   const row = await companyTurn(call, companyId, async () => {
     const billing = await found(call)
     const status = billingStatusNow(billing, nowMs)
@@ -171,9 +184,10 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
     }
     if (activates) {
       const again = { ...billing, published_at: new Date(nowMs) }
-      const others = await earliestDue(call, companyId, plansOf(request), again)
+      const wanted = await requestNow(call, billing, request)
+      const others = await earliestDue(call, companyId, plansOf(wanted), again)
       const cancelAt = Math.min(others ?? Number.POSITIVE_INFINITY, Math.floor((nowMs + days * dayMs) / 1000))
-      await manage(call, request, { paid: true, custom: customOf(billing), settles, cancelAt })
+      await manage(call, wanted, { paid: true, custom: customOf(billing), settles, cancelAt })
     } else
       await inTransaction(sql, async tx => {
         await settleBilling(tx, settles, new Date(nowMs))

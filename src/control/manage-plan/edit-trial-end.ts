@@ -13,13 +13,17 @@ import { changeSubscription } from './plan-writes.js'
 
 /**
  * A subscription with another end of its trial; null: now. The period of one that the service bills is its trial, and
- * the first paid one begins where that ends (decision 34).
+ * the first paid one begins where that ends (decision 34). One that was cancelled ends with its trial (decision 29).
  */
 function withTrialEnd(had: SubscriptionRow, endMs: number | null, nowMs: number): SubscriptionRow {
   const trialEnd = Math.floor((endMs ?? nowMs) / 1000)
-  const period = had.own && { period_end: Math.max(trialEnd, Number(had.period_start) + 1) }
-  const row: SubscriptionRow = { ...had, ...period, trial_end: trialEnd, status: 'trialing' }
-  if (endMs !== null || had.trial_end_setting === 'cancel') return row
+  const scheduled = had.own?.scheduled && { ...had.own.scheduled, effective_at: trialEnd }
+  const own = had.own && {
+    period_end: Math.max(trialEnd, Number(had.period_start) + 1),
+    own: { ...had.own, scheduled: scheduled ?? null },
+  }
+  const row: SubscriptionRow = { ...had, ...own, trial_end: trialEnd, status: 'trialing' }
+  if (endMs !== null || had.trial_end_setting === 'cancel' || had.cancel_at_period_end) return row
   return { ...subscriptionNow(row, nowMs), status: 'active' }
 }
 

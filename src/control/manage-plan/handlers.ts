@@ -31,7 +31,7 @@ import {
   storePlanWrite,
 } from './plan-writes.js'
 import { previewOf } from './preview.js'
-import { conflict, invalid } from './selection.js'
+import { conflict, invalid, type Selection } from './selection.js'
 import { usageViolations, warnOverLimit } from './usage-violations.js'
 
 type AnyCall = Call<unknown, unknown>
@@ -109,7 +109,7 @@ export async function manage(
       : change.settings.scheduled_downgrade_prevent_when_over_limit
   const falls = change.action === 'downgrade' || change.action === 'unsubscribe'
   const violations = usageViolations(catalog, company, message, nowMs)
-  if (prevented && falls && custom === null && violations.length > 0)
+  if (prevented && falls && custom === null && !paid && violations.length > 0)
     throw conflict('The company uses more than the new plans allow') // EN-87
   if (invoice?.onPayment && !paid) {
     const billing = billingOf(body, change, 'pending', custom)
@@ -145,6 +145,20 @@ export async function manage(
   return change
 }
 
+/** A request whose versions and prices are named, so that it is for the same whenever it is paid. source: PB-5, PB-62 */
+function named(body: ManagePlanRequest, { base, addOns }: Selection): ManagePlanRequest {
+  return {
+    ...body,
+    base_plan_version_id: base?.version.id ?? null,
+    base_plan_price_id: base?.price?.id ?? null,
+    add_on_selections: addOns.map(({ plan, version, price }) => ({
+      plan_id: plan.id,
+      version_id: version.id,
+      price_id: price?.id ?? null,
+    })),
+  }
+}
+
 /** PB-60: the billing of an invoiced subscription. */
 function billingOf(
   body: ManagePlanRequest,
@@ -155,7 +169,7 @@ function billingOf(
   const { plan, version } = (selection.base ?? selection.addOns[0])!
   return {
     id: custom?.billingId ?? newId('cpbl_'),
-    request: body,
+    request: named(body, selection),
     planId: plan.id,
     versionId: version.id,
     source: custom?.source ?? 'manage_plan',

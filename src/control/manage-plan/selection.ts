@@ -236,7 +236,7 @@ async function quantitiesOf(
         throw conflict(`${member}: a price of another version or plan`)
       throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)
     }
-    if (found.some(one => one.entitlement.id === entitlement.id))
+    if (found.some(one => one.entitlement.feature_id === entitlement.feature_id))
       throw invalid(`${member}: a feature is named twice`)
     const price = await soldPrice(sql, entitlement.environment_id, entitlement.prices, priceId)
     if (!price) throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)

@@ -5,6 +5,7 @@ import type {
   Company,
   PlanChangeCause,
   PlanHolding,
+  PlanSchedule,
   SubscriptionState,
   TrialState,
 } from '../model/company-state.js'
@@ -68,9 +69,31 @@ function decidePut(
     reply: { accepted: true, recount: recountOf(company, next, nowMs) },
     effects: [
       { t: 'subscription', subscription },
-      ...changes(company, next, cause, nowMs),
+      ...changes(company, next, cause, nowMs, redated(company.schedule, had, subscription)),
       ...trialEnded(had, subscription, nowMs),
     ],
+  }
+}
+
+/**
+ * Changes agreed for later, after a change of a subscription: what waits for the end of its trial follows the end.
+ *
+ * source  EN-94, EN-95, decision 29
+ */
+function redated(
+  schedule: PlanSchedule | null,
+  had: SubscriptionState | null,
+  now: SubscriptionState,
+): PlanSchedule | null {
+  const downgrade = schedule?.downgrade
+  const then = downgrade?.subscription
+  if (!downgrade || then?.id !== now.id || had?.status !== 'trialing' || now.anchorMs == null) return schedule
+  const { trialEndMs, periodEndMs } = now
+  if (trialEndMs === null || trialEndMs === had.trialEndMs) return schedule
+  const effectiveAtMs = Math.min(trialEndMs, periodEndMs)
+  return {
+    ...schedule!,
+    downgrade: { ...downgrade, effectiveAtMs, subscription: { ...then, trialEndMs, periodEndMs } },
   }
 }
 
@@ -230,10 +253,16 @@ interface Followed {
   readonly trial: TrialState | null
 }
 
-function changes(company: Readonly<Company>, next: Followed, cause: PlanChangeCause, atMs: number): Effect[] {
+function changes(
+  company: Readonly<Company>,
+  next: Followed,
+  cause: PlanChangeCause,
+  atMs: number,
+  agreed = company.schedule,
+): Effect[] {
   const left = company.plan?.planId !== next.plan?.planId
   // a change of base plan cancels changes agreed for the former one (EN-95)
-  const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
+  const schedule = agreed && { ...agreed, ...(left && { downgrade: null }) }
   const { plan, addOns, why, trial } = next
   return planEffects(company, { plan, addOns, schedule }, cause, why, atMs, trial)
 }
@@ -268,9 +297,10 @@ function basePlan(following: Following): Pick<Followed, 'plan' | 'why'> {
     if (plan) return { plan, why: null } // PB-53
   }
   const { fallbackPlanId, trialExpiryPlanId } = catalog.data
-  // EN-91: the end of a trial that was to cancel itself
-  const expired =
-    had?.status === 'trialing' && had.trialEndSetting === 'cancel' && (had.trialEndMs ?? nowMs) <= nowMs
+  // EN-91: the end of a trial that was to cancel itself, or was cancelled; it may have been moved
+  const cancels = had?.trialEndSetting === 'cancel' || had?.cancelAtPeriodEnd === true
+  const overMs = now.trialEndMs ?? had?.trialEndMs ?? nowMs
+  const expired = had?.status === 'trialing' && cancels && overMs <= nowMs
   const expiry = expired ? holdingOf(catalog, trialExpiryPlanId, null, nowMs, company) : null
   if (expiry) return { plan: expiry, why: 'trial_expiry' }
   const fallback = holdingOf(catalog, fallbackPlanId, null, nowMs, company)
