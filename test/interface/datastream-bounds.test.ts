@@ -160,7 +160,8 @@ t.test('security H1 a connection that was closed counts until its bytes are take
   while (waiting() > 0 && performance.now() < endMs) await sleep(50)
   t.equal(waiting(), 0, 'then it is cut')
   stream.ws.resume()
-  t.equal((await stream.closed)[0], 1006)
+  // a front may have given all of it to the kernel meanwhile
+  t.ok([1006, 1008].includes((await stream.closed)[0]))
 })
 
 t.test('security H1 a binary frame cuts a connection that has not read', async t => {
@@ -172,7 +173,9 @@ t.test('security H1 a binary frame cuts a connection that has not read', async t
     await sleep(4)
   }
   stream.ws.send(Buffer.from([1]))
-  await sleep(500)
+  // with several fronts the main thread does not hear how it was closed, and counts its bytes for 20 s
+  const endMs = performance.now() + 30_000
+  while (waiting() > 0 && performance.now() < endMs) await sleep(50)
   t.equal(waiting(), 0)
   stream.ws.resume()
   t.equal((await stream.closed)[0], 1006)
