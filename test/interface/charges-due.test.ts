@@ -1,4 +1,4 @@
-// What POST /manage-plan/preview says is due, against the charges that follow.
+// Charges that follow a change are what POST /manage-plan/preview says is due.
 import t from 'tap'
 import { startHere } from '../harness.js'
 import { ChargesWorld } from './charges-world.js'

@@ -328,11 +328,8 @@ t.test('a slow reader gets each entity once, and is closed when it reads nothing
   slow.ask(company, keys)
   await slow.of(company, 'full')
   slow.ws.pause()
-  // it answers no ping meanwhile, and is cut after 40 s
-  for (let i = 0; i < 60; i += 4)
-    await Promise.all(
-      [0, 1, 2, 3].map(n => client.ok('POST', '/companies', { keys, traits: { note: `${i + n}${long}` } })),
-    )
+  for (let i = 0; i < 60; i++)
+    await client.ok('POST', '/companies', { keys, traits: { note: `${i}${long}` } })
   const { slow: closed } = tollgate.services.metrics.stream
   while (closed.count === 0) await new Promise(resolve => setTimeout(resolve, 100))
   slow.ws.resume()
