@@ -329,8 +329,8 @@ class NodeResponse implements AppResponse {
   }
 
   /**
-   * Cut the connection of a reader that takes nothing for so long, as the native server does: Node has no such limit (security
-   * H1). When the answer is sent Node sets its own, for the time until the next request.
+   * Cut the connection of a reader that takes nothing for 10 to 20 s, as Node looks every 10 s whether something was taken since. The
+   * native server cuts it after 10 s (security H1). When the answer is sent Node sets a limit of its own, for the time until the next request.
    */
   private watchReader(): void {
     this.req.socket.setTimeout(silentMs)
