@@ -124,7 +124,7 @@ export class Cluster {
    * Check, before the stores are migrated, that this build goes together with the nodes that live and with what is in Redis. So a
    * build that is refused has changed nothing, and the others can be started again.
    *
-   * errors  ConfigError with one line; those of Postgres.
+   * errors  ConfigError with one line; errors of Postgres.
    */
   static async mustFit(config: Config, sql: Sql): Promise<void> {
     const [made] = await sql<{ isThere: boolean }[]>`select to_regclass('cluster') is not null as "isThere"`

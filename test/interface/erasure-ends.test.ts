@@ -133,7 +133,7 @@ t.test(
     t.ok((await payloads()).length > 0)
     const [left] = await sql`
       select 1 from webhook_events where position(${id}::text in payload) > 0 or payload like '%Before%'`
-    t.equal(left, undefined, 'those of the erased one are blank')
+    t.equal(left, undefined, 'values of the erased company are blank')
     t.match((await client.ok('POST', `/companies/${id}/erase`, {})).erased_at, /^20/)
   },
 )

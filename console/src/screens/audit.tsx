@@ -211,7 +211,7 @@ function differences(
     .map(name => [name, was.get(name) ?? '–', is.get(name) ?? '–'])
 }
 
-/** Of a change that names members of the answer: whether a difference is of one of them. Others have other causes. */
+/** Whether a difference is in a member that the request named. A request that names no member of the answer has all differences. */
 function isNamedIn({ method, req_body: body, resp_body: answer }: Schemas['AuditLog']) {
   const named = Object.keys(keptRequest(body) ?? {}).filter(name => name in (keptAnswer(answer)?.data ?? {}))
   return ([path]: readonly [string, string, string]) =>

@@ -43,7 +43,7 @@ export default function System() {
         <Empty title="For admins">The state of the service is shown to people with the role admin.</Empty>
       </Page>
     )
-  // What it told before is shown, but says nothing of the present.
+  // The last answer stays on the page while the service does not answer. The present state is not known then.
   const isKnown = troubleOf(system) === null
   const answers = (yes: boolean) =>
     isKnown ? <Badge tone={yes ? 'ok' : 'danger'}>{yes ? 'yes' : 'no'}</Badge> : <Badge>not known</Badge>

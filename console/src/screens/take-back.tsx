@@ -12,7 +12,7 @@ import { overrideWords, valuesOf } from './override-dialog.js'
 type Entry = Schemas['AuditLog']
 type Override = Schemas['CompanyOverride']
 
-/** What taking an entry back would do. `name`: typed in production. */
+/** The change that takes an entry back. `name`: the user types it in production. */
 type Inverse = Omit<Act, 'verb' | 'typed'> & { readonly name: string }
 
 /** A button that takes a change back; nothing for a change that has no inverse, or whose inverse is a deletion. */
@@ -73,7 +73,7 @@ function inverseOf(entry: Entry): (() => Promise<Inverse>) | null {
       : () => rulesBack(id, before as unknown as Pick<Flag, 'rules'>, entry)
   if (path === '/billing/credits/grants/company' && entry.method === 'POST') return () => grantBack(entry)
   if (thing === 'company-plans' && isChange) return () => plansBack(id, entry)
-  if (thing === 'company-overrides' && path.split('/').length <= 3) {
+  if (thing === 'company-overrides' && part === undefined) {
     if (entry.method === 'POST' && id === '') return () => overrideEnds(entry)
     if (before === null || id === '' || !('expiration_date' in before)) return null
     const override = before as unknown as Override
@@ -204,7 +204,7 @@ async function overrideAgain(before: Override): Promise<Inverse> {
   }
 }
 
-/** How far the instant of a recorded change of plans may be from that of its entry, ms. */
+/** The most time between a recorded change of plans and its entry in the audit log, ms. */
 const besideMs = 1_000
 
 async function plansBack(id: string, entry: Entry): Promise<Inverse> {

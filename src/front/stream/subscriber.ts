@@ -146,7 +146,7 @@ export const slowReader = 4008
 /** Subscriptions of all connections together: each is of one connection to one entity, and takes some 100 bytes. */
 export const subscriptionsMax = 4_000_000
 /** The refusal of a subscription beyond what connections of the environment may have. */
-export const crowded = `All connections together have ${subscriptionsMax} subscriptions at most, those of one environment three quarters of them`
+export const crowded = `All connections together have ${subscriptionsMax} subscriptions at most; one environment has three quarters of them at most`
 
 /**
  * A connection. Frames for a slow connection are not queued. The changed entities are noted, and each is sent

@@ -100,7 +100,7 @@ export class UseKind {
     this.seen = new ByteTemplate(effectHead(shapeOf.seen, 'seen') + packedText(at))
   }
 
-  /** Whether they count later than their time: their time is not that of the record then. */
+  /** Whether the events count at a later instant than their own. The time of a record is the later instant then. */
   get isLate(): boolean {
     return this.present !== this.at
   }
