@@ -285,6 +285,10 @@ export interface ManagePlanRequest extends Keyed {
   days_until_due?: (Int32 & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
   payment_method_external_id?: Text255 | null | undefined
   promo_code?: Text255 | null | undefined
+  /**
+   * False: the running period is neither charged nor credited for the change, whose prices count from the next one; a new
+   * or longer period is charged. Default: true.
+   */
   prorate?: boolean | null | undefined
   prorate_first_period?: boolean | null | undefined
   send_invoice?: boolean | null | undefined
@@ -319,6 +323,7 @@ export const parseManagePlanRequest = typia.json.createValidateParse<ManagePlanR
 export interface SubscriptionCancel extends Keyed {
   company_id: string
   cancel_immediately?: boolean | null | undefined
+  /** False: nothing is credited. Default: true. */
   prorate?: boolean | null | undefined
 }
 
@@ -610,12 +615,14 @@ export interface ManagePlanPreview {
   subscription_change_preview?: PreviewSubscriptionChange
 }
 
-/** The cost of a change of plans, in the smallest unit of the subscription's currency. */
+/** The cost of a change of plans: the charge lines that it makes, in the smallest unit of the subscription's currency. */
 export interface PreviewSubscriptionChange {
   amount_off: number
   percent_off: number
   due_now: number
+  /** What is charged. */
   new_charges: number
+  /** What is credited for unused time, 0 or less: only where the plan group prorates. */
   proration: number
   period_start: string
   trial_end: string | null
@@ -645,6 +652,7 @@ export interface PreviewSubscriptionFinance {
   promo_code_applied: boolean
   tax_require_billing_details: boolean
   upcoming_invoice_line_items: PreviewLineItem[]
+  /** When parts of a period are invoiced: with its closing, or at once (`invoice_immediately`). */
   proration_billed_at: string | null
   trial_end: string | null
   tax_amount: number | null

@@ -37,6 +37,7 @@ import type {
   TraitType,
 } from './enums.js'
 import type { PublishableLimitsWrite } from './environments.js'
+import type { Keyed } from './keyed.js'
 import type { DecimalText } from './long.js'
 import type { ModelPriceView } from './model-prices.js'
 import type { CustomPlanConfig } from './plan-groups.js'
@@ -403,7 +404,7 @@ export interface Catalog {
 export type CatalogPublish = 'end_of_billing_period' | 'immediate' | 'leave'
 
 /** Body of POST /catalog/diff and POST /catalog/apply. */
-export interface CatalogWrite {
+export interface CatalogWrite extends Keyed {
   catalog: Catalog
   /** Remove what the lists of the document lack. */
   prune?: May<boolean>

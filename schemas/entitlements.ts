@@ -184,14 +184,14 @@ export interface DuplicatedEntitlements {
   skipped: SkippedEntitlement[]
 }
 
-interface OverrideTerms {
+interface OverrideTerms extends Keyed {
   /** The override ends at this instant (EN-60). */
   expiration_date?: string | null | undefined
   note?: (string & tags.MaxLength<1024>) | null | undefined
 }
 
 /** Body of POST and PUT /company-overrides. Without `value_type` the value that is given says it. */
-export interface CompanyOverrideCreate extends EntitlementValueUpdate, OverrideTerms, Keyed {
+export interface CompanyOverrideCreate extends EntitlementValueUpdate, OverrideTerms {
   company_id: string
   feature_id: string
 }

@@ -1,7 +1,7 @@
 // Charges that follow a change are what POST /manage-plan/preview says is due.
 import t from 'tap'
 import { startHere } from '../harness.js'
-import { ChargesWorld } from './charges-world.js'
+import { ChargesWorld, told } from './charges-world.js'
 
 t.test(
   'PB-33, RA-13, RA-14 what a preview says is due is what is charged, where the plan group prorates',
@@ -86,3 +86,139 @@ t.test(
     await change(free, 'a year after free time', await of(high, 'yearly'))
   },
 )
+
+t.test(
+  'RA-29 a change that is not prorated is neither charged nor credited in the running period',
+  async t => {
+    const own = await startHere(t)
+    const { client } = own
+    const here = await ChargesWorld.of(client)
+    await client.ok('POST', '/plan-groups', { proration_behavior: 'create_prorations' })
+    await here.clock('2031-04-01T00:00:00.000Z')
+    const seats = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+    const seat = { feature_id: seats.id, price_behavior: 'pay_in_advance', monthly_unit_price: 300 }
+    const low = await here.sold('Low', [seat], { monthly_price: 1000, yearly_price: 9000 })
+    const high = await here.sold('High', [], { monthly_price: 3000 })
+    const [{ metered_monthly_price: price }] = await client.ok('GET', `/plan-entitlements?plan_id=${low.id}`)
+    const yearly = (await client.ok('GET', `/plans/${low.id}`)).yearly_price.id
+    const of = (plan: typeof low, more: object = {}) => ({
+      base_plan_id: plan.id,
+      base_plan_price_id: plan.monthly_price.id,
+      ...more,
+    })
+    const some = (quantity: number) => ({ pay_in_advance_entitlements: [{ price_id: price.id, quantity }] })
+    const lines = async (id: string, period = 'current'): Promise<string[]> =>
+      told((await here.charges(id, period)).lines)
+    const named = async (name: string) => here.subscribed(name, low, some(2))
+    const start = ['recurring 1 1000', 'seat 2 600']
+    const [up, seat2, over, year, moved, published, restarts] = [
+      await named('up'),
+      await named('seats'),
+      await named('over'),
+      await named('year'),
+      await named('moved'),
+      await named('published'),
+      await here.subscribed('restarts', high),
+    ]
+    await here.clock('2031-04-16T00:00:00.000Z')
+
+    await here.manage(up, of(high, { prorate: false }))
+    t.same(await lines(up), start, 'a higher plan')
+    await here.manage(seat2, of(low, { ...some(5), prorate: false }))
+    t.same(await lines(seat2), start, 'more seats')
+    await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: over, prorate: false })
+    t.same(await lines(over, '2031-04-01T00:00:00.000Z'), start, 'an end')
+    t.same(await lines(over), [], 'and nothing in the period that begins')
+    await here.manage(year, { ...of(low), base_plan_price_id: yearly, prorate: false })
+    t.same(
+      await lines(year),
+      [...start, `recurring 1 ${9000 - Math.round((9000 * 15) / 366)}`],
+      'a longer period',
+    )
+    await here.manage(restarts, of(low, { prorate: false }))
+    t.same(await lines(restarts), ['recurring 1 1000'], 'a period that begins is charged')
+    const none = { proration_behavior: 'none' }
+    const company_ids = [moved]
+    const move = { plan_id: high.id, filter: { company_ids }, when: 'now', ...none }
+    const made = await client.ok('POST', '/plan-moves', move)
+    t.match((await client.ok('GET', `/companies/${moved}`)).plan, { id: high.id })
+    t.same(await lines(moved), start, 'a move')
+
+    await here.clock('2031-04-21T00:00:00.000Z')
+    await here.manage(up, of(low, some(2)))
+    t.match(
+      await lines(up),
+      ['recurring 1 1000', 'seat 2 600'],
+      'what was not charged is not credited when a period ends early',
+    )
+    await here.manage(seat2, of(low, some(6)))
+    t.same(await lines(seat2), [...start, 'seat 1 100'], 'one seat for a third of the period')
+    await here.clock('2031-04-22T00:00:00.000Z')
+    await here.manage(seat2, of(low, some(1)))
+    t.same(
+      await lines(seat2),
+      [...start, 'seat 1 100', 'seat -2 -180'],
+      'of five seats that go, two were paid for: 2 × 300 × 9 of 30 days',
+    )
+    await client.ok('POST', `/plan-moves/${made.id}/revert`)
+    t.match((await client.ok('GET', `/companies/${moved}`)).plan, { id: low.id })
+    t.same(await lines(moved), start, 'and its way back')
+    await client.ok('PUT', `/plans/${low.id}/billing_products`, {
+      charge_type: 'recurring',
+      is_trialable: false,
+      monthly_price: 2000,
+      yearly_price: 9000,
+    })
+    const { draft_version: draft } = await client.ok('GET', `/plans/${low.id}`)
+    await client.ok('PUT', `/plans/version/${draft.id}/publish`, {
+      excluded_company_ids: [up, seat2, year, restarts, moved],
+      migration_strategy: 'immediate',
+      ...none,
+    })
+    t.match((await client.ok('GET', `/companies/${published}`)).plan, { plan_version_id: draft.id })
+    t.same(await lines(published), start, 'a publish')
+    await here.clock('2031-05-01T00:00:00.000Z')
+    t.same(
+      await lines(published),
+      ['recurring 1 2000', 'seat 2 600'],
+      'its prices count from the next period',
+    )
+  },
+)
+
+t.test('RA-16 a coupon that is redeemed with a subscription is off its first period', async t => {
+  const { client } = await startHere(t)
+  const here = await ChargesWorld.of(client)
+  await here.clock('2031-04-01T09:00:00.789Z')
+  const plan = await here.sold('Low', [], { monthly_price: 1000 })
+  await client.ok('POST', '/billing/coupons', {
+    external_id: 'half',
+    name: 'Half',
+    amount_off: 0,
+    percent_off: 50,
+    duration: 'once',
+    duration_in_months: 0,
+    max_redemptions: 0,
+    times_redeemed: 0,
+  })
+  const id = await here.subscribed('half', plan, { coupon_external_id: 'half' })
+  t.same(told((await here.charges(id)).lines), ['discount 1 -500', 'recurring 1 1000'])
+  await here.clock('2031-05-01T09:00:00.000Z')
+  t.same(told((await here.charges(id)).lines), ['recurring 1 1000'])
+})
+
+t.test('PB-33, RA-13 a period that a downgrade begins inside a second is charged once', async t => {
+  const { client } = await startHere(t)
+  const here = await ChargesWorld.of(client)
+  await here.clock('2031-04-01T00:00:00.250Z')
+  await client.ok('POST', '/plan-groups', { proration_behavior: 'create_prorations' })
+  const [low, high] = [
+    await here.sold('Low', [], { monthly_price: 1000 }),
+    await here.sold('High', [], { monthly_price: 3000 }),
+  ]
+  const id = await here.subscribed('falls', high)
+  await here.clock('2031-04-16T00:00:00.750Z')
+  await here.manage(id, { base_plan_id: low.id, base_plan_price_id: low.monthly_price.id })
+  t.same(told((await here.charges(id, '2031-04-01T00:00:00.000Z')).lines), ['recurring 1 3000'])
+  t.same(told((await here.charges(id)).lines), ['recurring 1 1000', 'recurring -1 -1500'])
+})

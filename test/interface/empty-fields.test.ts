@@ -80,7 +80,7 @@ const checks: Readonly<Record<string, (t: Test) => unknown>> = {
     const body = { collection_method: 'charge_automatically', ...said }
     t.match(await client.ok('PUT', `/billing/profiles/${profile.id}`, body), said)
   },
-  'publish, migrations, plan group, CompanyBillingProfile: proration_behavior': async t => {
+  'publish, migrations, moves: proration_behavior: always_invoice': async t => {
     const plan = await publishedPlan(client, 'Prorated')
     const { id } = await client.ok('POST', '/companies', {
       keys: { slug: 'prorated' },

@@ -116,6 +116,10 @@ const trial = async (): Promise<string> => {
   await client.ok('POST', '/manage-plan', { company_id: id, base_plan_id: plan.id })
   return (await client.ok('GET', `/companies/${id}`)).billing_subscription.id
 }
+const override = async (): Promise<string> => {
+  const body = { company_id: await company(), feature_id: calls.id, value_type: 'numeric', value_numeric: 6 }
+  return (await client.ok('POST', '/company-overrides', body)).id
+}
 const drafted = async (): Promise<string> =>
   (await client.ok('POST', '/plans', { name: name(), plan_type: 'plan' })).draft_version.id
 
@@ -159,6 +163,10 @@ const cases: Readonly<Record<string, () => Promise<Write>>> = {
     const { id } = await client.ok('POST', '/billing/credits/reservations', body)
     return { path: `/billing/credits/reservations/${id}/release` }
   },
+  'POST /catalog/apply': async () => ({
+    path: '/catalog/apply',
+    body: { catalog: { catalog: 1, plans: [{ name: name(), plan_type: 'plan', draft: {} }] } },
+  }),
   'POST /company-overrides': async () => ({
     path: '/company-overrides',
     body: { company_id: await company(), feature_id: calls.id, value_type: 'numeric', value_numeric: 6 },
@@ -166,6 +174,17 @@ const cases: Readonly<Record<string, () => Promise<Write>>> = {
   'PUT /company-overrides': async () => ({
     path: '/company-overrides',
     body: { company_id: await company(), feature_id: calls.id, value_type: 'numeric', value_numeric: 7 },
+  }),
+  'POST /company-overrides/{company_override_id}': async () => ({
+    path: `/company-overrides/${await override()}`,
+    body: { value_numeric: 8, note: 'eight' },
+  }),
+  'PUT /company-overrides/{company_override_id}': async () => ({
+    path: `/company-overrides/${await override()}`,
+    body: { value_numeric: 9, note: 'nine' },
+  }),
+  'DELETE /company-overrides/{company_override_id}': async () => ({
+    path: `/company-overrides/${await override()}`,
   }),
   'PUT /company-plans/{company_id}': async () => ({
     path: `/company-plans/${await company()}`,
@@ -302,7 +321,7 @@ for (const [title, make] of Object.entries(cases))
 
     const strange = await send(body, key, abroad)
     t.notOk(strange.status === 409 || strange.status >= 500, `elsewhere: ${strange.status}`)
-    const bad = { company_id: 'comp_none', plan_id: 'plan_none', plan: 5, name: 5, company: 5 }
+    const bad = { company_id: 'comp_none', plan_id: 'plan_none', plan: 5, name: 5, company: 5, catalog: 5 }
     const wrongPath = path.replace(/(\w{4}_)\w+/, '$1none')
     const wrong = await client.send(method, wrongPath, { ...body, ...bad }, { 'Idempotency-Key': key })
     t.ok(wrong.status >= 400 && wrong.status < 500, `refused first: ${wrong.status}`)

@@ -256,6 +256,7 @@ t.test('managing plans', async t => {
   await t.test(
     'EN-86, PB-33 an upgrade keeps the period and counters, an immediate downgrade restarts them',
     async t => {
+      await offerPlans(client, tollgate, { fallback: free.id }, { proration_behavior: 'create_prorations' })
       await clock('2031-01-02T00:00:00.000Z')
       const { slug, id } = await company()
       await managed(id, onBasic)
@@ -267,11 +268,18 @@ t.test('managing plans', async t => {
       isShaped(t, up.finance, finance, 'PreviewSubscriptionFinance')
       // 21 of 31 days are left: 3100 and 1000 by that share
       t.match(up, { new_charges: 2100, proration: -677, due_now: 1423, is_scheduled_downgrade: false })
+      t.equal(up.finance.proration_billed_at, '2031-02-02T00:00:00.000Z', 'RA-15 with the closing')
       t.match(up.finance, {
         total_per_billing_period: 3100,
         upcoming_invoice_line_items: [{ amount: 2100 }, { amount: -677, proration: true }],
       })
       t.equal((await previewed(id, { ...onPro, prorate: false })).due_now, 0)
+      await offerPlans(client, tollgate, { fallback: free.id })
+      t.match(
+        await previewed(id, onPro),
+        { new_charges: 2100, proration: 0, due_now: 2100 },
+        'RA-14 a plan group that does not prorate credits nothing',
+      )
       t.equal((await show(id)).plan.id, basic.id, 'a preview changes nothing')
       const period = {
         period_start: seconds('2031-01-02T00:00:00Z'),

@@ -351,7 +351,7 @@ t.test('rules at the edges of plans', async t => {
     await manage(id, high.id, high.monthly_price.id, add)
     const waits = await sums(low.id, low.monthly_price.id)
     t.equal(waits.is_scheduled_downgrade, true)
-    await offerPlans(client, tollgate, { fallback: free.id }, {})
+    await offerPlans(client, tollgate, { fallback: free.id }, { proration_behavior: 'create_prorations' })
     const now = await sums(low.id, low.monthly_price.id)
     t.match(now, { is_scheduled_downgrade: false, due_now: 0 }, 'the credit is more than the charge')
   })

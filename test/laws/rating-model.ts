@@ -291,6 +291,31 @@ export function modelLines(world: World, period: Span, nowMs: number): Told[] {
   return told.sort()
 }
 
+type Counts = ReadonlyMap<string, bigint>
+
+/** Units of a period by price for which nothing was charged (RA-29). */
+class Unpaid {
+  private readonly units = new Map<string, bigint>()
+
+  of(id: string): bigint {
+    return this.units.get(id) ?? 0n
+  }
+
+  /** A change of the units. Returns those that leave without having been paid for. */
+  step(had: Counts, has: Counts, isUnprorated: boolean): Counts {
+    const left = new Map<string, bigint>()
+    for (const id of new Set([...had.keys(), ...has.keys()])) {
+      const more = (has.get(id) ?? 0n) - (had.get(id) ?? 0n)
+      if (more > 0n && !isUnprorated) continue
+      const before = this.of(id)
+      const after = before + more > 0n ? before + more : 0n
+      this.units.set(id, after)
+      if (more < 0n) left.set(id, before - after)
+    }
+    return left
+  }
+}
+
 function advance(
   world: World,
   { startMs, endMs, anchorMs }: Span,
@@ -320,6 +345,8 @@ function advance(
           ],
         ]),
   ]
+  const countsOf = (phase: Phase): Counts =>
+    new Map(itemsOf(phase).map(([, id, , quantity]) => [id, quantity]))
   const opening = phaseAt(world, startMs)!
   const former = world.phases.filter(one => one.atMs < startMs).at(-1)
   const cutHere = world.phases.some(
@@ -333,9 +360,20 @@ function advance(
       addMonthsClamped(former.anchorMs, n * world.months),
       addMonthsClamped(former.anchorMs, (n + 1) * world.months),
     ]
-    if (from < startMs)
-      for (const [kind, id, price, quantity] of itemsOf(former))
-        tell(kind, id, -quantity, -price * quantity * BigInt(to - startMs), BigInt(to - from))
+    const cut = phaseAt(world, startMs)!
+    if (from < startMs && !cut.isUnprorated) {
+      const unpaid = new Unpaid()
+      let last = phaseAt(world, from)!
+      for (const phase of world.phases.filter(({ atMs }) => atMs > from && atMs < startMs)) {
+        unpaid.step(countsOf(last), countsOf(phase), phase.isUnprorated)
+        last = phase
+      }
+      for (const [kind, id, price, held] of itemsOf(former)) {
+        const quantity = held - unpaid.of(id)
+        if (quantity > 0n)
+          tell(kind, id, -quantity, -price * quantity * BigInt(to - startMs), BigInt(to - from))
+      }
+    }
   }
   if (anchorMs === null || opening.isOver) return
   for (const [kind, id, price, quantity] of itemsOf(opening))
@@ -344,14 +382,16 @@ function advance(
   while (addMonthsClamped(anchorMs, n * world.months) <= startMs) n++
   const dueMs = addMonthsClamped(anchorMs, n * world.months)
   let last = opening
+  const unpaid = new Unpaid()
   for (const phase of world.phases) {
     if (phase.atMs <= startMs || phase.atMs >= endMs || phase.atMs > asOfMs) continue
     const [had, has] = [itemsOf(last), itemsOf(phase)]
+    const passed = unpaid.step(countsOf(last), countsOf(phase), phase.isUnprorated)
     for (const id of new Set([...had, ...has].map(one => one[1]))) {
       const [was, is] = [had.find(one => one[1] === id), has.find(one => one[1] === id)]
       const [kind, , price] = (is ?? was)!
-      const quantity = (is?.[3] ?? 0n) - (was?.[3] ?? 0n)
-      if (quantity === 0n || (quantity < 0n && !world.prorates)) continue
+      const quantity = (is?.[3] ?? 0n) - (was?.[3] ?? 0n) + (passed.get(id) ?? 0n)
+      if (phase.isUnprorated || quantity === 0n || (quantity < 0n && !world.prorates)) continue
       tell(kind, id, quantity, price * quantity * BigInt(dueMs - phase.atMs), BigInt(dueMs - startMs))
     }
     last = phase

@@ -33,6 +33,8 @@ export interface Phase {
   readonly isOver: boolean
   /** The anchor of its periods. */
   readonly anchorMs: number
+  /** The change that begins it is not prorated (RA-29). */
+  readonly isUnprorated: boolean
 }
 
 /** Credits bought, or owed when a window of arrears closed. Credits and the price of one: decimal text. */
@@ -216,6 +218,7 @@ function randomPhases(
     isTrial,
     isOver: false,
     anchorMs: startMs,
+    isUnprorated: false,
   }
   const phases = [phase]
   const instants = Array.from(
@@ -236,6 +239,7 @@ function randomPhases(
         phase = { ...phase, atMs, addOn: phase.addOn === null ? random.pick(addOnIds) : null }
       else phase = { ...phase, atMs, seats: random.below(9) }
     }
+    phase = { ...phase, isUnprorated: random.chance(0.25) }
     phases.push(phase)
   }
   return phases
@@ -247,7 +251,7 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
   const history = phases
     .filter(({ atMs }) => atMs <= knownMs)
     .flatMap((phase): HistoryEntry[] => {
-      const { atMs, versionId, addOn, seats, isTrial, isOver, anchorMs } = phase
+      const { atMs, versionId, addOn, seats, isTrial, isOver, anchorMs, isUnprorated } = phase
       let startMs = anchorMs
       for (let n = 1; addMonthsClamped(anchorMs, n * months) <= atMs; n++)
         startMs = addMonthsClamped(anchorMs, n * months)
@@ -281,6 +285,7 @@ export function factsOf(world: World, knownMs: number): BillingFacts {
                 : [{ productId: `fees_${addOn}`, priceId: `fee_${addOn}`, quantity: 1 }]),
             ],
             anchorMs,
+            ...(isUnprorated && { unproratedAtMs: atMs }),
           },
         },
         {

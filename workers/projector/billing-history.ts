@@ -1,55 +1,19 @@
 // Changes of what a company holds, as rows of billing_history (RA-6).
-import type { Effect, Fact } from '../../src/core/model/message.js'
+import type { Fact } from '../../src/core/model/message.js'
+import type { HistoryEntry } from '../../src/core/rating/history.js'
 
-/** A row of billing_history; null for an effect that changes nothing of it. */
-export function historyOf(effect: Effect): Readonly<Record<string, unknown>> | null {
-  switch (effect.t) {
+/** A row of billing_history, without its place. */
+export function historyRow(entry: HistoryEntry): Readonly<Record<string, unknown>> {
+  const { kind, atMs: at_ms } = entry
+  switch (kind) {
     case 'plan':
-      return { kind: 'plan', state: effect.plan }
+      return { kind, at_ms, state: entry.plan }
     case 'add_ons':
-      return { kind: 'add_ons', state: effect.addOns }
+      return { kind, at_ms, state: entry.addOns }
     case 'subscription':
-      return { kind: 'subscription', subscription_id: effect.subscription.id, state: effect.subscription }
-    case 'subscription_removed':
-      return { kind: 'subscription', subscription_id: effect.subscriptionId, state: null }
-    case 'deleted':
-      return { kind: 'gone', state: null }
-    case 'trait':
-    case 'created':
-    case 'key':
-    case 'key_removed':
-    case 'named':
-    case 'trait_introduced':
-    case 'client_trait':
-    case 'traits_held':
-    case 'touched':
-    case 'once':
-    case 'seen':
-    case 'seen_set':
-    case 'used':
-    case 'joined':
-    case 'left':
-    case 'override':
-    case 'override_removed':
-    case 'override_over':
-    case 'overdraft_limit':
-    case 'plan_changed':
-    case 'trial_ended':
-    case 'schedule':
-    case 'cycle_counted':
-    case 'credit_grant':
-    case 'credit_draw':
-    case 'credit_refund':
-    case 'credit_hold':
-    case 'credit_commit':
-    case 'credit_release':
-    case 'credit_zero_out':
-    case 'credit_transfer':
-    case 'credit_enrol':
-    case 'credit_renew':
-    case 'credit_topup':
-    case 'credit_external':
-      return null
+      return { kind, at_ms, subscription_id: entry.id, state: entry.state }
+    case 'gone':
+      return { kind, at_ms, state: null }
   }
 }
 

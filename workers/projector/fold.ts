@@ -12,9 +12,10 @@ import type { Effect, Fact } from '../../src/core/model/message.js'
 import type { DatedDomainEvent, DomainEvent } from '../../src/core/model/notices.js'
 import type { EndedTrial, PlanChangeRecord } from '../../src/core/model/plan-messages.js'
 import { changesAt } from '../../src/core/plans/plan.js'
+import { historyOf } from '../../src/core/rating/history.js'
 import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/values/amount.js'
 import { derivedId } from '../../src/core/values/id.js'
-import { historyOf, tookEffect } from './billing-history.js'
+import { historyRow, tookEffect } from './billing-history.js'
 
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>
@@ -170,12 +171,12 @@ export class Fold {
 
   /** Notes a change of what a company holds (RA-6), and a purchase. */
   #held(fact: Fact, effect: Effect, index: number): void {
-    const entry = historyOf(effect)
     const buys = effect.t === 'credit_grant' && boughtReasons.has(effect.g.reason)
+    const entry = historyOf(effect, fact.at)
     if (entry === null && !buys) return
     const atMs = entry === null ? fact.at : tookEffect(fact, index)
     const place = { environment_id: fact.env, company_id: fact.id }
-    if (entry !== null) this.billingHistory.push({ ...place, ...entry, at_ms: atMs })
+    if (entry !== null) this.billingHistory.push({ ...place, ...historyRow({ ...entry, atMs }) })
     this.billingDue.set(fact.id, { ...place, due_ms: atMs })
   }
 

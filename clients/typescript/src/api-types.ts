@@ -2073,6 +2073,7 @@ export interface components {
     };
     CatalogWrite: {
       catalog: components["schemas"]["Catalog"];
+      idempotency_key?: null | string;
       prune?: components["schemas"]["Mayboolean"];
       publish?: components["schemas"]["MayCatalogPublish"];
     };
@@ -2538,6 +2539,7 @@ export interface components {
     CompanyOverrideUpdate: {
       credit_consumption_rate?: components["schemas"]["Rate"] | null;
       expiration_date?: null | string;
+      idempotency_key?: null | string;
       metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
       metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       note?: null | string;
@@ -5188,12 +5190,7 @@ export interface components {
         total: number;
       }[];
       features: components["schemas"]["PortalFeature"][];
-      plan: null | {
-        description: null | string;
-        name: string;
-        period: null | string;
-        price: null | number;
-      };
+      plan: components["schemas"]["PortalPlan"] | null;
     };
     PortalFeature: {
       allowed: boolean;
@@ -5202,6 +5199,12 @@ export interface components {
       resets_at: null | string;
       usage: null | number;
       value_type: string;
+    };
+    PortalPlan: {
+      description: null | string;
+      name: string;
+      period: null | string;
+      price: null | number;
     };
     PreflightRequestBody: {
       credit_cost?: null | {
@@ -9571,6 +9574,7 @@ export interface operations {
   applyCatalog: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -9582,6 +9586,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9596,10 +9601,12 @@ export interface operations {
           };
         };
       };
+      202: components["responses"]["202"];
       400: components["responses"]["400"];
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -10610,6 +10617,7 @@ export interface operations {
   updateCompanyOverride: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -10624,6 +10632,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10643,6 +10652,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -10651,6 +10661,7 @@ export interface operations {
   replaceCompanyOverride: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -10665,6 +10676,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10684,6 +10696,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -10692,6 +10705,7 @@ export interface operations {
   deleteCompanyOverride: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -10701,6 +10715,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10720,6 +10735,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];

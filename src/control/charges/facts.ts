@@ -5,6 +5,7 @@ import type { ProrationBehavior } from '../../../schemas/enums.js'
 import { grouped } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
 import type { PlanHolding, SubscriptionState } from '../../core/model/company-state.js'
+import type { Effect } from '../../core/model/message.js'
 import {
   type BillingFacts,
   type Discount,
@@ -13,8 +14,9 @@ import {
   type Purchase,
   type RatedVersion,
 } from '../../core/rating/facts.js'
-import { effective, type HistoryEntry } from '../../core/rating/history.js'
+import { effective, historyOf as entryOfEffect, type HistoryEntry } from '../../core/rating/history.js'
 import type { RatedPrice } from '../../core/rating/line.js'
+import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
 import { addMonthsClamped } from '../../core/values/period.js'
 import { among } from '../../kit/sql.js'
 import {
@@ -76,11 +78,21 @@ export interface Debt {
   readonly atMs: number
 }
 
+/** A change of a company that is not made yet: what would be written of it. */
+export interface PlannedChange {
+  readonly companyId: string
+  readonly effects: readonly Effect[]
+  /** The own subscription afterwards; null: none. */
+  readonly subscription: Pick<SubscriptionRow, 'id' | 'currency' | 'discounts'> | null
+  readonly atMs: number
+}
+
 /**
  * Facts of companies, by id; a company that holds and bought nothing has a history from its creation on. `late` is
  * empty: it is read with the usage.
  *
  * debts    credits owed at present, by company; for open periods.
+ * planned  the facts are as after this change; null: as they are.
  * source  RA-5, RA-6, RA-14, RA-16, RA-17.
  */
 export async function billingFacts(
@@ -88,8 +100,9 @@ export async function billingFacts(
   environmentId: string,
   companyIds: readonly string[],
   debts: ReadonlyMap<string, readonly Debt[]> = new Map(),
+  planned: PlannedChange | null = null,
 ): Promise<Map<string, BillingFacts>> {
-  const [history, created, grants, subscriptions, profiles, group] = await Promise.all([
+  const [history, created, granted, subscribed, profiles, group] = await Promise.all([
     sql<HistoryRow[]>`
       select company_id, kind, subscription_id, at_ms, state from billing_history
       where company_id in ${among(sql, companyIds)} order by place`,
@@ -111,9 +124,12 @@ export async function billingFacts(
   ])
   const entriesOf = grouped(history, row => row.company_id)
   const creations = new Map(created.map(row => [row.id, row.created_at.getTime()]))
+  const plannedOf = (id: string) => (planned?.companyId === id ? entriesIn(planned) : [])
   const histories = new Map(
-    companyIds.map(id => [id, historyOf(entriesOf.get(id) ?? [], creations.get(id) ?? null)]),
+    companyIds.map(id => [id, historyOf(entriesOf.get(id) ?? [], creations.get(id) ?? null, plannedOf(id))]),
   )
+  const grants = planned ? [...granted, ...purchasesIn(planned)] : granted
+  const subscriptions = planned ? withPlanned(subscribed, planned) : subscribed
   const fallback = await fallbackVersions(sql, environmentId, group)
   const all = [...histories.values()].flat()
   const versionIds = new Set([...all.flatMap(versionsIn), ...fallback.flatMap(one => one.versionId ?? [])])
@@ -168,14 +184,52 @@ function entryOf(row: HistoryRow): HistoryEntry {
   }
 }
 
-function historyOf(rows: readonly HistoryRow[], createdMs: number | null): HistoryEntry[] {
+/** Holdings that a change not made yet would change. */
+const entriesIn = ({ effects, atMs }: PlannedChange): HistoryEntry[] =>
+  effects.flatMap(effect => entryOfEffect(effect, atMs) ?? [])
+
+/** Credits that it would buy. */
+function purchasesIn({ companyId, effects, atMs }: PlannedChange): GrantRow[] {
+  return effects.flatMap((effect): GrantRow[] => {
+    if (effect.t !== 'credit_grant' || effect.g.reason !== 'purchased') return []
+    const { c: creditId, g } = effect
+    return [
+      {
+        company_id: companyId,
+        credit_id: creditId,
+        reason: 'purchased',
+        quantity: amountToDecimal(decodeAmount(g.q)),
+        bundle_id: g.bundle ?? null,
+        currency: g.cur ?? null,
+        created_at: new Date(atMs),
+      },
+    ]
+  })
+}
+
+/** The subscriptions of companies, with one as it would be. */
+function withPlanned(
+  rows: readonly SubscriptionRow[],
+  { companyId, subscription }: PlannedChange,
+): SubscriptionRow[] {
+  if (subscription === null) return [...rows]
+  const { id, currency, discounts } = subscription
+  const next = { id, company_id: companyId, currency, discounts }
+  return rows.some(one => one.id === id) ? rows.map(one => (one.id === id ? next : one)) : [...rows, next]
+}
+
+function historyOf(
+  rows: readonly HistoryRow[],
+  createdMs: number | null,
+  planned: readonly HistoryEntry[],
+): HistoryEntry[] {
   const entries = rows.map(entryOf)
   // what a company bought or used before it held anything is billed too
   const begins =
     createdMs !== null && (entries.length === 0 || entries[0]!.atMs > createdMs)
       ? [{ kind: 'add_ons', atMs: createdMs, addOns: [] } as const]
       : []
-  return effective([...begins, ...entries])
+  return effective([...begins, ...entries, ...planned])
 }
 
 function versionsIn(entry: HistoryEntry): string[] {

@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../../core/values/quantity.js'
 import type { Call } from '../../kit/call.js'
-import { requireTime } from '../../kit/time.js'
+import { isoTime, requireTime } from '../../kit/time.js'
 import { withPlans } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
 import {
@@ -68,14 +68,10 @@ export interface Change {
   readonly once: readonly Line[]
   readonly currency: string
   /** Total of one billing period, in the smallest unit. */
-  readonly totalBefore: Quantity
   readonly total: Quantity
   /** Start of the first period, epoch ms. */
   readonly startMs: number
   readonly endMs: number
-  /** Start of the whole interval that ends there: before `startMs` where the subscription begins before its anchor. */
-  readonly intervalStartMs: number
-  readonly restarts: boolean
   /** EN-95; epoch ms. */
   readonly scheduledAtMs: number | null
   readonly trialEndMs: number | null
@@ -237,12 +233,9 @@ export async function changeOf(
     lines,
     once,
     currency,
-    totalBefore,
     total,
     startMs,
     endMs: periodEndMs,
-    intervalStartMs: intervalStart(billsOnMs, months, paidEndMs),
-    restarts,
     scheduledAtMs,
     trialEndMs: trial?.endMs ?? null,
     coupon,
@@ -324,7 +317,7 @@ function line(description: string, price: SoldPrice, quantity: number): Line {
   return { description, price, quantity, amount: amountOf(price, quantity) }
 }
 
-export function sum(lines: readonly Line[]): Quantity {
+function sum(lines: readonly Line[]): Quantity {
   return sumOf(lines.map(({ amount }) => amount))
 }
 
@@ -507,11 +500,6 @@ function endOfTerm({ status, trial_end, period_end }: SubscriptionRow): number {
   return status === 'trialing' && trial_end !== null ? Math.min(Number(trial_end), end) : end
 }
 
-/** Start of the interval that ends at an instant; epoch ms. */
-export function intervalStart(anchorMs: number, months: number, endMs: number): number {
-  return periodAt(anchorMs, months, endMs - 1, endMs).startMs
-}
-
 /** PB-33: an upgrade keeps the start of the period; with a longer interval it ends later. */
 function endOfKept(had: SubscriptionRow, months: number, nowMs: number): number {
   if (months === had.own!.months) return Number(had.period_end) * 1000
@@ -625,7 +613,8 @@ function ownRow(
             coupon_external_id: coupon.external_id,
             external_id: coupon.external_id,
             is_active: true,
-            started_at: now.toISOString(),
+            // periods begin on whole seconds: the first is discounted too (RA-16)
+            started_at: isoTime(wholeSeconds(nowMs)),
             ...(body.promo_code != null && { customer_facing_code: body.promo_code }),
           },
         ]
@@ -682,6 +671,7 @@ function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planne
     trial: planned.trial,
     subscriptions: row ? [subscriptionState(row)] : [],
     effectiveAtMs: scheduledAtMs,
+    ...(body.prorate === false && { unprorated: true }),
     subscriptionThen: then && subscriptionState(then),
     purchases: planned.purchases,
     topups: planned.topups,

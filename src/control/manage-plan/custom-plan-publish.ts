@@ -276,6 +276,7 @@ async function requestOf(
     send_invoice: body.send_invoice ?? true,
     billing_cycle_anchor: body.billing_cycle_anchor ?? null,
     prorate_first_period: body.prorate_first_period ?? null,
+    prorate: body.proration_behavior !== 'none',
     coupon_external_id: body.coupon_external_id ?? null,
   }
 }

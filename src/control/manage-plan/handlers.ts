@@ -6,7 +6,12 @@ import type {
   SubscriptionCancel,
 } from '../../../schemas/billing.js'
 import { newId } from '../../account/ids.js'
+import { compileCatalog } from '../../core/catalog.js'
+import type { CatalogData } from '../../core/model/definitions.js'
+import type { CompanyDescription } from '../../core/model/descriptions.js'
 import type { SubscriptionReply } from '../../core/model/plan-messages.js'
+import type { ChargeLine } from '../../core/rating/line.js'
+import { linesOfChange } from '../../core/rating/rate.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
 import type { Refusals } from '../../kit/entities.js'
@@ -16,6 +21,7 @@ import { withPlans } from '../billing/own-subscriptions.js'
 import { subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
 import { inTurn, recount } from '../billing/subscription-write.js'
 import { isRunning } from '../billing/view.js'
+import { billingFacts, type PlannedChange } from '../charges/facts.js'
 import { companyDetails, described } from '../companies/read.js'
 import { replyWhenShown } from '../entities/write.js'
 import { featuresInPlans } from '../plans/view.js'
@@ -32,7 +38,7 @@ import {
 } from './plan-writes.js'
 import { previewOf } from './preview.js'
 import { conflict, invalid, type Selection } from './selection.js'
-import { usageViolations, warnOverLimit } from './usage-violations.js'
+import { copyOf, effectsOf, usageViolations, warnOverLimit } from './usage-violations.js'
 
 type AnyCall = Call<unknown, unknown>
 
@@ -200,21 +206,36 @@ export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
     ...nothingBeside,
     features: new Map([...features].map(([id, view]) => [id, shared(featureMember(view))])),
   }
-  const wish = {
-    prorate: body.prorate ?? true,
-    prorateFirstPeriod: body.prorate_first_period ?? true,
-    paymentMethods: Number(methods!.count),
-  }
   const data: ManagePlanPreview = {
-    subscription_change_preview: previewOf(
+    subscription_change_preview: previewOf({
       change,
+      lines: await linesOf(call, company, catalog, change),
       // none of them is paid by credits: those have no limit
-      violations.map(row => usageView(usageRowOf(row, null, uncredited), beside)),
-      wish,
+      violations: violations.map(row => usageView(usageRowOf(row, null, uncredited), beside)),
+      paymentMethods: Number(methods!.count),
+      catalog,
       nowMs,
-    ),
+    }),
   }
   return { data }
+}
+
+/** The lines that a change would make among the charges of its company. source: PB-33, RA-29 */
+async function linesOf(
+  { services, environment, nowMs }: AnyCall,
+  company: CompanyDescription,
+  catalog: CatalogData,
+  { message, row }: Change,
+): Promise<readonly ChargeLine[]> {
+  const companyId = company.state.id
+  const effects = effectsOf(compileCatalog(catalog), copyOf(company), message, nowMs)
+  const planned = { companyId, effects, subscription: row, atMs: nowMs }
+  // what was acknowledged before is written
+  await services.projections.barrier('postgres')
+  const factsOf = async (change: PlannedChange | null) =>
+    (await billingFacts(services.sql, environment.id, [companyId], new Map(), change)).get(companyId)!
+  const [before, after] = await Promise.all([factsOf(null), factsOf(planned)])
+  return linesOfChange(before, after, nowMs)
 }
 
 /**

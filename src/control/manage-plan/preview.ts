@@ -5,47 +5,40 @@ import type {
   PreviewSubscriptionFinance,
 } from '../../../schemas/billing.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
-import { partOf, percentOf } from '../../core/pricing/price.js'
-import {
-  addQuantity,
-  greaterQuantity,
-  lesserQuantity,
-  type Quantity,
-  quantityOrNull,
-  subtractQuantity,
-} from '../../core/values/quantity.js'
+import type { CatalogData } from '../../core/model/definitions.js'
+import type { ChargeLine } from '../../core/rating/line.js'
+import { quantityOf } from '../../core/values/quantity.js'
 import { long, storedLong, storedLongOrNull } from '../../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
-import { type Change, intervalStart, type Line, sum } from './change.js'
+import type { Change } from './change.js'
 
-/** Options of a preview besides the change itself. */
-interface PreviewWish {
-  readonly prorate: boolean
-  /** For a new subscription with an anchor. False: the shortened first period is free. */
-  readonly prorateFirstPeriod: boolean
+/** What a preview is made of. */
+interface Previewed {
+  readonly change: Change
+  /** The charge lines that the change makes (`linesOfChange`). */
+  readonly lines: readonly ChargeLine[]
+  readonly violations: FeatureUsage[]
   readonly paymentMethods: number
+  /** Names of plans and features. */
+  readonly catalog: CatalogData
+  readonly nowMs: number
 }
 
 /**
- * The cost of a change. Amounts in the smallest unit, rounded half-up; partial periods are charged pro rata.
+ * The cost of a change: its charge lines, as rating gives them. Amounts in the smallest unit.
  *
- * source  PB-33. The pro-rata rule: decision.
+ * source  PB-33, RA-29.
  */
-export function previewOf(
-  change: Change,
-  violations: FeatureUsage[],
-  wish: PreviewWish,
-  nowMs: number,
-): PreviewSubscriptionChange {
+export function previewOf(preview: Previewed): PreviewSubscriptionChange {
+  const { change, violations } = preview
   const { settings, scheduledAtMs, coupon } = change
-  const money = amountsOf(change, wish, nowMs)
-  const percentOff = coupon?.percent_off ?? 0
+  const money = amountsOf(preview.lines)
   return {
     amount_off: storedLong(coupon?.amount_off ?? 0),
-    percent_off: percentOff,
-    due_now: long(money.due),
-    new_charges: long(money.charges),
-    proration: long(money.proration),
+    percent_off: coupon?.percent_off ?? 0,
+    due_now: whole(money.due),
+    new_charges: whole(money.charges),
+    proration: whole(money.proration),
     period_start: isoTime(change.startMs),
     trial_end: isoTimeOrNull(change.trialEndMs),
     is_scheduled_downgrade: scheduledAtMs !== null,
@@ -53,114 +46,84 @@ export function previewOf(
     opt_in_required: settings.opt_in_enabled === true,
     opt_in_text: settings.opt_in_text ?? null,
     opt_in_title: settings.opt_in_title ?? null,
-    payment_method_required: money.due > 0 && wish.paymentMethods === 0,
+    payment_method_required: money.due > 0n && preview.paymentMethods === 0,
     promo_code_applied: change.promoCode !== null,
     usage_violations: violations,
-    finance: financeOf(change, money, wish, nowMs),
+    finance: financeOf(preview, money),
   }
 }
+
+const whole = (amount: bigint): number => long(quantityOf(amount))
 
 interface Amounts {
-  readonly charges: Quantity
-  readonly proration: Quantity
-  readonly discount: Quantity
-  readonly due: Quantity
+  /** What is charged, what is credited (0 or less), and what is taken off both. */
+  readonly charges: bigint
+  readonly proration: bigint
+  readonly discount: bigint
+  /** At least 0: a credit that is left over is carried to the next invoice. */
+  readonly due: bigint
 }
 
-function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
-  const { had, once, total, totalBefore, scheduledAtMs, coupon } = change
-  const oneTime = sum(once)
-  const recurring = dueOf(change, wish, nowMs, total)
-  let proration: Quantity = 0
-  if (scheduledAtMs === null && change.trialEndMs === null) {
-    if (had !== null && wish.prorate) {
-      const endMs = Number(had.period_end) * 1000
-      const { anchor, months, first_free: isFirstFree } = had.own!
-      const startMs = intervalStart(anchor * 1000, months, endMs)
-      const isFree = isFirstFree === true && startMs !== Number(had.period_start) * 1000
-      const unused = isFree ? 0 : remaining(totalBefore, nowMs, startMs, endMs)
-      proration = subtractQuantity(0, unused)
-    }
-  }
-  const charges = addQuantity(recurring, oneTime)
-  const percent = percentOf(charges, coupon?.percent_off ?? 0)
-  const off = addQuantity(percent, quantityOrNull(coupon?.amount_off ?? 0) ?? 0)
-  const discount = lesserQuantity(charges, off)
-  const due = addQuantity(subtractQuantity(charges, discount), proration)
-  return { charges, proration, discount, due: greaterQuantity(due, 0) }
-}
+const isDiscount = ({ kind }: ChargeLine): boolean => kind === 'discount'
 
-/** The part of a recurring amount that is due now. */
-function dueOf(change: Change, wish: PreviewWish, nowMs: number, amount: Quantity): Quantity {
-  const { had, row, lines, restarts, scheduledAtMs, trialEndMs, startMs, intervalStartMs, endMs } = change
-  if (scheduledAtMs !== null || trialEndMs !== null) return 0
-  if (had === null) return firstPeriod(change, wish, amount)
-  if (restarts) return amount
-  if (row?.own?.first_free && intervalStartMs !== startMs) return 0
-  return lines.length > 0 && wish.prorate ? remaining(amount, nowMs, intervalStartMs, endMs) : 0
-}
-
-/** Charge for the first period of a new subscription: whole, or the part until its anchor. */
-function firstPeriod(
-  { lines, startMs, endMs, intervalStartMs }: Change,
-  wish: PreviewWish,
-  total: Quantity,
-): Quantity {
-  if (lines.length === 0 || intervalStartMs === startMs) return total
-  return wish.prorateFirstPeriod ? partOf(total, endMs - startMs, endMs - intervalStartMs) : 0
-}
-
-/** The part of an amount for what remains of an interval. */
-function remaining(amount: Quantity, nowMs: number, startMs: number, endMs: number): Quantity {
-  if (endMs <= startMs) return 0
-  return partOf(amount, Math.min(endMs - startMs, Math.max(0, endMs - nowMs)), endMs - startMs)
+function amountsOf(lines: readonly ChargeLine[]): Amounts {
+  const sum = (wanted: (line: ChargeLine) => boolean) =>
+    lines.reduce((all, line) => (wanted(line) ? all + line.amount : all), 0n)
+  const charges = sum(line => !isDiscount(line) && line.amount > 0n)
+  const proration = sum(line => !isDiscount(line) && line.amount < 0n)
+  const discount = -sum(isDiscount)
+  const due = charges + proration - discount
+  return { charges, proration, discount, due: due > 0n ? due : 0n }
 }
 
 /**
- * The lines of the invoice that is due now. They sum to `due_now`: recurring lines show the part that is due, and what
- * a credit leaves over is carried to the next invoice. Nothing due yet (a trial, a change at the period's end): no line.
+ * The lines of the change that cost or credit something. They sum to `due_now`: what a credit leaves over is carried to
+ * the next invoice. Nothing due yet (a trial, a change at the period's end): no line.
  *
  * source  decision.
  */
-function itemsOf(change: Change, money: Amounts, wish: PreviewWish, nowMs: number): PreviewLineItem[] {
-  const { had, lines, once } = change
-  const items: PreviewLineItem[] = []
-  const add = ({ description, price, quantity }: Line, amount: Quantity) =>
-    items.push({ amount: long(amount), quantity, description, price_id: price.id, proration: false })
-  let before: Quantity = 0
-  let until: Quantity = 0
-  for (const line of lines) {
-    // parts of running sums: no cent is lost or made by rounding each line
-    until = addQuantity(until, line.amount)
-    const due = dueOf(change, wish, nowMs, until)
-    const part = subtractQuantity(due, before)
-    before = due
-    if (part !== 0 || due !== 0) add(line, part)
-  }
-  for (const line of once) add(line, line.amount)
-  const other = (description: string, amount: Quantity, proration: boolean) => {
-    const price = had?.products[0]?.price_id ?? lines[0]?.price.id ?? once[0]?.price.id ?? ''
-    if (amount !== 0)
-      items.push({ amount: long(amount), quantity: 1, description, price_id: price, proration })
-  }
-  other('Unused time of the present plans', money.proration, true)
-  other('Discount', subtractQuantity(0, money.discount), false)
-  const sumOfAll = addQuantity(subtractQuantity(money.charges, money.discount), money.proration)
-  other('Credit carried to the next invoice', subtractQuantity(money.due, sumOfAll), false)
-  return items
+function itemsOf({ change, lines, catalog }: Previewed, money: Amounts): PreviewLineItem[] {
+  const named = [...change.lines, ...change.once]
+  const nameOf = ({ price, featureId, sold }: ChargeLine): string =>
+    named.find(one => one.price.id === price?.id)?.description ??
+    catalog.features.find(one => one.id === featureId)?.name ??
+    catalog.plans.find(one => one.id === sold?.planId)?.name ??
+    'the present plans'
+  const items = lines.flatMap((line): PreviewLineItem[] => {
+    const { amount, quantity, price } = line
+    if (amount === 0n) return []
+    const credits = !isDiscount(line) && amount < 0n
+    const description = credits ? `Unused time of ${nameOf(line)}` : nameOf(line)
+    return [
+      {
+        amount: whole(amount),
+        quantity: whole(quantity.n / quantity.d),
+        description: isDiscount(line) ? `Discount on ${description}` : description,
+        price_id: price?.id ?? '',
+        proration: credits,
+      },
+    ]
+  })
+  const carried = money.due - (money.charges + money.proration - money.discount)
+  if (carried === 0n) return items
+  const [first] = items
+  const description = 'Credit carried to the next invoice'
+  const price_id = first?.price_id ?? ''
+  return [...items, { amount: whole(carried), quantity: 1, description, price_id, proration: false }]
 }
 
-function financeOf(
-  change: Change,
-  money: Amounts,
-  wish: PreviewWish,
-  nowMs: number,
-): PreviewSubscriptionFinance {
+/** When parts of a period are invoiced: with its closing, or at once (RA-15); null: the change makes none. */
+function prorationBilledAt(lines: readonly ChargeLine[]): string | null {
+  return isoTimeOrNull(lines.find(one => one.proration !== null && one.amount !== 0n)?.dueMs ?? null)
+}
+
+function financeOf(preview: Previewed, money: Amounts): PreviewSubscriptionFinance {
+  const { change, lines, nowMs } = preview
   const { coupon, total } = change
   return {
     amount_off: storedLong(coupon?.amount_off ?? 0),
     percent_off: coupon?.percent_off ?? 0,
-    discount_amount: long(money.discount),
+    discount_amount: whole(money.discount),
     discounts: coupon
       ? [
           {
@@ -178,16 +141,16 @@ function financeOf(
           },
         ]
       : [],
-    due_now: long(money.due),
-    new_charges: long(money.charges),
-    proration: long(money.proration),
+    due_now: whole(money.due),
+    new_charges: whole(money.charges),
+    proration: whole(money.proration),
     total_per_billing_period: long(total),
     period_start: isoTime(change.startMs),
     period_end: isoTime(change.endMs),
     promo_code_applied: change.promoCode !== null,
     tax_require_billing_details: false,
-    upcoming_invoice_line_items: itemsOf(change, money, wish, nowMs),
-    proration_billed_at: money.proration === 0 ? null : isoTime(nowMs),
+    upcoming_invoice_line_items: itemsOf(preview, money),
+    proration_billed_at: prorationBilledAt(lines),
     trial_end: isoTimeOrNull(change.trialEndMs),
     tax_amount: null,
     tax_display_name: null,

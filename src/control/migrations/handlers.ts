@@ -245,11 +245,12 @@ export const resumeMigration: Handler = async call => {
   return shown(call)
 }
 
-/** POST /plan-version-migrations/{id}/complete-now: runs at once what waits for a date. */
+/** POST /plan-version-migrations/{id}/complete-now: runs at once what waits for a date, as an immediate one (RA-29). */
 export const completeMigrationNow: Handler<MigrationCompleteNow> = async call => {
   const row = await migrationOf(call)
   requireOpen(row)
-  const proration = call.body.proration_behavior ?? null
+  const usual = row.strategy === 'end_of_billing_period' ? 'create_prorations' : null
+  const proration = call.body.proration_behavior ?? usual
   await recorded(call, tx => forcePending(tx, row.id, proration, new Date(call.nowMs)))
   await soon(call, row.id)
   return shown(call)

@@ -421,7 +421,13 @@ function messageOf(
     apiKeyId: row.api_key_id,
   }
   if (row.kind === 'revert')
-    return { type: 'restore_plan', migrationId: row.id, moved: one.moved ?? nothingMoved, cause }
+    return {
+      type: 'restore_plan',
+      migrationId: row.id,
+      moved: one.moved ?? nothingMoved,
+      proration: row.proration_behavior,
+      cause,
+    }
   const planId = one.plan_id ?? ''
   return {
     type: 'migrate_plan',

@@ -293,7 +293,7 @@ async function revert(
     versionId: row.plan_version_id_to,
     fromVersionIds: null,
     strategy: 'immediate',
-    prorationBehavior: row.proration_behavior,
+    prorationBehavior: row.strategy === 'end_of_billing_period' ? null : row.proration_behavior,
     companyIds: null,
     excludedCompanyIds: [],
     revertsId: row.id,

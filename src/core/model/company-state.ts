@@ -85,6 +85,8 @@ export interface SubscriptionState {
   readonly gatedAtMs?: number
   /** The part of an interval before the first anchor costs nothing (`prorate_first_period` false). */
   readonly isFirstFree?: true
+  /** The last change of it that was not to be prorated, epoch ms; absent: none was (RA-29). */
+  readonly unproratedAtMs?: number
 }
 
 export interface SubscribedItem {

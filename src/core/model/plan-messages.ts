@@ -39,6 +39,8 @@ export interface PlansManaged {
   readonly effectiveAtMs: number | null
   /** The subscription as it is from then on. */
   readonly subscriptionThen: SubscriptionState | null
+  /** What the change costs in the running period is neither charged nor credited (RA-29). */
+  readonly unprorated?: true
   /** Credits bought with it, at once (CR-13). */
   readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]
   /** The company's settings for automatic top-up, by credit (CR-55). */
@@ -122,6 +124,7 @@ export interface PlanRestored {
   /** The revert, and what it takes back. */
   readonly migrationId: string
   readonly moved: Moved
+  readonly proration?: MigrationProrationBehavior | null
   readonly cause: PlanChangeCause
 }
 

@@ -38,8 +38,11 @@ export function decideManaged(
     return billed(addOn, held ?? null, message)
   })
   let { subscriptions } = company
-  for (const one of message.subscriptions) subscriptions = withSubscription(subscriptions, one)
-  const told = message.subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription }))
+  const changed = message.subscriptions.map(one =>
+    message.unprorated && effectiveAtMs === null ? { ...one, unproratedAtMs: nowMs } : one,
+  )
+  for (const one of changed) subscriptions = withSubscription(subscriptions, one)
+  const told = changed.map((subscription): Effect => ({ t: 'subscription', subscription }))
   const migrations = company.schedule?.migrations ?? []
   if (effectiveAtMs !== null) {
     const { subscriptionThen: subscription } = message

@@ -1,5 +1,5 @@
 // Changes of a company's plans: by assignment, by migration to another version, by time alone. Each appends a record.
-import type { PlanType } from '../../../schemas/enums.js'
+import type { MigrationProrationBehavior, PlanType } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import type {
   Commitment,
@@ -10,6 +10,7 @@ import type {
   PlannedCompany,
   PlanSchedule,
   ScheduledMigration,
+  SubscriptionState,
 } from '../model/company-state.js'
 import type { Decision, Effect } from '../model/message.js'
 import type {
@@ -266,7 +267,9 @@ function decideRestore(
       ...quantities.map(
         ({ trait, quantity }): Effect => ({ t: 'trait', name: trait, value: String(quantity), atMs: nowMs }),
       ),
-      ...subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription })),
+      ...subscriptions.map(
+        (one): Effect => ({ t: 'subscription', subscription: prorated(one, message.proration, nowMs) }),
+      ),
       ...planEffects(company, plans, cause, null, nowMs, trial),
     ],
   }
@@ -341,11 +344,12 @@ export function migratedPlans(
 
 function migrationEffects(
   company: Readonly<Company>,
-  terms: MigrationTerms & { readonly planId: string; readonly migrationId: string },
+  terms: MigrationTerms & Pick<ScheduledMigration, 'migrationId' | 'planId' | 'proration'>,
   by: PlanChangeCause,
   atMs: number,
 ): Effect[] {
-  const { subscriptions, ...next } = migratedPlans(company, terms, atMs)
+  const { subscriptions: changed, ...next } = migratedPlans(company, terms, atMs)
+  const subscriptions = changed.map(one => prorated(one, terms.proration, atMs))
   const cause = { ...by, migrationId: terms.migrationId }
   const effects = [
     ...committed(company, terms.commitments ?? [], atMs),
@@ -353,6 +357,15 @@ function migrationEffects(
     ...planEffects(company, next, cause, null, atMs),
   ]
   return withMoved(effects, movedBy(company, { ...next, subscriptions }, terms))
+}
+
+/** A subscription that a migration or move changes; with `none` the change is not prorated. source: RA-29 */
+function prorated(
+  subscription: SubscriptionState,
+  proration: MigrationProrationBehavior | null | undefined,
+  atMs: number,
+): SubscriptionState {
+  return proration === 'none' ? { ...subscription, unproratedAtMs: atMs } : subscription
 }
 
 /** EN-35: the quantity bought in advance is at least the new version's commitment. */

@@ -70,22 +70,6 @@ function charge(tier: PriceTier, units: Quantity): Decimal {
   return sum(exact(tier.flatAmount), multiply(tierUnitPrice(tier), exact(units)))
 }
 
-/**
- * A part of an amount of 0 or more, exact and then rounded half-up.
- *
- * part, whole  integers of 0 or more; `whole` is not 0.
- */
-export function partOf(amount: Quantity, part: number, whole: number): Quantity {
-  const [wanted, of] = [BigInt(part), BigInt(whole)]
-  return quantityOf((2n * BigInt(amount) * wanted + of) / (2n * of))
-}
-
-/** So many percent of an amount, exact and then rounded half-up. */
-export function percentOf(amount: Quantity, percent: number): Quantity {
-  const { units, scale } = multiply(exact(amount), decimalOf(percent))
-  return roundHalfUp({ units, scale: scale + 2 })
-}
-
 /** Units billed when prices are per package: whole packages (PB-42). */
 export function billedUnits(quantity: number, packageSize: number): number {
   return Math.ceil(quantity / packageSize)

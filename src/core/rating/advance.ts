@@ -28,7 +28,8 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true })
     lines.push(...wholePeriod(scope, opening.state!, tile.startMs))
     let before: SubscriptionState | null = opening.state
-    for (const { fromMs, state } of states) {
+    const unpaid = new Unpaid()
+    for (const { fromMs, state, isUnprorated } of states) {
       if (fromMs <= opening.fromMs || fromMs > tile.endMs || fromMs > upToMs) continue
       const own = state === null ? scope : scopeOf(scope, state, true)
       if (fromMs < tile.endMs || state === null)
@@ -36,7 +37,8 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
       // a change at the very end of a period belongs to the next, unless it cut this one short
       if (fromMs === tile.endMs && tile.endMs === tile.dueEndMs) continue
       const after = fromMs === tile.endMs ? null : state
-      lines.push(...changed(before === null ? scope : scopeOf(scope, before), own, before, after, fromMs))
+      const paid = before === null ? scope : scopeOf(scope, before)
+      lines.push(...changed(paid, own, before, after, { atMs: fromMs, isUnprorated, unpaid }))
       before = state
     }
   }
@@ -131,38 +133,76 @@ function inTrial(line: ChargeLine): ChargeLine {
   return { ...line, kind: 'trial', of: line.kind, exact: zero, amount: 0n, tiers: [] }
 }
 
+/** Units by price that a period holds and that nothing was charged for: none of them is credited. source: RA-29 */
+class Unpaid {
+  private readonly units = new Map<string, bigint>()
+
+  /** Note a change of a quantity that is neither charged nor credited. */
+  pass(priceId: string, from: bigint, to: bigint): void {
+    if (to > from) this.units.set(priceId, (this.units.get(priceId) ?? 0n) + to - from)
+    else this.take(priceId, from - to)
+  }
+
+  /** Take away so many units, those that nothing was charged for first. Returns how many these are. */
+  take(priceId: string, units: bigint): bigint {
+    const had = this.units.get(priceId) ?? 0n
+    const taken = units < had ? units : had
+    this.units.set(priceId, had - taken)
+    return taken
+  }
+}
+
+/** A change inside a period. */
+interface Step {
+  readonly atMs: number
+  readonly isUnprorated: boolean
+  readonly unpaid: Unpaid
+}
+
 /**
- * The cost of a change inside a period for the rest of it; credits only where the plan group prorates.
+ * The cost of a change inside a period for the rest of it; credits only where the plan group prorates, and the change is
+ * prorated.
  *
  * paid, pays  the period as it was paid for before the change, and as it is afterwards.
+ * source      RA-14, RA-29: one that is not prorated costs something where it makes the period longer.
  */
 function changed(
   paid: Scope,
   pays: Scope,
   before: SubscriptionState | null,
   after: SubscriptionState | null,
-  atMs: number,
+  { atMs, isUnprorated, unpaid }: Step,
 ): ChargeLine[] {
   const [had, has] = [itemsOf(before), itemsOf(after)]
   const ids = new Set([...had.keys(), ...has.keys()])
+  const isLengthened = pays.paidUntilMs > paid.paidUntilMs
   return [...ids].flatMap(priceId => {
     const [was, is] = [had.get(priceId), has.get(priceId)]
     const scope = is ? pays : paid
     const price = priceAt(scope.facts, priceId, atMs)
     if (price === null || isLonger(price, scope) || isFree(scope, is ? after : before)) return []
+    const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
+    if (isUnprorated && !(isLengthened && to > from)) {
+      unpaid.pass(priceId, from, to)
+      return []
+    }
+    const credited = to < from ? from - unpaid.take(priceId, from - to) : from
+    if (credited === to) return []
     const { paidUntilMs: untilMs, intervalMs: wholeMs } = scope
     const rest = { leftMs: Math.max(0, untilMs - atMs), wholeMs }
     const intervals = intervalsIn(price, scope)
-    return changeLine(scope, { price, was, is, atMs, untilMs, rest, intervals })
+    const item = (is ?? was)!
+    return changeLine(scope, { price, item, from: credited, to, atMs, untilMs, rest, intervals })
   })
 }
 
 /** The quantity of an item changes inside the time that was paid for. */
 interface Change {
   readonly price: ItemPrice
-  /** `was`, `is` or both are given. */
-  readonly was: SubscribedItem | undefined
-  readonly is: SubscribedItem | undefined
+  readonly item: SubscribedItem
+  /** Units that were charged for, and those from then on. */
+  readonly from: bigint
+  readonly to: bigint
   readonly atMs: number
   readonly untilMs: number
   /** The part of that time that is left. */
@@ -171,12 +211,14 @@ interface Change {
   readonly intervals: bigint
 }
 
-function changeLine(scope: Scope, { price, was, is, atMs, untilMs, rest, intervals }: Change): ChargeLine[] {
-  const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
+function changeLine(
+  scope: Scope,
+  { price, item, from, to, atMs, untilMs, rest, intervals }: Change,
+): ChargeLine[] {
   const difference = minus(costOfUnits(price, to), costOfUnits(price, from))
   if (difference.n === 0n || (difference.n < 0n && !scope.facts.prorates)) return []
   const part = { n: intervals * BigInt(rest.leftMs), d: BigInt(rest.wholeMs) }
-  const line = itemLine(scope, (is ?? was)!, price, atMs, times(difference, part), rest)
+  const line = itemLine(scope, item, price, atMs, times(difference, part), rest)
   return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs }]
 }
 
@@ -207,7 +249,8 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
     if (paid !== null && atMs < paid.interval.nextMs) {
       const { startMs, nextMs } = paid.interval
       const rest = { leftMs: nextMs - atMs, wholeMs: nextMs - startMs }
-      const change = { price, was: paid.item, is, atMs, untilMs: nextMs, rest, intervals: 1n }
+      const [from, to] = [unitsOf(paid.item), is ? unitsOf(is) : 0n]
+      const change = { price, item: is ?? paid.item, from, to, atMs, untilMs: nextMs, rest, intervals: 1n }
       lines.push(...changeLine(scope, change))
       paid = is ? { item: is, interval: paid.interval } : null
     } else if (is) {

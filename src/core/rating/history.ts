@@ -1,5 +1,6 @@
 // The history of a company, from when to when: plans, add-ons, subscriptions. Entries are facts of its journal, in order.
 import type { PlanHolding, SubscriptionState } from '../model/company-state.js'
+import type { Effect } from '../model/message.js'
 import { billingSubscription, endsAt, isActive } from '../plans/plan.js'
 
 /** One change of what a company holds; `atMs` is when it took effect. */
@@ -32,6 +33,60 @@ export interface HeldSpan {
 export interface SubscriptionSince {
   readonly fromMs: number
   readonly state: SubscriptionState | null
+  /** The change that leads to it is not prorated (RA-29). */
+  readonly isUnprorated: boolean
+}
+
+/** What an effect changes of the holdings of its company; null: nothing. */
+export function historyOf(effect: Effect, atMs: number): HistoryEntry | null {
+  switch (effect.t) {
+    case 'plan':
+      return { kind: 'plan', atMs, plan: effect.plan }
+    case 'add_ons':
+      return { kind: 'add_ons', atMs, addOns: effect.addOns }
+    case 'subscription':
+      return { kind: 'subscription', atMs, id: effect.subscription.id, state: effect.subscription }
+    case 'subscription_removed':
+      return { kind: 'subscription', atMs, id: effect.subscriptionId, state: null }
+    case 'deleted':
+      return { kind: 'gone', atMs }
+    case 'trait':
+    case 'created':
+    case 'key':
+    case 'key_removed':
+    case 'named':
+    case 'trait_introduced':
+    case 'client_trait':
+    case 'traits_held':
+    case 'touched':
+    case 'once':
+    case 'seen':
+    case 'seen_set':
+    case 'used':
+    case 'joined':
+    case 'left':
+    case 'override':
+    case 'override_removed':
+    case 'override_over':
+    case 'overdraft_limit':
+    case 'plan_changed':
+    case 'trial_ended':
+    case 'schedule':
+    case 'cycle_counted':
+    case 'credit_grant':
+    case 'credit_draw':
+    case 'credit_refund':
+    case 'credit_hold':
+    case 'credit_commit':
+    case 'credit_release':
+    case 'credit_zero_out':
+    case 'credit_transfer':
+    case 'credit_enrol':
+    case 'credit_renew':
+    case 'credit_topup':
+    case 'credit_external':
+      return null
+  }
 }
 
 /**
@@ -101,7 +156,10 @@ export function goneAt(entries: readonly HistoryEntry[]): number {
   return entries.find(({ kind }) => kind === 'gone')?.atMs ?? Number.POSITIVE_INFINITY
 }
 
-/** The states of one subscription, ascending; its end by time is one of them. */
+/**
+ * The states of one subscription, ascending; its end by time is one of them. A period of the service's own begins on a whole
+ * second, and with it the state that a change in that second leads to.
+ */
 export function statesOf(entries: readonly HistoryEntry[], id: string): SubscriptionSince[] {
   const states: SubscriptionSince[] = []
   for (const entry of entries) {
@@ -110,16 +168,22 @@ export function statesOf(entries: readonly HistoryEntry[], id: string): Subscrip
     endByTime(states, entry.atMs)
     const reported = entry.kind === 'subscription' ? entry.state : null
     const state = reported !== null && isActive(reported, entry.atMs) ? reported : null
-    while (states.length > 0 && states.at(-1)!.fromMs >= entry.atMs) states.pop()
-    states.push({ fromMs: entry.atMs, state })
+    const fromMs = state !== null && beginsAt(state, entry.atMs) ? state.periodStartMs : entry.atMs
+    while (states.length > 0 && states.at(-1)!.fromMs >= fromMs) states.pop()
+    const isUnprorated = reported?.unproratedAtMs === entry.atMs
+    states.push({ fromMs, state, isUnprorated })
   }
   endByTime(states, Number.POSITIVE_INFINITY)
   return states
 }
 
+const beginsAt = ({ anchorMs, periodStartMs }: SubscriptionState, atMs: number): boolean =>
+  anchorMs != null && periodStartMs <= atMs && atMs - periodStartMs < 1000
+
 function endByTime(states: SubscriptionSince[], beforeMs: number): void {
   const last = states.at(-1)
   if (!last?.state) return
   const endMs = endsAt(last.state)
-  if (endMs < beforeMs && endMs > last.fromMs) states.push({ fromMs: endMs, state: null })
+  if (endMs < beforeMs && endMs > last.fromMs)
+    states.push({ fromMs: endMs, state: null, isUnprorated: false })
 }

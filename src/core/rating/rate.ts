@@ -5,7 +5,7 @@ import { advanceLines } from './advance.js'
 import { correctionLines } from './corrections.js'
 import { discountLines } from './discount.js'
 import type { BillingFacts, Overdraft, Purchase, RatedVersion, UsageReader } from './facts.js'
-import { type Fraction, fractionOf, roundHalfUp, times } from './fraction.js'
+import { type Fraction, fractionOf, fractionText, roundHalfUp, times } from './fraction.js'
 import { heldSpans } from './history.js'
 import type { ChargeKind, ChargeLine, RatedPrice, SoldIn } from './line.js'
 import { type BilledWindow, billedWindows, meteredLines, rateWindow } from './metered.js'
@@ -198,16 +198,61 @@ export function ratePeriod(
       const after = rateWindow(window, periods, reader, asOfMs)
       lines.push(...correctionLines(before, after, window, period.endMs))
     }
-  const inAdvance = [...advances(facts, asOfMs), ...onceLines(facts, asOfMs)]
-  lines.push(...arisingIn(period, inAdvance, facts.invoicesAtOnce))
-  for (const purchase of facts.purchases)
-    if (purchase.atMs >= period.startMs && purchase.atMs < period.endMs && purchase.atMs <= nowMs)
-      lines.push(purchaseLine(purchase))
+  lines.push(...boughtIn(facts, period, nowMs))
   for (const overdraft of facts.overdrafts)
     if (overdraft.atMs > period.startMs && overdraft.atMs <= period.endMs)
       lines.push(overdraftLine(overdraft))
   lines.push(...discountLines(facts.discounts, period, lines))
   return { period, lines: lines.sort(byOrder), accruing: accruing.sort(byOrder), closed }
+}
+
+/**
+ * The lines that a change of a company's holdings makes: what is charged in advance or at once, and its discounts, in the
+ * running period and those that the change begins. A line that is there no more is taken back.
+ *
+ * before, after  without the change, and with it.
+ * nowMs          its instant.
+ * source         PB-33, RA-13, RA-14, RA-16, RA-24.
+ */
+export function linesOfChange(before: BillingFacts, after: BillingFacts, nowMs: number): ChargeLine[] {
+  const sinceMs = periodsOf(before, nowMs).findLast(one => one.startMs <= nowMs)?.startMs ?? 0
+  const had = new Map<string, ChargeLine[]>()
+  for (const line of boughtSince(before, sinceMs, nowMs)) {
+    const same = had.get(identityOf(line))
+    if (same) same.push(line)
+    else had.set(identityOf(line), [line])
+  }
+  const made = boughtSince(after, sinceMs, nowMs).filter(line => !had.get(identityOf(line))?.pop())
+  return [...made.sort(byOrder), ...[...had.values()].flat().map(takenBack)]
+}
+
+function boughtSince(facts: BillingFacts, sinceMs: number, nowMs: number): ChargeLine[] {
+  return periodsOf(facts, nowMs).flatMap(period => {
+    if (period.endMs <= sinceMs || period.startMs > nowMs) return []
+    const lines = boughtIn(facts, period, nowMs)
+    return [...lines, ...discountLines(facts.discounts, period, lines)]
+  })
+}
+
+/** All that tells two lines apart, but for when they fall due: another end of their period moves that. */
+function identityOf({ kind, of, price, couponId, quantity, exact, fromMs, untilMs }: ChargeLine): string {
+  const numbers = [fractionText(quantity), fractionText(exact), fromMs, untilMs]
+  return [kind, of, price?.id, couponId, ...numbers].join(' ')
+}
+
+function takenBack(line: ChargeLine): ChargeLine {
+  const minus = ({ n, d }: Fraction): Fraction => ({ n: -n, d })
+  return { ...line, quantity: minus(line.quantity), exact: minus(line.exact), amount: -line.amount }
+}
+
+/** Lines of a period, up to an instant, that are charged in advance or at once. */
+function boughtIn(facts: BillingFacts, period: BillingPeriod, nowMs: number): ChargeLine[] {
+  const asOfMs = Math.min(nowMs, period.endMs)
+  const inAdvance = [...advances(facts, asOfMs), ...onceLines(facts, asOfMs)]
+  const bought = facts.purchases.filter(
+    ({ atMs }) => atMs >= period.startMs && atMs < period.endMs && atMs <= nowMs,
+  )
+  return [...arisingIn(period, inAdvance, facts.invoicesAtOnce), ...bought.map(purchaseLine)]
 }
 
 function advances(facts: BillingFacts, upToMs: number): ChargeLine[] {

@@ -66,6 +66,7 @@ t.test(
       isTrial: false,
       isOver: false,
       anchorMs: startMs,
+      isUnprorated: false,
     }
     const changeMs = Date.UTC(2026, 3, 15)
     const phases = [phase, { ...phase, atMs: changeMs, seats: 3 }]

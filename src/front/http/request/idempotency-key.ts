@@ -81,16 +81,17 @@ async function handled(
 ): Promise<Answer> {
   const { services, environment, params, nowMs } = call
   // such a handler keeps its own key in the journal, and goes on while Postgres is away; the header says what the member does
-  const repeats = route.keyed !== 'once'
-  const own = repeats ? call.withBody({ ...(call.body as object), idempotency_key: key }) : call
-  if (repeats && !(await isThere(services))) return awaited(route.handle(own))
+  const holds = route.keyed !== 'once' && route.keyed !== 'anew'
+  const own = holds ? call.withBody({ ...(call.body as object), idempotency_key: key }) : call
+  if (holds && !(await isThere(services))) return awaited(route.handle(own))
   const write = {
     environmentId: environment.id,
     keyKind: call.key.kind,
-    key: repeats ? `${route.keyed} ${key}` : key,
+    key: holds ? `${route.keyed} ${key}` : key,
     fingerprint: fingerprintOf(route, asked),
     nowMs,
   }
+  const repeats = route.keyed !== 'once'
   const outcome = await services.paidWrites.run(services.sql, write, repeats, async claim => {
     const answer = await awaited(route.handle(claimed(own, claim)))
     const kept = answer.madeNothing === true ? null : keptOf(answer, route, echo, params)

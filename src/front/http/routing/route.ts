@@ -38,10 +38,11 @@ interface Common<Body, Query> {
   /** Its write may be durable before the stores show it: 202 when they do not (decision 32). */
   readonly mayLag?: boolean
   /**
-   * It honours an idempotency key (decision 37): `once` by its answer alone; the kind of key where its handler also
-   * knows what it held under the key of a body (CR-73, CR-80): those keys are a namespace of their own.
+   * It honours an idempotency key (decision 37): `once` by its answer alone; `anew` likewise, but it is done again where
+   * the first answer was lost, because it does nothing twice; the kind of key where its handler also knows what it held
+   * under the key of a body (CR-73, CR-80): those keys are a namespace of their own.
    */
-  readonly keyed?: 'once' | HoldKeyKind
+  readonly keyed?: 'anew' | 'once' | HoldKeyKind
   /** Never refused by rate limits, so that limits set too low can be undone. */
   readonly neverLimited?: boolean
   /** A read of a definition: it answers an ETag, which PUT and DELETE of the same path honour as If-Match (decision 38). */
@@ -92,7 +93,7 @@ export interface Route {
   /** It answers 202 when its write is durable and cannot be shown yet (decision 32). */
   readonly mayLag: boolean
   /** It honours an idempotency key (decision 37). */
-  readonly keyed: 'once' | HoldKeyKind | null
+  readonly keyed: 'anew' | 'once' | HoldKeyKind | null
   /** The audit log records it. */
   readonly noted: boolean
   /**
