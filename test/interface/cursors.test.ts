@@ -18,6 +18,11 @@ t.test('every list takes a cursor, and refuses what is none', async t => {
       route.query!.parameters.some(({ name }) => name === 'cursor'),
       titleOf(route),
     )
+  const { paths } = (await client.get('/openapi.json')).body
+  for (const title of lists.map(titleOf).filter(one => !one.endsWith('/count'))) {
+    const { headers } = paths[title.slice('GET '.length)].get.responses[200]
+    t.ok(headers['X-Next-Cursor'], `${title}: the document names the header`)
+  }
   t.equal((await client.get('/companies?cursor=x')).status, 400)
   t.match((await client.get('/features?cursor=x')).body.error, /^cursor: take it as X-Next-Cursor/)
 })

@@ -6014,6 +6014,7 @@ export interface components {
     "Idempotency-Replayed": "true";
     "Preference-Applied": "return=minimal";
     "Retry-After": number;
+    "X-Next-Cursor": string;
     "X-RateLimit-Limit": number;
     "X-RateLimit-Remaining": number;
     "X-RateLimit-Reset": number;
@@ -6040,6 +6041,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6301,6 +6303,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6573,6 +6576,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6798,6 +6802,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6909,6 +6914,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7137,6 +7143,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7534,6 +7541,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7612,6 +7620,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7653,6 +7662,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7899,6 +7909,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -7942,6 +7953,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8193,6 +8205,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8393,6 +8406,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8700,6 +8714,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8782,6 +8797,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8892,6 +8908,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8968,6 +8985,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9093,6 +9111,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9218,6 +9237,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9338,6 +9358,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9426,6 +9447,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9670,6 +9692,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9728,6 +9751,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10043,6 +10067,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10356,6 +10381,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10474,6 +10500,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10845,6 +10872,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -10966,6 +10994,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11045,6 +11074,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11273,6 +11303,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11313,6 +11344,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11469,6 +11501,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11737,6 +11770,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -11814,6 +11848,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12183,6 +12218,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12265,6 +12301,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12316,6 +12353,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12620,6 +12658,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12705,6 +12744,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12747,6 +12787,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12871,6 +12912,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -12956,6 +12998,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13232,6 +13275,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13273,6 +13317,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13791,6 +13836,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -14384,6 +14430,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -14465,6 +14512,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -14891,6 +14939,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15048,6 +15097,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15329,6 +15379,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15448,6 +15499,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -15905,6 +15957,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -16217,6 +16270,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -16949,6 +17003,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -17329,6 +17384,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -17413,6 +17469,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -17562,6 +17619,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "X-Next-Cursor": components["headers"]["X-Next-Cursor"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];

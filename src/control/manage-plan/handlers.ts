@@ -231,7 +231,7 @@ async function linesOf(
   const effects = effectsOf(compileCatalog(catalog), copyOf(company), message, nowMs)
   const planned = { companyId, effects, subscription: row, atMs: nowMs }
   // what was acknowledged before is written
-  await services.projections.barrier('postgres')
+  await services.projections.barrierOf('postgres', environment.id)
   const factsOf = async (change: PlannedChange | null) =>
     (await billingFacts(services.sql, environment.id, [companyId], new Map(), change)).get(companyId)!
   const [before, after] = await Promise.all([factsOf(null), factsOf(planned)])

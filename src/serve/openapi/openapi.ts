@@ -197,6 +197,10 @@ function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
   }
 }
 
+/** Whether a route answers a page of a list, which a cursor goes on from (decision 38). */
+const isPaged = ({ path, query }: Route): boolean =>
+  query?.parameters.some(({ name }) => name === 'cursor') === true && !path.endsWith('/count')
+
 function answerOf(route: Route, schema: Schema | undefined, title: string): Json {
   const example = examples[title]?.data ?? exampleOf(schema ?? {}, schemasByName())
   const data = schemaOf(schema ?? {})
@@ -209,6 +213,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
       ...(route.ofrep || route.tagged ? ['ETag'] : []),
       ...(route.keyed === null ? [] : ['Idempotency-Replayed']),
       ...(route.prefers ? ['Preference-Applied'] : []),
+      ...(isPaged(route) ? ['X-Next-Cursor'] : []),
     ]),
     content: { 'application/json': { schema: route.ofrep ? data : enveloped(data), ...shown } },
   }
@@ -380,6 +385,10 @@ const headers = {
   'Idempotency-Replayed': {
     description: 'The first answer to the idempotency key, given again.',
     schema: { type: 'string', const: 'true' },
+  },
+  'X-Next-Cursor': {
+    description: 'While more rows may follow: the `cursor` of the next page.',
+    schema: { type: 'string' },
   },
   'Preference-Applied': {
     description: 'The answer is the short one that `Prefer` asked for.',
