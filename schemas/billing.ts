@@ -620,9 +620,9 @@ export interface PreviewSubscriptionChange {
   amount_off: number
   percent_off: number
   due_now: number
-  /** What is charged. */
+  /** Sum of the lines that are charged. */
   new_charges: number
-  /** What is credited for unused time, 0 or less: only where the plan group prorates. */
+  /** Credit for unused time, 0 or less: only where the plan group prorates. */
   proration: number
   period_start: string
   trial_end: string | null

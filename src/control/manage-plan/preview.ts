@@ -12,7 +12,7 @@ import { long, storedLong, storedLongOrNull } from '../../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../../kit/time.js'
 import type { Change } from './change.js'
 
-/** What a preview is made of. */
+/** The parts of a preview. */
 interface Previewed {
   readonly change: Change
   /** The charge lines that the change makes (`linesOfChange`). */
@@ -56,7 +56,7 @@ export function previewOf(preview: Previewed): PreviewSubscriptionChange {
 const whole = (amount: bigint): number => long(quantityOf(amount))
 
 interface Amounts {
-  /** What is charged, what is credited (0 or less), and what is taken off both. */
+  /** Charges, credits (0 or less), and the discount on both. */
   readonly charges: bigint
   readonly proration: bigint
   readonly discount: bigint

@@ -39,7 +39,7 @@ export interface PlansManaged {
   readonly effectiveAtMs: number | null
   /** The subscription as it is from then on. */
   readonly subscriptionThen: SubscriptionState | null
-  /** What the change costs in the running period is neither charged nor credited (RA-29). */
+  /** The running period is neither charged nor credited for the change (RA-29). */
   readonly unprorated?: true
   /** Credits bought with it, at once (CR-13). */
   readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]

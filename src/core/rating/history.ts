@@ -37,7 +37,7 @@ export interface SubscriptionSince {
   readonly isUnprorated: boolean
 }
 
-/** What an effect changes of the holdings of its company; null: nothing. */
+/** The change that an effect makes to the holdings of its company; null: none. */
 export function historyOf(effect: Effect, atMs: number): HistoryEntry | null {
   switch (effect.t) {
     case 'plan':

@@ -51,10 +51,6 @@ export function lesserQuantity(one: Quantity, other: Quantity): Quantity {
   return other < one ? other : one
 }
 
-export function greaterQuantity(one: Quantity, other: Quantity): Quantity {
-  return other > one ? other : one
-}
-
 /** The exact sum of many. It may be beyond 64 bits. */
 export function sumOf(all: readonly Quantity[]): Quantity {
   return all.reduce(addQuantity, 0)

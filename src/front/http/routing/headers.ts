@@ -25,13 +25,19 @@ export function cloudAttributes(req: AppRequest): Readonly<Record<string, string
   return Object.fromEntries(attributes)
 }
 
-/** The different values of a header, joined by `, `: one value where it is sent once, or twice with the same. */
+/**
+ * The different values of a header, joined by `, `: one value where it is sent once, or twice with the same; '' without
+ * one. A header that is sent without a value is a space: uWebSockets.js gives one of bytes beyond ASCII so.
+ */
 export function valuesOf(req: AppRequest, header: string): string {
   const values = new Set<string>()
+  let isSent = false
   req.forEach((name, value) => {
-    if (name === header && value !== '') values.add(value)
+    if (name !== header) return
+    isSent = true
+    if (value !== '') values.add(value)
   })
-  return [...values].join(', ')
+  return isSent && values.size === 0 ? ' ' : [...values].join(', ')
 }
 
 /** The path parameters as sent. */
