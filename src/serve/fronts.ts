@@ -18,7 +18,7 @@ const frontFile = new URL('../../served/front.js', import.meta.url)
 /** How often a slow request of a front may be logged. */
 const tellMs = 1_000
 
-/** Room for two of the longest bodies. */
+/** Room for two of the longest bodies, of different keys. */
 const bodiesBytesMin = 16_777_216
 
 /** The fronts, for the port that the main thread has taken; they are not started yet. */

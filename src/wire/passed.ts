@@ -34,7 +34,8 @@ export type OfPassed =
   /** So many bytes of pieces, or of messages, have left to the caller. */
   | readonly [op: 'taken', n: number, bytes: number]
   | readonly [op: 'text', n: number, text: string]
-  | readonly [op: 'closed', n: number]
+  /** A WebSocket is closed. isKept: as `SocketListener.closed` has it. */
+  | readonly [op: 'closed', n: number, isKept: boolean]
 
 /** From a front. */
 export type FromFront =
@@ -61,13 +62,14 @@ export type ToFront =
   | readonly [op: 'large', n: number, head: PassedHead | null, body: Uint8Array]
   /** A piece of a body of unknown length. */
   | readonly [op: 'piece', n: number, head: PassedHead | null, piece: Uint8Array]
+  /** Cut the connection of a request or a WebSocket, whatever waits for its peer. */
   | readonly [op: 'cut', n: number]
   /** A WebSocket may open. */
   | readonly [op: 'accept', n: number, protocol: string]
   | readonly [op: 'send', n: number, text: Uint8Array]
   /** So many characters of messages were worked on. */
   | readonly [op: 'heard', n: number, characters: number]
-  /** A WebSocket is closed; code 0: at once, whatever waits for its peer. */
+  /** Close a WebSocket with a code and a reason. */
   | readonly [op: 'shut', n: number, code: number, reason: string]
   /** The events of requests are durable; received at `nowMs`. */
   | readonly [op: 'durable', numbers: readonly number[], nowMs: number]

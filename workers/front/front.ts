@@ -3,6 +3,7 @@ import { receiveMessageOnPort } from 'node:worker_threads'
 import { NameReader, type NamesChunk } from '../../src/entities/directory/name-reader.js'
 import { Cors } from '../../src/front/http/admission/cors.js'
 import { UwsApp } from '../../src/front/http/apps/uws-app.js'
+import { UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
 import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { monotonicMs } from '../../src/host/monotonic.js'
@@ -38,7 +39,8 @@ export default async function front({ port, options }: FrontTask): Promise<void>
   const { host, listenOn, sockets, index } = options
   const app = new UwsApp()
   const out = new Gathered<FromFront>(port)
-  const passing = new Passing(app, out, options.bodiesBytesMax)
+  const unread = new UnreadAnswers(options.threads)
+  const passing = new Passing(app, out, options.bodiesBytesMax, unread, options.apiKeyHeaders)
   const figures = new FrontFigures(options.figures, latencyBounds)
   for (const [path, frameBytesMax] of sockets) {
     const route = passing.route(frameBytesMax)
@@ -50,7 +52,7 @@ export default async function front({ port, options }: FrontTask): Promise<void>
   }
   const shards = new ShardPorts(options.shards)
   const known = new KnownKeys(new Editions(options.editions), (key, id) => out.say(['ask', key, id]))
-  const own = ownRequests(options, { passing, out, known, shards, figures })
+  const own = ownRequests(options, { passing, out, known, shards, figures, unread })
   if (options.answers) {
     app.on('post', '/flags/:key/check', own.checks.ofFlag)
     app.on('post', '/flags/check', own.checks.ofAll)
@@ -123,6 +125,7 @@ function ownRequests(
     readonly known: KnownKeys
     readonly shards: ShardPorts
     readonly figures: FrontFigures
+    readonly unread: UnreadAnswers
   },
 ): Own {
   const { out, known } = parts

@@ -12,7 +12,7 @@ import { GatheredBody } from '../../src/front/http/request/gathered-body.js'
 import { Head } from '../../src/front/http/request/head.js'
 import { allowanceHeaders, bytesOf, failure, headOf } from '../../src/front/http/request/respond.js'
 import { largeLength } from '../../src/front/http/request/streamed-response.js'
-import { type Unread, UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
+import type { Unread, UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
 import { bearerOf } from '../../src/front/http/routing/headers.js'
 import type { Budgets, KeyFacts } from '../../src/wire/front-facts.js'
 import {
@@ -53,6 +53,7 @@ interface OwnParts {
   readonly keyHeaders: readonly string[]
   readonly environmentHeaders: readonly string[]
   readonly slowRequestMs: number
+  readonly unread: UnreadAnswers
   /** Distinguishes request ids of this front. */
   readonly name: string
 }
@@ -64,7 +65,6 @@ export class OwnRequests {
   /** Keys whose requests were answered here lately. */
   readonly used = new Set<string>()
   readonly head: Head
-  readonly unread = new UnreadAnswers()
   private inFlight = 0
   private requests = 0
 
@@ -293,7 +293,7 @@ export abstract class OwnRequest {
 
   private answerLarge(bytes: Uint8Array): void {
     const { requests, res, facts } = this
-    this.unread = requests.unread.send(res, bytes, facts.environmentId, () => this.unread?.over())
+    this.unread = requests.parts.unread.send(res, bytes, facts.environmentId, () => this.unread?.over())
   }
 
   /** The request's id in logs and responses. */

@@ -9,7 +9,8 @@ import type {
   SocketRoute,
 } from '../../src/front/http/apps/app.js'
 import { failure, headOf } from '../../src/front/http/request/respond.js'
-import { type Unread, UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
+import type { Unread, UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
+import { ByteShares } from '../../src/turns/byte-shares.js'
 import type { FromFront, Gathered, PassedHead, ToFront } from '../../src/wire/passed.js'
 
 /** Messages that concern no single request. */
@@ -19,13 +20,21 @@ type OfFront = Extract<
 >
 type OfRequest = Exclude<ToFront, OfFront>
 
-/** Characters of messages of one WebSocket that may be on their way; beyond, it is closed with this code. */
+/**
+ * Characters of messages that may be on their way to the main thread: of one WebSocket, and of all of this front, of which
+ * callers with one key have three quarters at most. Beyond, the WebSocket is closed with this code.
+ */
 const unheardMax = 8 << 20
+const unheardOfAllMax = 64 << 20
+/** A message counts as so many characters more: an empty one takes memory, too. */
+const messageCharacters = 64
 const tryLater = 1013
 
 /** A request on its way. */
 interface Passed {
   readonly res: AppResponse
+  /** Callers who share what may wait for them and for the main thread: by their key, or else by their address. */
+  readonly group: string
   /** Bytes of its body that the main thread was sent. */
   bytes: number
   /** Bytes of pieces that wait for the caller to take them. */
@@ -34,6 +43,16 @@ interface Passed {
   readonly accept: ((listener: SocketListener, protocol: string) => void) | null
   /** Called when the answer is a success. */
   readonly then: (() => void) | null
+}
+
+/** A WebSocket that is open. */
+interface Open {
+  readonly socket: AppSocket
+  readonly group: string
+  /** Bytes of messages that the main thread does not know to have left. */
+  unsent: number
+  /** Characters of messages that the main thread has not worked on. */
+  unheard: number
 }
 
 /** Headers of a request as they came, names and values in turn. */
@@ -45,23 +64,30 @@ function headersOf(req: AppRequest): string[] {
 
 export class Passing {
   private readonly passed = new Map<number, Passed>()
-  private readonly sockets = new Map<number, AppSocket>()
-  /** Bytes of messages, by WebSocket, that the main thread does not know to have left. */
-  private readonly unsent = new Map<number, number>()
-  /** Characters of messages, by WebSocket, that the main thread has not worked on. */
-  private readonly unheard = new Map<number, number>()
+  private readonly sockets = new Map<number, Open>()
+  /** Characters of messages that the main thread has not worked on. */
+  private readonly unheard = new ByteShares(unheardOfAllMax)
   /** Answers that their callers have not taken. */
   private readonly unread = new Map<number, Unread>()
-  private readonly answers = new UnreadAnswers()
   private last = 0
   /** Bytes of bodies of requests without an answer. */
-  private bytes = 0
+  private readonly bodies: ByteShares
+  private readonly keyNames: ReadonlySet<string>
 
+  /**
+   * bytesMax    of bodies of requests without an answer, of which callers with one key have three quarters at most.
+   * keyHeaders  headers that name a key.
+   */
   constructor(
     private readonly app: App,
     private readonly out: Gathered<FromFront>,
-    private readonly bytesMax: number,
-  ) {}
+    bytesMax: number,
+    private readonly answers: UnreadAnswers,
+    keyHeaders: readonly string[],
+  ) {
+    this.bodies = new ByteShares(bytesMax)
+    this.keyNames = new Set(keyHeaders.map(name => name.toLowerCase()))
+  }
 
   /** The address of a request's peer. */
   addressOf(res: AppResponse): string {
@@ -70,18 +96,10 @@ export class Passing {
 
   /** Pass a request on that has just come. then: called when its answer is a success. */
   begin(res: AppResponse, req: AppRequest, then: Passed['then'] = null): void {
-    const n = this.add(res, null, then)
     const headers = headersOf(req)
-    this.out.say([
-      'head',
-      n,
-      req.getMethod(),
-      req.getUrl(),
-      req.getQuery(),
-      headers,
-      this.app.addressOf(res),
-      false,
-    ])
+    const address = this.app.addressOf(res)
+    const n = this.add(res, this.groupOf(headers, address), null, then)
+    this.out.say(['head', n, req.getMethod(), req.getUrl(), req.getQuery(), headers, address, false])
     res.onAborted(() => this.gone(n))
     res.onData((chunk, isLast) => this.data(n, chunk.slice(0), isLast))
   }
@@ -99,8 +117,9 @@ export class Passing {
     body: ArrayBuffer,
     then: Passed['then'] = null,
   ): () => void {
-    const n = this.add(res, null, then)
-    this.out.say(['head', n, 'post', url, undefined, headers, this.app.addressOf(res), false])
+    const address = this.app.addressOf(res)
+    const n = this.add(res, this.groupOf(headers, address), null, then)
+    this.out.say(['head', n, 'post', url, undefined, headers, address, false])
     this.data(n, body, true)
     return () => this.gone(n)
   }
@@ -110,10 +129,10 @@ export class Passing {
     return {
       frameBytesMax,
       upgrade: (res, req, accept) => {
-        const n = this.add(res, accept, null)
-        res.onAborted(() => this.gone(n))
         const headers = headersOf(req)
         const address = this.app.addressOf(res)
+        const n = this.add(res, this.groupOf(headers, address), accept, null)
+        res.onAborted(() => this.gone(n))
         this.out.say(['head', n, req.getMethod(), req.getUrl(), req.getQuery(), headers, address, true])
       },
     }
@@ -124,31 +143,29 @@ export class Passing {
     const [op, n] = said
     if (op === 'send' || op === 'shut') return this.tell(n, said)
     if (op === 'heard') return this.heard(n, said[2])
+    if (op === 'cut') return this.cut(n)
     const one = this.passed.get(n)
     // the caller has left meanwhile
     if (one === undefined) return
     if (op === 'accept') {
       this.settle(n, one)
-      one.accept!(this.listener(n), said[2])
+      one.accept!(this.listener(n, one.group), said[2])
       return
     }
     const { res } = one
     if (op === 'piece') return this.piece(n, one, said[2], said[3])
     this.settle(n, one)
-    if (op === 'cut') return void res.close()
     if (one.then !== null && isSuccess(said[2])) one.then()
-    // callers at one address share what may wait for them
-    const address = op === 'large' ? this.app.addressOf(res) : ''
     res.cork(() => {
       writeHead(res, said[2])
       if (op === 'end') res.end(said[3], said[4])
       else if (op === 'bare') res.endWithoutBody()
-      else this.large(n, res, said[3], address)
+      else this.large(n, one, said[3])
     })
   }
 
-  private large(n: number, res: AppResponse, body: Uint8Array, address: string): void {
-    const unread = this.answers.send(res, body, address, () => this.taken(n))
+  private large(n: number, { res, group }: Passed, body: Uint8Array): void {
+    const unread = this.answers.send(res, body, group, () => this.taken(n))
     if (unread !== null) this.unread.set(n, unread)
   }
 
@@ -158,14 +175,21 @@ export class Passing {
     this.unread.delete(n)
   }
 
-  private add(res: AppResponse, accept: Passed['accept'], then: Passed['then']): number {
-    this.passed.set(++this.last, { res, bytes: 0, waiting: 0, accept, then })
+  private add(res: AppResponse, group: string, accept: Passed['accept'], then: Passed['then']): number {
+    this.passed.set(++this.last, { res, group, bytes: 0, waiting: 0, accept, then })
     return this.last
+  }
+
+  /** Unknown keys hold nothing: the main thread refuses them before it takes a body. */
+  private groupOf(headers: readonly string[], address: string): string {
+    for (let i = 0; i < headers.length; i += 2)
+      if (this.keyNames.has(headers[i]!) && headers[i + 1] !== '') return headers[i + 1]!
+    return address
   }
 
   private settle(n: number, one: Passed): void {
     this.passed.delete(n)
-    this.bytes -= one.bytes
+    this.bodies.give(one.group, one.bytes)
   }
 
   private gone(n: number): void {
@@ -180,9 +204,10 @@ export class Passing {
     const one = this.passed.get(n)
     // it was answered early: the rest of its body is dropped
     if (one === undefined) return
-    one.bytes += chunk.byteLength
-    this.bytes += chunk.byteLength
-    if (this.bytes <= this.bytesMax) return this.out.say(['data', n, new Uint8Array(chunk), isLast])
+    if (this.bodies.take(one.group, chunk.byteLength)) {
+      one.bytes += chunk.byteLength
+      return this.out.say(['data', n, new Uint8Array(chunk), isLast])
+    }
     this.settle(n, one)
     this.out.say(['gone', n])
     refuse(one.res)
@@ -210,46 +235,59 @@ export class Passing {
 
   // ── WebSockets ───────────────────────────────────────────────────────────────────────────────
 
-  private listener(n: number): SocketListener {
+  private listener(n: number, group: string): SocketListener {
     return {
-      opened: socket => void this.sockets.set(n, socket),
-      received: text => {
-        const unheard = (this.unheard.get(n) ?? 0) + text.length
-        this.unheard.set(n, unheard)
-        if (unheard > unheardMax) this.sockets.get(n)?.end(tryLater, 'Too many messages at once')
-        else this.out.say(['text', n, text])
-      },
+      opened: socket => void this.sockets.set(n, { socket, group, unsent: 0, unheard: 0 }),
+      received: text => this.received(n, text),
       drained: () => this.told(n),
-      closed: () => {
+      closed: isKept => {
+        this.unheard.give(group, this.sockets.get(n)?.unheard ?? 0)
         this.sockets.delete(n)
-        this.unsent.delete(n)
-        this.unheard.delete(n)
-        this.out.say(['closed', n])
+        this.out.say(['closed', n, isKept])
       },
     }
   }
 
-  private heard(n: number, characters: number): void {
-    const left = (this.unheard.get(n) ?? 0) - characters
-    if (left > 0) this.unheard.set(n, left)
-    else this.unheard.delete(n)
+  private cut(n: number): void {
+    const one = this.passed.get(n)
+    if (one === undefined) return this.sockets.get(n)?.socket.cut()
+    this.settle(n, one)
+    one.res.close()
+  }
+
+  private received(n: number, text: string): void {
+    const one = this.sockets.get(n)
+    if (one === undefined) return
+    const characters = text.length + messageCharacters
+    if (one.unheard + characters > unheardMax || !this.unheard.take(one.group, characters))
+      return one.socket.end(tryLater, 'Too many messages at once')
+    one.unheard += characters
+    this.out.say(['text', n, text])
+  }
+
+  /** The main thread has worked on a message. */
+  private heard(n: number, length: number): void {
+    const one = this.sockets.get(n)
+    if (one === undefined) return
+    const characters = length + messageCharacters
+    one.unheard -= characters
+    this.unheard.give(one.group, characters)
   }
 
   private tell(n: number, said: Extract<ToFront, readonly [op: 'send' | 'shut', ...unknown[]]>): void {
-    const socket = this.sockets.get(n)
-    if (socket === undefined) return
-    if (said[0] === 'shut') return said[2] === 0 ? socket.cut() : socket.end(said[2], said[3])
-    socket.send(said[2])
-    this.unsent.set(n, (this.unsent.get(n) ?? 0) + said[2].length)
+    const one = this.sockets.get(n)
+    if (one === undefined) return
+    if (said[0] === 'shut') return one.socket.end(said[2], said[3])
+    one.socket.send(said[2])
+    one.unsent += said[2].length
     this.told(n)
   }
 
   private told(n: number): void {
-    const socket = this.sockets.get(n)
-    const bytes = this.unsent.get(n) ?? 0
-    if (socket === undefined || bytes === 0 || socket.buffered() > 0) return
-    this.unsent.delete(n)
-    this.out.say(['taken', n, bytes])
+    const one = this.sockets.get(n)
+    if (one === undefined || one.unsent === 0 || one.socket.buffered() > 0) return
+    this.out.say(['taken', n, one.unsent])
+    one.unsent = 0
   }
 }
 

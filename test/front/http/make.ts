@@ -160,6 +160,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
       slowRequestMs: 60_000,
       drainMs: setup.drainMs ?? 2_000,
       bodiesBytesMax: setup.bodiesBytesMax ?? 67_108_864,
+      fronts: 1,
       authFailuresPerSecond: setup.authFailuresPerSecond ?? 0,
       streamConnectionsMax: 10,
       streamConnectionsPerKeyMax: 10,

@@ -127,7 +127,7 @@ export class Passage {
     if (one === undefined) return
     if (op === 'gone' || op === 'closed') {
       this.open.delete(n)
-      one.left()
+      one.left(op === 'closed' && said[2])
     } else if (op === 'taken') one.taken(said[2])
     else if (op === 'data') one.data(said[2], said[3])
     else one.received(said[2])
@@ -138,7 +138,7 @@ export class Passage {
     this.ended()
     const open = [...this.open.values()]
     this.open.clear()
-    for (const one of open) one.left()
+    for (const one of open) one.left(false)
   }
 
   /** A request is answered: nothing more is heard of it. */
@@ -295,7 +295,7 @@ class PassedResponse implements AppResponse {
 
   received(_text: string): void {}
 
-  left(): void {
+  left(_isKept: boolean): void {
     this.aborted?.()
   }
 
@@ -333,7 +333,7 @@ class PassedSocket implements AppSocket {
   }
 
   cut(): void {
-    this.passage.say(['shut', this.n, 0, ''])
+    this.passage.say(['cut', this.n])
   }
 
   data(_piece: Uint8Array, _isLast: boolean): void {}
@@ -348,7 +348,7 @@ class PassedSocket implements AppSocket {
     if (this.onTheWay === 0) this.listener.drained()
   }
 
-  left(): void {
-    this.listener.closed(this.onTheWay > 0)
+  left(isKept: boolean): void {
+    this.listener.closed(isKept && this.onTheWay > 0)
   }
 }

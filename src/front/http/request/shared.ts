@@ -1,6 +1,6 @@
 // State shared by all requests of a server: services, counters, logging, and writing of responses.
 
-import type { Config } from '../../../config.js'
+import { type Config, checkingThreads } from '../../../config.js'
 import { type ErrorCode, ServiceError } from '../../../errors.js'
 import type { Services } from '../../../kit/services.js'
 import type { Logger, RequestLine } from '../../../log.js'
@@ -25,6 +25,7 @@ export interface SharedOptions {
     | 'slowRequestMs'
     | 'drainMs'
     | 'bodiesBytesMax'
+    | 'fronts'
     | 'authFailuresPerSecond'
     | 'corsOrigins'
     | 'chunkedBodies'
@@ -57,7 +58,7 @@ export class Shared {
   /** The same for unauthenticated callers. */
   keylessBytes = 0
   /** Large answers that their readers have not taken. */
-  readonly unread = new UnreadAnswers()
+  readonly unread: UnreadAnswers
   readonly longBodies = new LongBodies()
   readonly unauthenticated: UnauthenticatedLimiter
   readonly cors: Cors
@@ -83,6 +84,7 @@ export class Shared {
     this.log = options.log
     this.mayAnswer = options.mayAnswer ?? always
     this.buffered = new ByteShares(options.config.bodiesBytesMax)
+    this.unread = new UnreadAnswers(checkingThreads(options.config))
     this.cors = new Cors(options.config.corsOrigins)
     this.unauthenticated = new UnauthenticatedLimiter({
       ratePerSecond: options.config.authFailuresPerSecond,

@@ -6,11 +6,18 @@ import { sendLarge } from './streamed-response.js'
 
 /** Bytes of all of them, of which an environment has three quarters at most. source: decision */
 const unreadBytesMax = 268_435_456
-/** One answer counts as so much at most: the longest may be read slowly while few others are. */
-const countedMax = unreadBytesMax / 4
+/** One answer counts as this part of them at most: the longest may be read slowly while few others are. */
+const largestPart = 4
 
 export class UnreadAnswers {
-  private readonly shares = new ByteShares(unreadBytesMax)
+  private readonly bytesMax: number
+  private readonly shares: ByteShares
+
+  /** threads: those that take connections. Each has an equal part of the bytes. */
+  constructor(threads: number) {
+    this.bytesMax = Math.floor(unreadBytesMax / threads)
+    this.shares = new ByteShares(this.bytesMax)
+  }
 
   /** Bytes that wait. */
   get held(): number {
@@ -26,7 +33,7 @@ export class UnreadAnswers {
    */
   send(res: AppResponse, bytes: Uint8Array, group: string, ended: () => void): Unread | null {
     if (sendLarge(res, bytes, ended)) return null
-    const counted = Math.min(bytes.length, countedMax)
+    const counted = Math.min(bytes.length, this.bytesMax / largestPart)
     const hasRoom = this.shares.take(group, counted)
     const unread = new Unread(this.shares, group, hasRoom ? counted : 0)
     if (!hasRoom)

@@ -26,7 +26,7 @@ const long = Object.defineProperty(bytes.slice(), 'length', { value: 16 << 20 })
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 t.test('security H1 unread answers are bounded, by environment and together', async t => {
-  const answers = new UnreadAnswers()
+  const answers = new UnreadAnswers(1)
   const send = (group: string) => {
     const socket = new Stuck()
     const unread = answers.send(socket as unknown as AppResponse, long, group, () => {})
@@ -49,4 +49,18 @@ t.test('security H1 unread answers are bounded, by environment and together', as
   left.unread.over()
   await turn()
   t.notOk(left.socket.isClosed)
+})
+
+t.test('security H1 threads that take connections share the bound', t => {
+  const threads = 3
+  const held = Array.from({ length: threads }, () => {
+    const answers = new UnreadAnswers(threads)
+    for (const group of ['one', 'two', 'three', 'four'])
+      for (let n = 0; n < 20; n++) answers.send(new Stuck() as unknown as AppResponse, long, group, () => {})
+    return answers.held
+  })
+  const all = held.reduce((sum, bytes) => sum + bytes, 0)
+  t.ok(all > 200_000_000, `${all} bytes wait`)
+  t.ok(all <= 268_435_456, `${all} bytes wait`)
+  t.end()
 })
