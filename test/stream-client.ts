@@ -27,10 +27,15 @@ export class StreamClient {
   readonly closed: Promise<readonly [code: number, reason: string]>
   private readonly waiting = new Set<() => void>()
   private read = 0
+  private closedWith: number | null = null
 
   private constructor(readonly ws: WebSocket) {
     this.closed = new Promise(resolve => {
-      ws.on('close', (code, reason) => resolve([code, String(reason)]))
+      ws.on('close', (code, reason) => {
+        this.closedWith = code
+        resolve([code, String(reason)])
+        for (const look of [...this.waiting]) look()
+      })
     })
     ws.on('message', data => {
       this.messages.push(JSON.parse(String(data)))
@@ -73,13 +78,18 @@ export class StreamClient {
     this.ws.send(JSON.stringify({ data: { entity_type: entityType, ...(keys && { keys }), ...more } }))
   }
 
-  /** The first message not yet read that is meant; those before it count as read. */
+  /**
+   * The first message not yet read that is meant; those before it count as read.
+   *
+   * errors  Error with the code, where the connection is closed and no such message has come.
+   */
   async next(wanted: Wanted = () => true): Promise<StreamMessage> {
     for (;;) {
       while (this.read < this.messages.length) {
         const message = this.messages[this.read++]!
         if (wanted(message)) return message
       }
+      if (this.closedWith !== null) throw new Error(`closed with ${this.closedWith}: no such message`)
       await new Promise<void>(resolve => {
         const look = () => {
           this.waiting.delete(look)

@@ -328,13 +328,14 @@ t.test('a slow reader gets each entity once, and is closed when it reads nothing
   slow.ask(company, keys)
   await slow.of(company, 'full')
   slow.ws.pause()
-  for (let i = 0; i < 60; i++)
-    await client.ok('POST', '/companies', { keys, traits: { note: `${i}${long}` } })
   const { slow: closed } = tollgate.services.metrics.stream
+  // it hears the reason if it reads on within ten seconds of the close
+  for (let i = 0; i < 60 && closed.count === 0; i++)
+    await client.ok('POST', '/companies', { keys, traits: { note: `${i}${long}` } })
   while (closed.count === 0) await new Promise(resolve => setTimeout(resolve, 100))
   slow.ws.resume()
   const [code, reason] = await slow.closed
   t.equal(code, 4008)
   t.match(reason, /too slowly/)
-  t.ok(slow.messages.length < 50, `${slow.messages.length} messages for 60 changes`)
+  t.ok(slow.messages.length < 50, `${slow.messages.length} messages`)
 })

@@ -298,8 +298,8 @@ export class Streams implements Hub {
     }
     let held = environment.held.get(id)
     if (held === undefined) {
-      if (environment.held.size >= this.options.streamEntitiesMax)
-        return `More than ${this.options.streamEntitiesMax} companies and users are subscribed to`
+      const fault = this.entityFault(environment, memory)
+      if (fault !== null) return fault
       held = this.hold(environment, kind, id)
     }
     if (!subscriber.subscribe(held)) {
@@ -320,6 +320,19 @@ export class Streams implements Hub {
     if (read !== null) subscriber.foundLower(held, read)
     this.await(held, subscriber, keys, entityType, 'entity')
     return null
+  }
+
+  /**
+   * Why a key may subscribe to no entity more that nobody is subscribed to, in words, or null. Keys share what an environment
+   * may hold: one alone has three quarters of it (security H1).
+   */
+  private entityFault({ held }: Environment, memory: KeyMemory): string | null {
+    const { streamEntitiesMax: max } = this.options
+    const free = max - held.size
+    if (free <= 0) return `More than ${max} companies and users are subscribed to`
+    const own = memory.held.size
+    if (own === 0 || own + 1 <= timesFree * free) return null
+    return `This key is subscribed to ${own} of at most ${max} companies and users: the rest is for other keys`
   }
 
   /**
