@@ -8,7 +8,7 @@ import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
 import { importHelp } from './cli/import/help.js'
 import { importFile, kinds } from './cli/import.js'
-import { type Exit, exit, Failure, type Io } from './cli/io.js'
+import { type Exit, exit, Failure, type Io, inert } from './cli/io.js'
 import { createKey, getLimits, listKeys, revokeKey, rollKey, setLimits, showPublishable } from './cli/keys.js'
 import { readConfig, refuseArguments } from './config.js'
 import { inOneLine } from './host/failure.js'
@@ -18,8 +18,8 @@ import { createLogger } from './log.js'
 const env = process.env
 
 const io: Io = {
-  print: line => void process.stdout.write(`${line}\n`),
-  note: line => void process.stderr.write(`${line}\n`),
+  print: line => void process.stdout.write(`${inert(line)}\n`),
+  note: line => void process.stderr.write(`${inert(line)}\n`),
   bar: process.stderr.isTTY ? process.stderr : null,
 }
 

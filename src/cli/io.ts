@@ -26,3 +26,17 @@ export type Exit = (typeof exit)[keyof typeof exit]
 export class Failure extends Error {
   override readonly name = 'Failure'
 }
+
+/** Characters that a terminal obeys in place of showing them, but for line feed and tab; and those that turn the direction of text. */
+const obeyed =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones meant
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/**
+ * Text for a terminal: names of companies, plans and keys are written by others, and move no cursor. Each such character is
+ * shown as JSON and YAML write it, so that a document stays the same document.
+ *
+ * source  security 41.
+ */
+export const inert = (text: string): string =>
+  text.replaceAll(obeyed, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { parse } from 'yaml'
 import { bootstrapKey, embedded, Process, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
@@ -279,4 +280,28 @@ t.test('EV-8 import: past use of any age is in sums and history', async t => {
     `/feature-usage-timeseries?company_id=${company.id}&feature_id=${feature.id}&granularity=monthly&start_time=1999-01-01T00:00:00Z&end_time=2000-01-01T00:00:00Z`,
   )
   t.match(JSON.stringify(history), /1999-0[123]/)
+})
+
+t.test('security 41 names that others wrote move no cursor', async t => {
+  const name = 'a\u001b]0;title\u0007\u009b2J\u007f\u202eb'
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones meant
+  const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/
+  await client.ok('POST', '/api-keys', { name })
+  await client.ok('POST', '/features', { name, description: '', feature_type: 'boolean' })
+  const keys = await run(['keys', 'list'])
+  t.equal(keys.code, 0)
+  t.notMatch(keys.out, obeyed)
+  t.ok(keys.out.includes('a\\u001b]0;title\\u0007\\u009b2J\\u007f\\u202eb'), keys.out)
+  for (const format of ['yaml', 'json']) {
+    const exported = await run(['catalog', 'export', '--format', format])
+    t.notMatch(exported.out, obeyed, format)
+    const { features } = parse(exported.out) as { features: readonly { readonly name: string }[] }
+    t.ok(
+      features.some(one => one.name === name),
+      'the document is the same one',
+    )
+  }
+  const missing = await run(['keys', 'revoke', name])
+  t.equal(missing.code, 1)
+  t.notMatch(missing.err, obeyed)
 })
