@@ -11,6 +11,9 @@ const checkMs = 10_000
 /** Most characters of one result. A longer one is cut, and says so. */
 const textMax = 60_000
 
+/** Characters of a line about a message that is none: its reader's reasons may be long. */
+const noteMax = 200
+
 /** An answer of a typed call. */
 interface Answered {
   readonly data?: { readonly data: unknown } | undefined
@@ -316,7 +319,7 @@ function addWritesOfUse(server: McpServer, { api }: Tollgate): void {
  * Serve tools until the input ends.
  *
  * write  also those that change something, as far as the key may.
- * note   takes lines beside the protocol, to which standard output belongs.
+ * note   takes lines beside the protocol, to which standard output belongs. A message of more than 10 MiB ends the server.
  */
 export async function serveMcp(
   target: Target,
@@ -339,6 +342,7 @@ export async function serveMcp(
   addChecks(server, client)
   addUsage(server, client)
   if (write) addWrites(server, client)
+  server.server.onerror = ({ message }) => note(`A message was not read: ${message.slice(0, noteMax)}`)
   const ended = new Promise<void>(resolve => {
     server.server.onclose = resolve
     process.stdin.once('end', resolve)

@@ -1,4 +1,5 @@
 // `tollgate mcp`, started as an assistant starts it and asked with the protocol's own client, against a real Tollgate.
+import { spawn } from 'node:child_process'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import t, { type Test } from 'tap'
@@ -6,7 +7,7 @@ import { bootstrapKey, startHere } from '../harness.js'
 import { root } from '../house/source.js'
 import { makeFlag } from '../interface/flags.js'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 const { client } = await startHere(t)
 const company = { slug: 'acme' }
@@ -120,6 +121,94 @@ t.test('a key that may only read, and a wrong one', async t => {
   t.match(await reader.call('upsert_company', { keys: { slug: 'no' } }), { isError: true, text: /^403: / })
   const nobody = await assistant(t, 'sk_dev_wrong')
   t.match(await nobody.call('find_companies'), { isError: true, text: /^401: / })
+})
+
+/** Write to a server of its own, with no client between; give back so many answers, and what it says until it ends. */
+async function raw(input: readonly string[], answersMax: number) {
+  const child = spawn(process.execPath, [`${root}bin/tollgate`, 'mcp'], {
+    env: { ...process.env, TOLLGATE_URL: client.url, TOLLGATE_KEY: bootstrapKey },
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  child.stdin.on('error', () => {}) // it may end before it has read all
+  const ended = new Promise<number | null>(resolve => {
+    child.on('close', resolve)
+  })
+  for (const text of input) child.stdin.write(text)
+  while (child.exitCode === null && out.split('\n').length <= answersMax)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  child.stdin.end()
+  const code = await ended
+  const answers = out
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line))
+  return { code, answers, err }
+}
+
+t.test('security 42 messages that are none change nothing for those that follow', async t => {
+  const of = (id: number, method: string, params: object = {}) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+  const call = (id: number, name: string, given: unknown) => of(id, 'tools/call', { name, arguments: given })
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  const none = [
+    '',
+    'x',
+    '[]',
+    'null',
+    '{}',
+    '"',
+    '[[[[',
+    '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+    '\u0000',
+  ]
+  const { code, answers, err } = await raw(
+    [
+      ...none.map(text => `${text}\n`),
+      of(1, 'initialize', hello),
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`,
+      `{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"__proto__":{"x":1},"x":"${'y'.repeat(5_000_000)}"}}\n`,
+      of(2, 'tools/nothing'),
+      of(3, 'resources/read', { uri: 'file:///etc/passwd' }),
+      call(4, 'constructor', {}),
+      call(5, 'get_plan', { id: 7 }),
+      call(6, 'get_company', { id: '../api-keys' }),
+      call(8, 'upsert_company', { keys: { slug: 'sly' } }),
+      of(9, 'ping'),
+    ],
+    9,
+  )
+  const answer = (id: number) => answers.find(one => one.id === id)
+  t.equal(code, 0)
+  t.match(answer(1), { result: { serverInfo: { name: 'tollgate' } } })
+  t.ok(answer(7)?.result.tools.length > 5, 'a long message is read')
+  t.match(answer(2), { error: { code: -32601 } }, 'no such method')
+  t.ok(answer(3)?.error)
+  for (const id of [4, 5, 6, 8]) {
+    const refused = answer(id)
+    t.ok(refused?.error !== undefined || refused?.result.isError === true, `${id} is refused`)
+  }
+  t.match(answer(9), { result: {} })
+  t.equal((await client.send('GET', '/companies/lookup?slug=sly')).status, 404)
+  t.ok(
+    err.split('\n').filter(line => line.startsWith('A message was not read')).length >= none.length - 1,
+    err,
+  )
+  for (const line of err.split('\n')) t.ok(line.length < 300)
+})
+
+t.test('security 42 a message without an end is bounded', async t => {
+  const { code, err } = await raw(
+    Array.from({ length: 12 }, () => 'x'.repeat(1 << 20)),
+    1,
+  )
+  t.equal(code, 0)
+  t.match(err, /not read: .*exceeded maximum size/)
 })
 
 t.test('GET /llms.txt names operations that are served', async t => {
