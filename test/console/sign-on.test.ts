@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { startHere } from '../harness.js'
 import { freePort, type IdentityProvider, type Person, startProvider, Visitor } from './provider.js'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 const roles = { staff: 'viewer', sales: { Production: 'support', 'No such': 'admin' }, chiefs: 'admin' }
 
@@ -119,8 +119,12 @@ t.test('sign-on', async t => {
     },
   )
 
-  await t.test('refused: another browser, a code used twice, another state, another verifier', t =>
+  await t.test('security 44 refused: another browser, a code twice, another state, nonce or verifier', t =>
     refusesOthers(t, begin, provider),
+  )
+
+  await t.test('security 44 a browser is sent to the provider and back, and nowhere else', t =>
+    sendsNowhereElse(t, begin, provider),
   )
 
   await t.test('a provider that is away is told; keys and links sign in all the same', async t => {
@@ -157,4 +161,38 @@ async function refusesOthers(t: Test, begin: URL, provider: IdentityProvider): P
   const [state, nonce] = third.kept.split('.')
   third.visitor.jar(begin).set('tollgate_sign_on', `${state}.${nonce}.${'x'.repeat(43)}`)
   t.match(await reasonOf(third.visitor, third.url), /did not confirm/, 'another verifier')
+  const fourth = await fresh()
+  const [ownState, , verifier] = fourth.kept.split('.')
+  fourth.visitor.jar(begin).set('tollgate_sign_on', `${ownState}.${'x'.repeat(32)}.${verifier}`)
+  t.match(await reasonOf(fourth.visitor, fourth.url), /did not confirm/, 'another nonce')
+  t.same([...fourth.visitor.jar(begin).keys()], [], 'and no session')
+}
+
+/** Where a sign-on sends the browser follows from the settings alone. */
+async function sendsNowhereElse(t: Test, begin: URL, provider: IdentityProvider): Promise<void> {
+  const foreign = 'evil.example'
+  const targets = [
+    `?return=https://${foreign}&redirect_uri=https://${foreign}&next=//${foreign}`,
+    `?iss=https://${foreign}`,
+  ]
+  for (const query of targets) {
+    const headers = { 'X-Forwarded-Host': foreign, Origin: `https://${foreign}` }
+    const answer = await fetch(new URL(query, begin), { redirect: 'manual', headers })
+    const to = new URL(answer.headers.get('location')!)
+    t.equal(to.origin, provider.issuer)
+    t.equal(to.searchParams.get('redirect_uri'), new URL('/console/sign-on-done', begin).href)
+    t.notMatch(to.href, foreign)
+  }
+  const done = new URL(`/console/sign-on-done?code=x&state=s&iss=https://${foreign}&next=//${foreign}`, begin)
+  for (const cookie of [
+    '',
+    `tollgate_sign_on=s.n.${'v'.repeat(43)}`,
+    'tollgate_sign_on=..',
+    'tollgate_sign_on=%0d%0aX: y',
+  ]) {
+    const answer = await fetch(done, { redirect: 'manual', headers: { Cookie: cookie } })
+    t.equal(answer.status, 302)
+    t.match(answer.headers.get('location'), /^\.\/#\/sign-in\?error=/)
+    t.notMatch(answer.headers.get('set-cookie'), /tollgate_console/)
+  }
 }

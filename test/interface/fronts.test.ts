@@ -82,6 +82,53 @@ t.test('what one front acknowledged the other shows at once', { skip }, async t 
   }
 })
 
+t.test('AL-41 a publishable key has one budget over all fronts, and servers another', { skip }, async t => {
+  // so slow a rate that time adds no token while the test runs
+  const rates = '{"global":[0.0001,3000],"events_ingest":[0.0001,300]}'
+  const { tollgate, client } = await startHere(t, { TOLLGATE_FRONTS: '2', TOLLGATE_LIMITS: rates })
+  const connections = new Connections(tollgate.port)
+  t.teardown(() => connections.close())
+  await makeFlag(client, 'first', true)
+  await client.ok('POST', '/companies', { keys: { slug: 'c0' } })
+  const { environment_id } = await client.ok('GET', '/whoami')
+  const path = `/api-keys?limit=250&require_environment=true&environment_id=${environment_id}`
+  const { secret } = (await client.ok('GET', path)).find((one: { secret?: string }) =>
+    one.secret?.startsWith('pk_'),
+  )
+  const check = (on: number, key?: string) =>
+    connections.send(on, 'POST', '/flags/first/check', { company: { slug: 'c0' } }, key)
+  const event = (on: number) =>
+    connections.send(
+      on,
+      'POST',
+      '/events',
+      { event_type: 'track', body: { event: 'a', company: { slug: 'c0' } } },
+      secret,
+    )
+  const left = Number((await check(0, secret)).headers['x-ratelimit-remaining'])
+  const counted = (answers: readonly { readonly status: number }[], status: number) =>
+    answers.filter(one => one.status === status).length
+  const events = await Promise.all(Array.from({ length: 330 }, (_, on) => event(on)))
+  t.equal(counted(events, 201), 300, 'events are admitted to the token')
+  t.equal(counted(events, 429), 30)
+  // each front knows the key afterwards
+  const are = await connections.elsewhere(secret)
+  t.ok(are.includes(true) && are.includes(false), `connections of both: ${are}`)
+  const passed = Number((await check(1, secret)).headers['x-ratelimit-remaining'])
+  t.ok(passed < left && passed > 0, `${passed} of ${left} are left`)
+  const checks = await Promise.all(Array.from({ length: passed + 100 }, (_, on) => check(on, secret)))
+  t.equal(counted(checks, 200), passed, 'checks are admitted to the token')
+  t.equal(counted(checks, 429), 100)
+  const refused = await Promise.all(are.map((_, on) => check(on, secret)))
+  t.equal(counted(refused, 429), are.length)
+  t.ok(
+    refused.some(({ headers }) => /-f\d+_/.test(String(headers['x-request-id']))),
+    'each front refuses',
+  )
+  t.equal((await check(0)).status, 200, 'a server’s key has what it had')
+  t.equal((await check(1)).status, 200)
+})
+
 t.test('budgets are exact over fronts, and one page has the figures of all', { skip }, async t => {
   // so slow a rate that time adds no token while the test runs
   const { tollgate, client } = await startHere(t, {
