@@ -6,6 +6,8 @@ import { WebSocket } from 'ws'
 /** A service and the keys of its callers. */
 export interface Callers {
   readonly url: string
+  /** A key of a test environment that may do all. */
+  readonly tester: string
   /** A read-only key of a test environment. */
   readonly reader: string
   /** Publishable keys of a test environment and of production. */

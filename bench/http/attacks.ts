@@ -1,7 +1,9 @@
 // npm run bench -- attacks [uws|node] [kind…]: what one key may use up that others need (security H1 to H6), on both HTTP servers. Each kind
-// has a service of its own, with the default limits. Prints memory before, at most and afterwards, what of it is in use after a
-// full collection of every heap, the CPU time of each part without and with the attack, the longest turn of each thread, and
-// the rate and latency of production's checks meanwhile. It keeps nothing.
+// has a data directory of its own, with the default limits. Prints memory before, at most and afterwards, what of it is in use
+// after a full collection of every heap, the CPU time of each part without and with the attack, the longest turn of each thread,
+// and the rate and latency of production's checks meanwhile. A service that is started anew on the same data before the attack,
+// and another one after it, tell what of the memory the kept rows take. It keeps nothing.
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -22,8 +24,8 @@ const attackMs = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5) * 1_000
  * heap: before that, much of it is garbage.
  */
 const afterMs = [10_000, 45_000]
-/** Above this load average latencies tell of the machine alone. */
-const quietLoad = 3
+/** How long a service rests before its memory is compared: longer than until an idle collection. */
+const restMs = 15_000
 /** Pause between two checks of production, ms. */
 const pauseMs = 5
 
@@ -47,29 +49,25 @@ export async function benchAttacks(named: readonly string[]): Promise<void> {
 async function one(kind: string, http: string): Promise<void> {
   const { what, prepare } = attacks[kind]!
   const work = join(root, 'data', `bench-attack-${process.pid}-${kind}`)
-  mkdirSync(work, { recursive: true })
-  const settings = {
-    TOLLGATE_HTTP: http,
-    TOLLGATE_LIMITS: 'default',
-    TOLLGATE_HOST: '127.0.0.1',
-    BENCH_OBSERVE_DIR: work,
-  }
-  const { child, port } = await startProduct(join(work, 'data'), settings, ['--import', observer])
-  const pid = child.pid!
+  const start = (name: string): Promise<Service> => startIn(join(work, name), join(work, 'data'), http)
   try {
-    const url = `http://127.0.0.1:${port}`
-    const send = sender(url, secret)
-    const callers = await makeWorld(url, send)
-    await prepare?.(send)
+    let service = await start('world')
+    const callers = await makeWorld(service.url, service.send)
+    await prepare?.(service.send)
+    await stop(service.child)
+    const before = await rested(await start('before'), callers)
+    service = await start('attacked')
+    const { pid, folder, child } = service
+    const here = { ...callers, url: service.url }
     // the first requests of a process compile code and fill caches
-    await fare(callers, pid, quietMs)
+    await fare(here, pid, quietMs)
     await sleep(1_000)
     const beforeMb = residentMiB(pid)
-    const quiet = await fare(callers, pid, quietMs)
-    writeFileSync(join(work, 'begin'), '')
+    const quiet = await fare(here, pid, quietMs)
+    writeFileSync(join(folder, 'begin'), '')
     const [during, heard] = await Promise.all([
-      fare(callers, pid, attackMs),
-      ofThread({ kind, callers, forMs: attackMs }),
+      fare(here, pid, attackMs),
+      ofThread({ kind, callers: here, forMs: attackMs }),
     ])
     const endedMs = performance.now()
     const later: string[] = []
@@ -78,17 +76,85 @@ async function one(kind: string, http: string): Promise<void> {
       const mb = residentMiB(pid)
       later.push(`${ms / 1_000} s later ${mb} (${Math.round((mb / beforeMb - 1) * 100)} %)`)
     }
-    const observed = await collected(work)
+    const rows = await rowsOf(here)
+    const { turns, ...after } = await collected(service)
+    await stop(child)
+    const anew = await rested(await start('after'), callers)
     console.log(`${http} ${kind}: ${what}${heard ? `; ${heard}` : ''}`)
     console.log(
-      `  memory ${beforeMb} MB, at most ${during.topMb}, ${later.join(', ')}, all collected ${residentMiB(pid)}; ${observed}`,
+      `  memory   ${beforeMb} MB, at most ${during.topMb}, ${later.join(', ')}; longest turn, ms: ${turns}`,
     )
-    console.log(`  quiet    ${quiet.text}`)
-    console.log(`  attacked ${during.text}`)
+    console.log(`  kept     ${rows} companies and users; ${apart(before, anew, after)}`)
+    console.log(`  quiet    ${told(quiet)}`)
+    console.log(
+      `  attacked ${told(during)}; check p99 ${(during.checkP99Ms / quiet.checkP99Ms).toFixed(1)} × quiet`,
+    )
   } finally {
-    await stop(child)
+    for (const child of running) await stop(child)
     rmSync(work, { recursive: true, force: true })
   }
+}
+
+interface Service {
+  readonly child: ChildProcess
+  readonly pid: number
+  readonly url: string
+  readonly send: Send
+  /** Where its threads write what they observed. */
+  readonly folder: string
+}
+
+const running = new Set<ChildProcess>()
+
+async function startIn(folder: string, data: string, http: string): Promise<Service> {
+  mkdirSync(folder, { recursive: true })
+  const settings = {
+    TOLLGATE_HTTP: http,
+    TOLLGATE_LIMITS: 'default',
+    TOLLGATE_HOST: '127.0.0.1',
+    BENCH_OBSERVE_DIR: folder,
+  }
+  const { child, port } = await startProduct(data, settings, ['--import', observer])
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  const url = `http://127.0.0.1:${port}`
+  return { child, pid: child.pid!, url, send: sender(url, secret), folder }
+}
+
+/** Memory with all heaps collected, MiB. */
+interface Held {
+  readonly resident: number
+  readonly inUse: number
+}
+
+/** The memory of a service that has answered a few requests since its start. It is stopped. */
+async function rested(service: Service, callers: Callers): Promise<Held> {
+  writeFileSync(join(service.folder, 'begin'), '')
+  for (let n = 0; n < 2; n++) await fare({ ...callers, url: service.url }, service.pid, quietMs)
+  await sleep(restMs)
+  const { resident, inUse } = await collected(service)
+  await stop(service.child)
+  return { resident, inUse }
+}
+
+/** What the kept rows take, and what the attack leaves beside them, in words. */
+function apart(before: Held, anew: Held, after: Held): string {
+  const part = (of: keyof Held) => {
+    const rest = after[of] - anew[of]
+    const percent = Math.round((rest / anew[of]) * 100)
+    return `${before[of]} MB before, ${anew[of]} anew with the rows, ${after[of]} after the attack: rows ${anew[of] - before[of]}, rest ${rest} (${percent} %)`
+  }
+  return `all collected, resident: ${part('resident')}; in use: ${part('inUse')}`
+}
+
+/** Companies and users of both environments. */
+async function rowsOf({ url, tester, production }: Callers): Promise<number> {
+  const send = sender(url, tester)
+  let rows = 0
+  for (const key of [tester, production.secret])
+    for (const path of ['/companies/count', '/users/count'])
+      rows += JSON.parse((await send('GET', path, undefined, key)).text).data.count
+  return rows
 }
 
 /** Have a thread of its own attack. Returns the answers in words. */
@@ -98,14 +164,13 @@ function ofThread(job: AttackJob): Promise<unknown> {
   })
 }
 
-/** Has every thread of the service collect its heap. Returns what it observed since the attack began, in words. */
-async function collected(folder: string): Promise<string> {
+/** Has every thread of the service collect its heap. turns: the longest one of each since the attack began, in words. */
+async function collected({ folder, pid }: Service): Promise<Held & { readonly turns: string }> {
   writeFileSync(join(folder, 'end'), '')
   await sleep(2_000)
   const threads = readdirSync(folder)
     .filter(name => /^thread-\d+\.json$/.test(name))
     .map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Observed)
-  const mb = (bytes: number) => (bytes / 2 ** 20).toFixed(0)
   const inUse = threads.reduce((sum, { heap, outside }) => sum + heap + outside, 0)
   const turns = threads
     .map(({ main, longestTurnMs, longestCollectionMs }) => {
@@ -113,7 +178,7 @@ async function collected(folder: string): Promise<string> {
       return `${name} ${longestTurnMs.toFixed(0)} (collection ${longestCollectionMs.toFixed(0)})`
     })
     .join(', ')
-  return `in use ${mb(inUse)}; longest turn, ms: ${turns}`
+  return { resident: residentMiB(pid), inUse: Math.round(inUse / 2 ** 20), turns }
 }
 
 /** Checks of production, one after the other, and /health/live, for a time. */
@@ -144,17 +209,27 @@ async function fare({ url, production }: Callers, pid: number, ms: number) {
   const used = [...usedBetween(before, cpuTimes(pid))]
     .filter(([part]) => part !== 'client')
     .map(([part, us]) => `${part} ${Math.round(us / 1_000 / seconds)}`)
-  const load = loadavg()[0]!
-  const latencies =
-    load < quietLoad
-      ? `; check p50 ${rank(checks, 0.5)} ms, p99 ${rank(checks, 0.99)} ms, /health/live at most ${rank(lives, 1)} ms`
-      : `; load ${load.toFixed(1)}: latencies tell of the machine`
-  const text = `${Math.round(checks.length / seconds)} checks/s; CPU ms a second: ${used.join(', ')}${latencies}`
-  return { topMb, text }
+  return {
+    topMb,
+    text: `${Math.round(checks.length / seconds)} checks/s; CPU ms a second: ${used.join(', ')}`,
+    checkP50Ms: rank(checks, 0.5),
+    checkP99Ms: rank(checks, 0.99),
+    liveP99Ms: rank(lives, 0.99),
+    liveMaxMs: rank(lives, 1),
+    load: loadavg()[0]!,
+  }
 }
 
-const rank = (all: number[], part: number): string =>
-  (all.sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))] ?? 0).toFixed(1)
+function told(one: Awaited<ReturnType<typeof fare>>): string {
+  const ms = (value: number) => value.toFixed(1)
+  return (
+    `${one.text}; check p50 ${ms(one.checkP50Ms)} ms, p99 ${ms(one.checkP99Ms)}; ` +
+    `/health/live p99 ${ms(one.liveP99Ms)}, at most ${ms(one.liveMaxMs)}; load ${one.load.toFixed(1)}`
+  )
+}
+
+const rank = (all: number[], part: number): number =>
+  all.sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))] ?? 0
 
 /** 100 flags, a company of production, and a key of each kind of caller. */
 async function makeWorld(url: string, send: Send): Promise<Callers> {
@@ -184,5 +259,5 @@ async function makeWorld(url: string, send: Send): Promise<Callers> {
     })
   await send('POST', '/companies', { keys: { slug: 'prod' } }, production.secret)
   const reader = await made(testId, { readonly: true })
-  return { url, reader, publishable: await publicOf(testId), production }
+  return { url, tester: secret, reader, publishable: await publicOf(testId), production }
 }
