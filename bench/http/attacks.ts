@@ -137,7 +137,7 @@ async function rested(service: Service, callers: Callers): Promise<Held> {
   return { resident, inUse }
 }
 
-/** What the kept rows take, and what the attack leaves beside them, in words. */
+/** The memory of the kept rows, and the memory that the attack leaves beside them, in words. */
 function apart(before: Held, anew: Held, after: Held): string {
   const part = (of: keyof Held) => {
     const rest = after[of] - anew[of]

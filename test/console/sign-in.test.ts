@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { StreamClient } from '../stream-client.js'
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 /** A browser that keeps one cookie, on the page of the console. */
 class Browser {

@@ -9,7 +9,7 @@ import { StreamClient, type StreamMessage, type StreamOptions } from '../stream-
 import { CreditWorld } from './credit-world.js'
 import { makeFlag, rule } from './flags.js'
 
-t.setTimeout(180_000)
+t.setTimeout(300_000)
 
 const company = 'rulesengine.Company'
 const { client, tollgate } = await startHere(t, {

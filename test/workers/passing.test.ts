@@ -1,5 +1,5 @@
-// What a front holds for the main thread: bodies and messages that wait there are bounded, callers with one key leave room for
-// others, and closes say how they were meant.
+// A front before a main thread: bodies and messages that wait for it are bounded, callers with one key leave room for others,
+// and closes say how they were meant.
 import t from 'tap'
 import type {
   App,
