@@ -1,6 +1,7 @@
 // Stored events from ClickHouse: lists, counts, one by its id. The statements are in sql/clickhouse/queries. Instants are epoch ms.
 import type { EventStatus, EventType } from '../../schemas/enums.js'
 import { type Quantity, quantityFromText } from '../core/values/quantity.js'
+import { jsonText } from '../json.js'
 import { ask, type HistoryStore } from './history.js'
 
 const hourMs = 3_600_000
@@ -66,8 +67,9 @@ const onlyChecks: readonly EventType[] = ['flag_check']
  * Events, newest first.
  *
  * Without a company, growing spans of time are searched from the newest events on, so that a page usually reads
- * recent months only instead of a year. The first span is the one that the same question needed last time: each search in
- * vain costs as much as the one that finds.
+ * recent parts only instead of a year. A question that was asked before is searched since the oldest event of the page
+ * that it got: its page of now lies there whole, unless events were deleted. Asked again at once, as a tail is, few other
+ * events can lie there, and they are read without being searched first. Each search in vain costs as much as one that finds.
  *
  * nowMs    the environment's present; events dated later are found too.
  * source   EV-72.
@@ -78,66 +80,75 @@ export async function eventsList(
   filter: EventsFilter,
   nowMs: number,
 ): Promise<EventRow[]> {
-  const { companyId, sinceMs, untilMs, limit, offset } = filter
-  const parameters = { ...eventsParameters(environmentId, filter), limit, offset }
-  if (companyId || sinceMs != null) return listSince(store, parameters, sinceMs ?? 0)
-  const question = JSON.stringify([environmentId, { ...filter, limit: undefined, offset: undefined }])
+  const { companyId, sinceMs, untilMs, limit } = filter
+  const parameters = { ...eventsParameters(environmentId, filter), limit, offset: filter.offset }
+  const read = async (name: string, since: number | undefined): Promise<EventRow[]> =>
+    (await ask<StoredEvent>(store, name, { ...parameters, since_ms: since })).map(eventOf)
+  if (companyId) return read('events_list', sinceMs ?? undefined)
+  if (sinceMs != null) return read('events_search', sinceMs)
+  const question = jsonText([environmentId, filter])
+  const known = lastPages.get(question)
+  const askedMs = performance.now()
+  const isTail = known !== undefined && askedMs - known.askedMs < tailMs
   const endMs = Math.min(nowMs, untilMs ?? nowMs)
-  const first = neededMs.get(question) ?? 0
-  for (const span of eventSpans) {
-    if (span < first) continue
-    const rows = await listSince(store, parameters, endMs - span)
-    if (rows.length < limit) continue
-    keepNeeded(question, endMs - rows.at(-1)!.captured_at_ms)
+  const wider = [...spans.map(span => endMs - span), 0].filter(
+    startMs => known === undefined || startMs < known.startMs,
+  )
+  for (const startMs of known === undefined ? wider : [known.startMs, ...wider]) {
+    const rows = await read(isTail && startMs === known.startMs ? 'events_list' : 'events_search', startMs)
+    const isWhole = rows.length >= limit
+    if (!isWhole && startMs > 0) continue
+    keepPage(question, { startMs: isWhole ? rows.at(-1)!.captured_at_ms : 0, askedMs })
     return rows
   }
-  const rows = await listSince(store, parameters, 0)
-  const oldestMs = rows.length < limit ? undefined : rows.at(-1)?.captured_at_ms
-  keepNeeded(question, oldestMs === undefined ? Number.POSITIVE_INFINITY : endMs - oldestMs)
-  return rows
-}
-
-async function listSince(store: HistoryStore, parameters: object, sinceMs: number): Promise<EventRow[]> {
-  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: sinceMs })
-  return rows.map(eventOf)
+  return []
 }
 
 /** Spans that lists of events search one after the other, then everything. */
-const eventSpans = [hourMs, dayMs, 31 * dayMs]
-/** How far back the pages of recent questions reached, by question. */
-const neededMs = new Map<string, number>()
-const neededMax = 1_000
+const spans = [60_000, hourMs, dayMs, 31 * dayMs]
+/** A question that is asked again within this time is a tail. */
+const tailMs = 60_000
 
-function keepNeeded(question: string, ms: number): void {
-  neededMs.delete(question)
-  neededMs.set(question, ms)
-  if (neededMs.size > neededMax) neededMs.delete(neededMs.keys().next().value!)
+interface LastPage {
+  /** captured_at of its oldest event; 0: there were fewer events than a page has. */
+  readonly startMs: number
+  /** On the monotonic clock. */
+  readonly askedMs: number
 }
 
-const int64 = { least: '-9223372036854775808', most: '9223372036854775807' } as const
-/** The end of the times that DateTime64(3) holds, epoch ms. */
-const lastMs = 10_413_791_999_999
+/** The pages that were read lately, by question. */
+const lastPages = new Map<string, LastPage>()
+const lastPagesMax = 1_000
+
+function keepPage(question: string, page: LastPage): void {
+  lastPages.delete(question)
+  lastPages.set(question, page)
+  if (lastPages.size > lastPagesMax) lastPages.delete(lastPages.keys().next().value!)
+}
 
 function eventsParameters(environmentId: string, filter: Omit<EventsFilter, 'limit' | 'offset'>) {
   const { types, flagKey, value, reason } = filter
   const ofChecks = flagKey != null || value != null || reason != null
   return {
     environment_id: environmentId,
-    company_id: filter.companyId ?? '',
-    user_id: filter.userId ?? '',
-    subtype: filter.subtype ?? '',
-    flag_id: filter.flagId ?? '',
-    idempotency_key: filter.idempotencyKey ?? '',
-    status: filter.status ?? '',
-    until_ms: filter.untilMs ?? lastMs,
-    least: String(filter.least ?? int64.least),
-    most: String(filter.most ?? int64.most),
+    company_id: filter.companyId || undefined,
+    user_id: filter.userId || undefined,
+    subtype: filter.subtype || undefined,
+    flag_id: filter.flagId || undefined,
+    idempotency_key: filter.idempotencyKey || undefined,
+    status: filter.status || undefined,
+    until_ms: filter.untilMs ?? undefined,
+    least: textOf(filter.least),
+    most: textOf(filter.most),
     types: types !== undefined && types.length > 0 ? types : ofChecks ? onlyChecks : withoutChecks,
-    flag_key: flagKey ?? '',
-    value: value == null ? '' : String(value),
-    reason: reason ?? '',
+    flag_key: flagKey || undefined,
+    value: textOf(value),
+    reason: reason || undefined,
   }
 }
+
+const textOf = (value: Quantity | boolean | null | undefined): string | undefined =>
+  value == null ? undefined : String(value)
 
 /** Most events that a count tells; a larger number is this one. */
 const eventsCountedMax = 100_000
@@ -150,7 +161,7 @@ export async function eventsCount(
 ): Promise<number> {
   const [row] = await ask<{ n: number | string }>(store, 'events_count', {
     ...eventsParameters(environmentId, filter),
-    since_ms: filter.sinceMs ?? 0,
+    since_ms: filter.sinceMs ?? undefined,
     most_counted: eventsCountedMax,
   })
   return Number(row?.n ?? 0)

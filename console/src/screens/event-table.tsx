@@ -28,7 +28,7 @@ export function EventTable({
       {rows =>
         rows.length === 0 ? (
           <Empty title="No event matches">
-            Your servers send events with POST /events; each is shown here within a second.
+            Your servers send events with POST /events; each is shown here within a few seconds.
           </Empty>
         ) : (
           <>

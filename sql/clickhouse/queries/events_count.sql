@@ -3,17 +3,18 @@
 SELECT count() AS n FROM (
   SELECT 1 FROM events
   WHERE environment_id = {environment_id:String}
-    AND ({company_id:String} = '' OR company_id = {company_id:String})
+    AND company_id = {company_id:String}
     AND captured_at >= fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
     AND captured_at < fromUnixTimestamp64Milli({until_ms:Int64}, 'UTC')
     AND type IN {types:Array(String)}
-    AND ({status:String} = '' OR status = {status:String})
-    AND quantity >= {least:Int64} AND quantity <= {most:Int64}
-    AND ({user_id:String} = '' OR user_id = {user_id:String})
-    AND ({subtype:String} = '' OR subtype = {subtype:String})
-    AND ({flag_id:String} = '' OR flag_id = {flag_id:String})
-    AND ({flag_key:String} = '' OR (type = 'flag_check' AND subtype = {flag_key:String}))
-    AND ({value:String} = '' OR (type = 'flag_check' AND JSONExtractBool(body, 'value') = ({value:String} = 'true')))
-    AND ({reason:String} = '' OR (type = 'flag_check' AND JSONExtractString(body, 'reason') = {reason:String}))
-    AND ({idempotency_key:String} = '' OR idempotency_key IN ({idempotency_key:String}, concat('\0', {idempotency_key:String})))
+    AND status = {status:String}
+    AND quantity >= {least:Int64}
+    AND quantity <= {most:Int64}
+    AND user_id = {user_id:String}
+    AND subtype = {subtype:String}
+    AND flag_id = {flag_id:String}
+    AND type = 'flag_check' AND subtype = {flag_key:String}
+    AND type = 'flag_check' AND JSONExtractBool(body, 'value') = ({value:String} = 'true')
+    AND type = 'flag_check' AND JSONExtractString(body, 'reason') = {reason:String}
+    AND idempotency_key IN ({idempotency_key:String}, concat('\0', {idempotency_key:String}))
   LIMIT {most_counted:UInt64})
