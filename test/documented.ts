@@ -47,6 +47,8 @@ const auditMembers: Members = {
   request_id: 'ON string',
   seq: 'ON long',
   hash: 'ON string',
+  feature_name: 'ON string',
+  plan_name: 'ON string',
 }
 
 /** Members of the console: their roles, and how they sign in. */

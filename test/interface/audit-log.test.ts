@@ -163,22 +163,100 @@ t.test('the changes of a company include the changes of its overrides, deletions
   await client.ok('DELETE', `/company-overrides/${made.id}`)
   await client.ok('POST', '/companies', { keys: { owner: 'acme' }, name: 'Acme' })
   const rows = await client.ok('GET', `/audit-log?company_id=${acme.id}`)
-  t.same(
-    rows.map((row: { method: string; resource_type: string; resource_name: string }) => [
-      row.method,
-      row.resource_type,
-      row.resource_name,
-    ]),
-    [
-      ['POST', 'company', 'Acme'],
-      ['DELETE', 'company_override', null],
-      ['PUT', 'company_override', acme.id],
-      ['POST', 'company_override', acme.id],
-      ['POST', 'company', 'acme'],
-    ],
-  )
+  const inShort = (row: Record<string, string>) => [
+    row.method,
+    row.resource_type,
+    row.resource_name,
+    row.feature_name,
+    row.plan_name,
+  ]
+  t.same(rows.map(inShort), [
+    ['POST', 'company', 'Acme', null, null],
+    ['DELETE', 'company_override', acme.id, 'Owned', null],
+    ['PUT', 'company_override', acme.id, 'Owned', null],
+    ['POST', 'company_override', acme.id, 'Owned', null],
+    ['POST', 'company', 'acme', null, null],
+  ])
   t.equal((await client.ok('GET', `/audit-log/count?company_id=${acme.id}`)).count, 5)
   t.same(await client.ok('GET', '/audit-log?company_id=comp_33333333333'), [])
+})
+
+t.test('entries about an entitlement name its feature and its plan, about a deleted one too', async t => {
+  const feature = await client.ok('POST', '/features', {
+    name: 'Planned',
+    description: '',
+    feature_type: 'event',
+    event_subtype: 'planned',
+  })
+  const entitled = { feature_id: feature.id, value_type: 'numeric', value_numeric: 5 }
+  const plan = await client.ok('POST', '/plans', { name: 'Holder', description: '', plan_type: 'plan' })
+  const made = await client.ok('POST', '/plan-entitlements', { ...entitled, plan_id: plan.id })
+  await client.ok('PUT', `/plan-entitlements/${made.id}`, { value_numeric: 6 })
+  await client.ok('DELETE', `/plan-entitlements/${made.id}`)
+  const query = '/audit-log?resource_type=plan_entitlement&limit=3'
+  const told = async () =>
+    (await client.ok('GET', query)).map((row: Record<string, string>) => [
+      row.method,
+      row.feature_name,
+      row.plan_name,
+    ])
+  t.same(
+    await told(),
+    ['DELETE', 'PUT', 'POST'].map(method => [method, 'Planned', 'Holder']),
+  )
+  await client.ok('DELETE', `/features/${feature.id}`)
+  t.same(
+    await told(),
+    ['DELETE', 'PUT', 'POST'].map(method => [method, null, 'Holder']),
+  )
+})
+
+t.test('an entry about a deletion names what was deleted', async t => {
+  const text = { name: 'Gone', description: '' }
+  const things = [
+    ['features', { ...text, feature_type: 'boolean' }],
+    ['flags', { ...text, key: 'gone', flag_type: 'boolean', default_value: false }],
+    ['plans', { ...text, plan_type: 'plan' }],
+    ['companies', { name: 'Gone', keys: { slug: 'gone' } }],
+    ['webhooks', { name: 'Gone', url: 'https://gone.example/', request_types: ['company.created'] }],
+    ['api-keys', { ...text, scopes: ['read'] }],
+    ['account-members', { name: 'Gone', email: 'gone@example.com', console_roles: { '*': 'viewer' } }],
+    ['billing/credits', { ...text, currency: 'usd' }],
+  ] as const
+  for (const [path, body] of things) {
+    const { id, member } = await client.ok('POST', `/${path}`, body)
+    await client.ok('DELETE', `/${path}/${id ?? member.id}`)
+    t.match(await newest(), { method: 'DELETE', resource_name: 'Gone' }, path)
+  }
+})
+
+t.test('a change whose answer is long has its resource, and so its history', async t => {
+  const flag = await client.ok('POST', '/flags', {
+    key: 'long-answer',
+    name: 'Long answer',
+    description: '',
+    flag_type: 'boolean',
+    default_value: false,
+  })
+  const rule = { value: true, rule_type: 'standard', conditions: [], condition_groups: [] }
+  const rules = Array.from({ length: 90 }, (_, i) => ({
+    ...rule,
+    name: `${i} ${'n'.repeat(500)}`,
+    priority: i + 1,
+  }))
+  await client.ok('PUT', `/flags/${flag.id}/rules`, { rules })
+  t.ok(JSON.stringify(await client.ok('GET', `/flags/${flag.id}`)).length > 65_536)
+  const long = await newest()
+  t.match(long, { method: 'PUT', resource_id_string: flag.id, resource_name: 'Long answer' })
+  await client.ok('PUT', `/flags/${flag.id}/rules`, { rules: rules.slice(0, 1) })
+  const { before } = await client.ok('GET', `/audit-log/${(await newest()).id}`)
+  t.match(before, /^\{"data":\{/, 'what was before')
+  const made = await client.ok('POST', '/companies', {
+    keys: { slug: 'long-answer' },
+    name: 'Long',
+    traits: Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`trait${i}`, 'ü'.repeat(900)])),
+  })
+  t.match(await newest(), { resource_id_string: made.id, resource_name: 'Long' })
 })
 
 t.test('large bodies are cut', async t => {

@@ -1156,10 +1156,12 @@ export interface components {
       ended_at: string;
       environment?: components["schemas"]["Environment"];
       environment_id: null | string;
+      feature_name: null | string;
       hash: null | string;
       id: string;
       kind: "auth_failure" | "change" | "read" | "system";
       method: string;
+      plan_name: null | string;
       remote_ip: null | string;
       req_body: null | string;
       request_id: null | string;
@@ -1184,10 +1186,12 @@ export interface components {
       ended_at: string;
       environment?: components["schemas"]["Environment"];
       environment_id: null | string;
+      feature_name: null | string;
       hash: null | string;
       id: string;
       kind: "auth_failure" | "change" | "read" | "system";
       method: string;
+      plan_name: null | string;
       remote_ip: null | string;
       request_id: null | string;
       resource_id: null;

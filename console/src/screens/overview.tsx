@@ -239,13 +239,16 @@ const verbs: Readonly<Record<string, string>> = {
 export const companiesIn = (rows: readonly Schemas['AuditLogList'][]): readonly string[] =>
   rows.flatMap(({ resource_name: name }) => (name?.startsWith('comp_') ? [name] : []))
 
-/** "Changed: company override of Acme". `names`: names of companies by id. */
+/** "Changed: company override of Exports for Acme". `names`: names of companies by id. */
 export function changeWords(row: Schemas['AuditLogList'], names?: ReadonlyMap<string, string>): string {
   const what = (row.resource_type ?? '').replaceAll('_', ' ')
+  const { feature_name: feature, plan_name: plan } = row
   const [company] = companiesIn([row])
   const name = company
-    ? `of ${names?.get(company) || company}`
-    : (row.resource_name ?? row.resource_id_string ?? '')
+    ? `${feature ? `of ${feature} for` : 'of'} ${names?.get(company) || company}`
+    : feature
+      ? `to ${feature}${plan ? ` in ${plan}` : ''}`
+      : (row.resource_name ?? row.resource_id_string ?? '')
   const part = row.secondary_resource ? `, ${row.secondary_resource.replaceAll(/[_-]/g, ' ')}` : ''
   const verb = row.method === 'POST' && row.resp_code === 200 ? 'Changed' : (verbs[row.method] ?? row.method)
   return `${verb}: ${what} ${name}${part}${row.resp_code >= 400 ? ' (refused)' : ''}`

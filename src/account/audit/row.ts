@@ -47,8 +47,6 @@ const methods = { system: 'SYSTEM', auth_failure: 'DENIED', read: 'READ' } as co
 const refusedBytesMax = 1_024
 const urlCharactersMax = 2_048
 const nameCharactersMax = 256
-/** Longest response that is parsed for the name of its resource, in characters. */
-const parsedCharactersMax = 65_536
 
 export interface Row {
   readonly id: string
@@ -197,8 +195,7 @@ function shownOf(
   body: string,
   parsed: unknown,
 ): { readonly id: unknown; readonly name: unknown; readonly companyId: unknown } {
-  if (body.length > parsedCharactersMax || parsed === undefined || !body.startsWith('{"data":{'))
-    return { id: null, name: null, companyId: null }
+  if (parsed === undefined || !body.startsWith('{"data":{')) return { id: null, name: null, companyId: null }
   interface Shown {
     readonly id?: unknown
     readonly name?: unknown

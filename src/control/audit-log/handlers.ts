@@ -17,7 +17,9 @@ import {
   keysOf,
   listChanges,
   peopleOf,
+  type Subject,
   stateBefore,
+  subjectsOf,
 } from './store.js'
 
 const listShape = {
@@ -61,8 +63,8 @@ export const listAuditLogs: Handler<undefined, AuditListQuery> = async call => {
   const { services } = call
   await services.audit.flush()
   const rows = await listChanges(services.sql, filterOf(call), call.query)
-  const actors = await actorsOf(services, rows)
-  return { data: rows.map(row => listView(row, actors, services)) }
+  const names = await namesOf(services, rows)
+  return { data: rows.map(row => listView(row, names, services)) }
 }
 
 /** GET /audit-log/count. */
@@ -77,7 +79,7 @@ export const getAuditLog: Handler = async ({ services, key, params }) => {
   const row = await findChange(services.sql, key.accountId, params.audit_log_id!)
   if (!row || !reaches(key, row.environment_id))
     throw new ServiceError('not_found', 'Audit log entry not found')
-  const view = listView(row, await actorsOf(services, [row]), services)
+  const view = listView(row, await namesOf(services, [row]), services)
   const { req_body, resp_body } = row
   const before = await stateBefore(services.sql, row)
   return {
@@ -132,18 +134,23 @@ function rowView(row: ChainedRow): AuditChainRow {
   }
 }
 
-/** Keys and names of people that rows name. */
-interface Actors {
+/** Keys of rows, names of people, and of what they are about. */
+interface Names {
   readonly keys: ReadonlyMap<string, ApiKeyRow>
   readonly people: ReadonlyMap<string, string>
+  readonly subjects: ReadonlyMap<string, Subject>
 }
 
-async function actorsOf({ sql }: Services, rows: readonly AuditRow[]): Promise<Actors> {
-  const [keys, people] = await Promise.all([keysOf(sql, rows), peopleOf(sql, rows)])
-  return { keys, people }
+async function namesOf({ sql }: Services, rows: readonly AuditRow[]): Promise<Names> {
+  const [keys, people, subjects] = await Promise.all([
+    keysOf(sql, rows),
+    peopleOf(sql, rows),
+    subjectsOf(sql, rows),
+  ])
+  return { keys, people, subjects }
 }
 
-function listView(row: AuditRow, { keys, people }: Actors, services: Services): AuditLogList {
+function listView(row: AuditRow, { keys, people, subjects }: Names, services: Services): AuditLogList {
   const key = keys.get(row.api_key_id ?? '')
   const environment = row.environment_id === null ? null : services.keys.environment(row.environment_id)
   return {
@@ -161,6 +168,8 @@ function listView(row: AuditRow, { keys, people }: Actors, services: Services): 
     resource_name: row.resource_name,
     resource_type: row.resource_type,
     secondary_resource: row.secondary_resource,
+    feature_name: subjects.get(row.id)?.feature ?? null,
+    plan_name: subjects.get(row.id)?.plan ?? null,
     resp_code: row.resp_code,
     remote_ip: row.remote_ip,
     user_agent: row.user_agent,

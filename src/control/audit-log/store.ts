@@ -136,6 +136,29 @@ export async function peopleOf(sql: Sql, rows: readonly AuditRow[]): Promise<Rea
   return new Map(people.map(({ id, name }) => [id, name]))
 }
 
+/** What an override or an entitlement is about, by name; null: it is not known any more. */
+export interface Subject {
+  readonly feature: string | null
+  readonly plan: string | null
+}
+
+/** What rows about overrides and entitlements are about, by the row's id: their bodies name it. */
+export async function subjectsOf(sql: Sql, rows: readonly AuditRow[]): Promise<ReadonlyMap<string, Subject>> {
+  const ids = rows.filter(row => withSubject.has(row.resource_type)).map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  const found = await sql<(Subject & { readonly id: string })[]>`
+    select a.id, f.name as feature, p.name as plan
+    from (
+      select id, account_id, substring(body from '"feature_id":"([^"]+)"') as feature_id,
+        substring(body from '"plan_id":"([^"]+)"') as plan_id
+      from audit_logs, lateral (select coalesce(resp_body, req_body) as body) b where id = any(${ids}::uuid[])) a
+    left join features f on f.id = a.feature_id and f.account_id = a.account_id
+    left join plans p on p.id = a.plan_id and p.account_id = a.account_id`
+  return new Map(found.map(({ id, ...subject }) => [id, subject]))
+}
+
+const withSubject: ReadonlySet<string | null> = new Set(['company_override', 'plan_entitlement'])
+
 /**
  * The answer to the last successful change of the same resource before this one; null: none is kept. A flag's answer has
  * its rules, so it is the one before a change of rules.

@@ -300,8 +300,8 @@ async function shown(call: EntityCall, id: string, wholly = false): Promise<Answ
 export const deleteCompany: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const id = call.params.company_id!
   if (!isRemovable(call, 'company', id)) throw entityUnknown('company')
-  await replyWhenShown(call, remove(call, id), refusals)
-  return { data: { deleted: true } }
+  const { was } = await replyWhenShown(call, remove(call, id), refusals)
+  return { data: { deleted: true }, noted: { deleted: true, name: was?.name } }
 }
 
 /** POST /companies/delete: answers the company as it was before. source: CU-51, decision 15 */

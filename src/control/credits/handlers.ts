@@ -147,7 +147,7 @@ export const deleteCredit: Handler = async call => {
   const { services, environment } = call
   const { sql, catalogs, projections, clock } = services
   const id = call.params.credit_id!
-  await requireCredit(sql, environment.id, id)
+  const { name } = await requireCredit(sql, environment.id, id)
   await projections.barrier('postgres')
   await catalogs.change(scopeOf(call), async tx => {
     await requireCredit(tx, environment.id, id)
@@ -162,7 +162,7 @@ export const deleteCredit: Handler = async call => {
       tx => tx`update billing_credits set deleted_at = null where id = ${id}`,
     )
   requireUnused(used)
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, name } }
 }
 
 function requireUnused(used: string | null): void {

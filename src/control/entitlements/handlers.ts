@@ -202,12 +202,13 @@ export const changePlanEntitlement: Handler<Exact<PlanEntitlementUpdate>> = asyn
  */
 export const deletePlanEntitlement: Handler = async call => {
   const place = writePlace(call)
-  await changing(call, {}, async tx => {
+  const { plan_id, feature_id } = await changing(call, {}, async tx => {
     const { own } = await toEdit(tx, call, place)
     await announce(tx, call, 'plan.entitlement.deleted', () => viewOf(tx, call, own), own.feature_id)
     await removeEntitlement(tx, own, place.nowMs)
+    return own
   })
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, plan_id, feature_id } }
 }
 
 /** The entitlement in the path, as it is on the plan's draft. */

@@ -465,7 +465,7 @@ export const deleteFeature: Handler = async call => {
     if (!(await deleteFeatureRow(tx, key.accountId, featureId))) throw unknownFeature()
     await announce(tx, call, 'feature.deleted', gone?.[0], featureId)
   })
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, name: row.name } }
 }
 
 /** Throws 400 with the plans and companies that have the feature. */

@@ -160,14 +160,18 @@ export const deleteFlag: Handler = async call => {
     const row = await findFlag(services.sql, key.accountId, params.flag_id!)
     return row && detailOf(services.sql, call, row)
   })
-  await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
-    const row = await findFlag(tx, key.accountId, params.flag_id!)
-    if (!row) throw unknownFlag()
-    await mayChangeFlag(tx, call, row)
-    if (!(await deleteFlagRow(tx, key.accountId, row.id))) throw unknownFlag()
-    await announce(tx, call, 'flag.deleted', gone, gone?.feature_id)
-  })
-  return { data: { deleted: true } }
+  const { name } = await services.catalogs.change(
+    { accountId: key.accountId, environmentId: null },
+    async tx => {
+      const row = await findFlag(tx, key.accountId, params.flag_id!)
+      if (!row) throw unknownFlag()
+      await mayChangeFlag(tx, call, row)
+      if (!(await deleteFlagRow(tx, key.accountId, row.id))) throw unknownFlag()
+      await announce(tx, call, 'flag.deleted', gone, gone?.feature_id)
+      return row
+    },
+  )
+  return { data: { deleted: true }, noted: { deleted: true, name } }
 }
 
 /**

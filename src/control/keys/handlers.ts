@@ -266,19 +266,20 @@ export const deleteApiKey: Handler = async (call): Promise<Answer> => {
   const { keys, sql } = services
   const id = params.api_key_id!
   if (id === key.id) throw new ServiceError('state_conflict', 'A key cannot delete itself')
-  await keys.inOrder(async () => {
-    const replacement = await inTransaction(sql, async tx => {
+  const name = await keys.inOrder(async () => {
+    const { present, replacement } = await inTransaction(sql, async tx => {
       const present = await lockKey(tx, key.accountId, id)
       if (!present || !mayActOn(key, present)) throw unknownKey()
       await deleteKey(tx, id)
-      const made = present.kind === 'publishable' ? await replaced(services, tx, present) : null
+      const replacement = present.kind === 'publishable' ? await replaced(services, tx, present) : null
       await call.record?.(tx)
-      return made
+      return { present, replacement }
     })
     keys.forget(id)
     if (replacement) keys.put(keyRecord(replacement), replacement.secret_hash)
+    return present.name
   })
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, name } }
 }
 
 async function replaced({ keys, clock }: Services, tx: Sql, row: ApiKeyRow): Promise<ApiKeyRow | null> {

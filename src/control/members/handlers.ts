@@ -141,13 +141,15 @@ export const deleteAccountMember: Handler = async call => {
   const { services, key, params } = call
   const id = params.account_member_id!
   if (id === key.actor?.id) throw new ServiceError('state_conflict', 'A member cannot delete themselves')
-  await inTransaction(services.sql, async tx => {
-    if ((await lockMember(tx, key.accountId, id)) === null) throw unknownMember()
+  const { name, email } = await inTransaction(services.sql, async tx => {
+    const row = await lockMember(tx, key.accountId, id)
+    if (row === null) throw unknownMember()
     await deleteMember(tx, id)
     await call.record?.(tx)
+    return row
   })
   services.sessions.forgetMember(id)
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, name: name ?? email } }
 }
 
 /** POST /account-members/{account_member_id}/sign-in-link: another invitation. */

@@ -241,7 +241,8 @@ export const deleteCompanyOverride: Handler = async call => {
   const isOver = row.expires_at !== null && row.expires_at.getTime() <= call.nowMs
   await ask(call, row.company_id, { type: 'delete_override', overrideId: row.id, isOver })
   await deleteNotes(services.sql, row.id)
-  return { data: { deleted: true } }
+  const noted = { deleted: true, company_id: row.company_id, feature_id: row.feature_id }
+  return { data: { deleted: true }, noted }
 }
 
 /**

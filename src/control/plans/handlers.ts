@@ -296,7 +296,7 @@ export const deletePlan: Handler = async call => {
     })
     throw error
   })
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, name: plan.name } }
 }
 
 /** Throws 400 with the companies that are on a plan or version, or are to come to it (PB-12, N4). */

@@ -190,11 +190,13 @@ export const rollSecret: Handler<WebhookRoll> = async call => {
 /** DELETE /webhooks/{webhook_id}, with its deliveries. */
 export const deleteWebhook: Handler = async call => {
   const { services, environment, params } = call
-  await services.catalogs.change(scopeOf(call), async tx => {
-    if (!(await deleteWebhookRow(tx, environment.id, params.webhook_id!))) throw unknownWebhook()
+  const { name } = await services.catalogs.change(scopeOf(call), async tx => {
+    const row = await deleteWebhookRow(tx, environment.id, params.webhook_id!)
+    if (row === null) throw unknownWebhook()
+    return row
   })
   await services.webhooks.load(environment.id)
-  return { data: { deleted: true } }
+  return { data: { deleted: true }, noted: { deleted: true, name } }
 }
 
 /**

@@ -124,10 +124,14 @@ export async function rollSecretRow(
   return row ?? null
 }
 
-export async function deleteWebhookRow(sql: Sql, environmentId: string, id: string): Promise<boolean> {
-  const rows =
-    await sql`delete from webhooks where id = ${id} and environment_id = ${environmentId} returning id`
-  return rows.length > 0
+export async function deleteWebhookRow(
+  sql: Sql,
+  environmentId: string,
+  id: string,
+): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    delete from webhooks where id = ${id} and environment_id = ${environmentId} returning *`
+  return row ?? null
 }
 
 /** A row of webhook_events. */
