@@ -25,6 +25,8 @@ export interface CompanySummary {
   /** The limited feature of which the largest part is used; null: no feature is limited. */
   closest_limit: ClosestLimit | null
   credits: CreditSummary[]
+  /** Use of the feature that the list is sorted by, in its window. Only there. */
+  usage?: number
 }
 
 export interface ClosestLimit {

@@ -307,7 +307,11 @@ export interface Operations
    * `limit`, or none, and be followed by another: the work for one page is bounded.
    */
   'GET /charges': { id: 'listCharges'; data: CompanyChargeLine[] }
-  /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */
+  /**
+   * Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. With
+   * `view=summary`, `sort_order_column` may also be `closest_limit`, or `usage` of the feature `usage_feature_id`: of the
+   * 500 companies that come first, those that the other filters leave.
+   */
   'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] | CompanySummary[] }
   /** Creates a company, or updates the one that the keys name. Keys and traits are added; others are unchanged. */
   'POST /companies': { id: 'upsertCompany'; body: CompanyUpsert; data: CompanyDetail }

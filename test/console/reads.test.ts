@@ -68,6 +68,35 @@ t.test('reads', async t => {
     t.ok(JSON.stringify(byName).length < 600, 'a row is short')
   })
 
+  await t.test('a short list of companies is sorted by use of a feature in a window', async t => {
+    const byUse = (more: string) =>
+      client.ok(
+        'GET',
+        `/companies?view=summary&sort_order_column=usage&usage_feature_id=${feature.id}${more}`,
+      )
+    const used = (rows: readonly { name: string; usage: number }[]) => rows.map(row => [row.name, row.usage])
+    t.same(used(await byUse('')), [
+      ['Globex', 12],
+      ['Acme', 3],
+      ['Initech', 1],
+    ])
+    t.same(used(await byUse('&limit=1&offset=1')), [['Acme', 3]])
+    t.same(used(await byUse('&sort_order_direction=asc&limit=1')), [['Initech', 1]])
+    t.same(used(await byUse('&q=acme')), [['Acme', 3]], 'another filter leaves some')
+    t.same(await byUse('&usage_end_time=2020-01-01T00:00:00Z'), [], 'nobody used it then')
+    t.match(await byUse('&usage_start_time=2026-01-01T00:00:00Z&limit=1'), [
+      { usage: 12, plan: { name: 'Team' } },
+    ])
+    const refused = async (query: string) =>
+      (await client.get(`/companies?sort_order_column=usage${query}`)).status
+    t.equal(await refused(`&usage_feature_id=${feature.id}`), 400, 'short lists alone')
+    t.equal(await refused('&view=summary'), 400, 'of which feature?')
+    t.equal(await refused('&view=summary&usage_feature_id=feat_unknown'), 404)
+    const onOff = await client.ok('POST', '/features', { name: 'SSO', feature_type: 'boolean' })
+    t.equal(await refused(`&view=summary&usage_feature_id=${onOff.id}`), 400, 'events do not count it')
+    await client.ok('DELETE', `/features/${onOff.id}`)
+  })
+
   await t.test('short lists of plans, features and flags', async t => {
     t.match(await client.ok('GET', '/plans?view=summary'), [
       {

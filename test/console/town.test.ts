@@ -11,6 +11,7 @@ import {
   openScreen,
   overhang,
   phone,
+  settled,
   sideways,
   signIn,
   violations,
@@ -118,8 +119,18 @@ t.test('the console over a town', { skip: noBrowser }, async t => {
   const { environment_id: env } = await client.ok('GET', '/whoami')
   const [flag] = await client.ok('GET', '/flags?view=summary')
   const screens = [
-    ...['overview', 'companies', 'companies?sort=closest_limit', 'companies?q=transport', 'why', 'plans'],
-    ...['features', 'flags', 'credits', 'charges', 'charges?period=current', 'events', 'webhooks', 'keys'],
+    ...['overview', 'companies', 'companies?sort=closest_limit', 'companies?sort=usage', 'why', 'plans'],
+    ...[
+      'companies?q=transport',
+      'features',
+      'flags',
+      'credits',
+      'charges',
+      'charges?period=current',
+      'events',
+      'webhooks',
+      'keys',
+    ],
     ...['audit', 'system', 'preview/plans', `companies/${id}`, `plans/${plan.id}`, `flags/${flag.id}`],
     ...tabs.map(tab => `companies/${id}?tab=${tab}`),
     `why?company=${id}&flag=${flag.key}`,
@@ -145,6 +156,22 @@ t.test('the console over a town', { skip: noBrowser }, async t => {
 
   await t.test('each screen', async t => {
     await openAll(t, screens)
+    await openScreen(page, client.url, env, 'companies')
+    await page.getByText('10,000 in all').waitFor()
+    // by use, from the list of sorts on: the most used feature in the last 30 days
+    await page.getByLabel('Sort').selectOption({ label: 'Most use' })
+    const usedMost = page.getByRole('region', { name: 'Companies' }).getByRole('listitem').first()
+    await usedMost.getByText('87', { exact: true }).waitFor()
+    t.equal(await page.getByLabel('Feature').locator('option:checked').textContent(), 'exports')
+    const asked = page.waitForRequest(/usage_start_time/)
+    await page.getByLabel('Period').selectOption({ label: 'Today' })
+    const since = new URL((await asked).url()).searchParams.get('usage_start_time')
+    t.equal(since, `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`)
+    await settled(page)
+    await usedMost.getByText('87', { exact: true }).waitFor()
+    await page.getByLabel('Feature').selectOption({ label: 'scan' })
+    await page.getByText('No company used it in this time').waitFor()
+    t.same(await violations(page), [], 'companies by use, of which nobody has any')
     await openScreen(page, client.url, env, 'companies')
     await page.getByText('10,000 in all').waitFor()
     await page.getByRole('region', { name: 'Companies' }).evaluate('node => node.scrollTo(0, 4_000)')

@@ -2653,6 +2653,7 @@ export interface components {
         id: string;
         name: string;
       };
+      usage?: number;
       user_count: number;
     };
     CompanyTaxIdView: {
@@ -9741,6 +9742,9 @@ export interface operations {
         sort_order_direction?: "asc" | "desc";
         subscription_statuses?: ("active" | "canceled" | "expired" | "incomplete" | "incomplete_expired" | "past_due" | "paused" | "trialing" | "unpaid")[];
         subscription_types?: ("free" | "one_time" | "paid" | "trial")[];
+        usage_end_time?: string;
+        usage_feature_id?: string;
+        usage_start_time?: string;
         view?: "full" | "summary";
         with_entitlement_for?: string;
         with_subscription?: boolean;
@@ -10146,6 +10150,9 @@ export interface operations {
         sort_order_direction?: "asc" | "desc";
         subscription_statuses?: ("active" | "canceled" | "expired" | "incomplete" | "incomplete_expired" | "past_due" | "paused" | "trialing" | "unpaid")[];
         subscription_types?: ("free" | "one_time" | "paid" | "trial")[];
+        usage_end_time?: string;
+        usage_feature_id?: string;
+        usage_start_time?: string;
         view?: "full" | "summary";
         with_entitlement_for?: string;
         with_subscription?: boolean;

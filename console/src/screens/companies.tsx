@@ -1,4 +1,4 @@
-// Companies: a list of any length, searched as one types, sorted by name, time or closeness to a limit.
+// Companies: a list of any length, searched as one types, sorted by name, time, closeness to a limit or use of a feature.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Fragment, useEffect, useRef, useState } from 'react'
@@ -29,17 +29,50 @@ const sorts = [
   ['name', 'By name'],
   ['last_seen_at', 'Seen last'],
   ['closest_limit', 'Closest to a limit'],
+  ['usage', 'Most use'],
 ] as const
+/** Companies that a list by closeness or by use has, at most. */
+const rankedMax = 500
+/** Said where companies match and none of them is in such a list. */
+const noneOf: Readonly<Record<string, string>> = {
+  closest_limit: `None of them is among the ${rankedMax} closest to a limit`,
+  usage: 'None of them used it in this time',
+}
+const periods = [
+  ['today', 'Today'],
+  ['week', 'Last 7 days'],
+  ['month', 'This month'],
+  ['', 'Last 30 days'],
+] as const
+
+/** The start of a period of UTC days; absent: the service's usual 30 days. */
+function startOf(period: string | undefined): string | undefined {
+  const now = new Date()
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  const first = { today: day, week: day - 6, month: 1 }[period ?? '']
+  return first === undefined ? undefined : new Date(Date.UTC(year, month, first)).toISOString()
+}
 
 export default function Companies() {
   const { environment, may } = useHere()
   const [filters, setFilters] = useFilters()
   const [typed, setTyped] = useState(filters.q ?? '')
   const [adding, setAdding] = useAdding()
-  const { q = '', sort = 'created_at', plan = '' } = filters
+  const { q = '', sort = 'created_at', plan = '', period = '' } = filters
+  const byUse = sort === 'usage'
+  // what was typed goes into the address; an address that came from elsewhere goes into the field
+  const sent = useRef(q)
   useEffect(() => {
-    if (typed === q) return
-    const timer = setTimeout(() => setFilters({ q: typed }), 200)
+    if (q === sent.current) return
+    sent.current = q
+    setTyped(q)
+  }, [q])
+  useEffect(() => {
+    if (typed === sent.current) return
+    const timer = setTimeout(() => {
+      sent.current = typed
+      setFilters({ q: typed })
+    }, 200)
     return () => clearTimeout(timer)
   })
   const filter = { ...(q && { q }), ...(plan && { plan_id: plan }) }
@@ -51,23 +84,44 @@ export default function Companies() {
     queryKey: [environment.id, 'companies', 'count', filter],
     queryFn: () => api.get('/companies/count', { query: filter }),
   })
+  // the most used first
+  const features = useQuery({
+    queryKey: [environment.id, 'usage-by-day'],
+    queryFn: () => api.get('/usage-by-day', { query: { days: 30 } }),
+    enabled: byUse,
+  })
+  const feature = filters.feature ?? features.data?.[0]?.feature_id
+  const use = byUse ? { usage_feature_id: feature, usage_start_time: startOf(period) } : {}
   const list = useInfiniteQuery({
-    queryKey: [environment.id, 'companies', 'list', filter, sort],
+    queryKey: [environment.id, 'companies', 'list', filter, sort, use],
     queryFn: ({ pageParam, signal }) =>
       api.get('/companies', {
         signal,
-        query: { ...filter, view: 'summary', sort_order_column: sort, limit: pageSize, offset: pageParam },
+        query: {
+          ...filter,
+          ...use,
+          view: 'summary',
+          sort_order_column: sort,
+          limit: pageSize,
+          offset: pageParam,
+        } as never,
       }) as Promise<Summary[]>,
+    enabled: !byUse || feature !== undefined,
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.length < pageSize ? undefined : pages.length * pageSize),
   })
   const rows = list.data?.pages.flat() ?? []
-  const trouble = troubleOf(list)
+  const trouble = troubleOf(byUse && features.isError ? features : list)
+  const uncounted = byUse && features.data?.length === 0
   return (
     <Page
       title="Companies"
       below={
-        <span>{total.data ? `${figure(total.data.count)} ${q || plan ? 'found' : 'in all'}` : ' '}</span>
+        <span>
+          {total.data ? `${figure(total.data.count)} ${q || plan ? 'found' : 'in all'}` : ' '}
+          {sort === 'closest_limit' && `, the ${rankedMax} closest are listed`}
+          {byUse && `, those that used it are listed, at most ${rankedMax}`}
+        </span>
       }
       actions={
         may.write && (
@@ -93,6 +147,24 @@ export default function Companies() {
           options={sorts}
           onChange={event => setFilters({ sort: event.currentTarget.value })}
         />
+        {byUse && (
+          <>
+            <Choice
+              className="sm:max-w-48"
+              aria-label="Feature"
+              value={feature ?? ''}
+              options={(features.data ?? []).map(one => [one.feature_id, one.feature_name] as const)}
+              onChange={event => setFilters({ feature: event.currentTarget.value })}
+            />
+            <Choice
+              className="sm:max-w-40"
+              aria-label="Period"
+              value={period}
+              options={periods}
+              onChange={event => setFilters({ period: event.currentTarget.value })}
+            />
+          </>
+        )}
         <Choice
           className="sm:max-w-48"
           aria-label="Plan"
@@ -101,18 +173,31 @@ export default function Companies() {
           onChange={event => setFilters({ plan: event.currentTarget.value })}
         />
       </div>
-      {trouble ? <Failure error={trouble} retry={() => list.refetch()} /> : null}
+      {trouble ? (
+        <Failure error={trouble} retry={() => (features.isError ? features : list).refetch()} />
+      ) : null}
       {rows.length > 0 ? (
         <List
           rows={rows}
+          byUse={byUse}
           more={list.hasNextPage && !list.isFetchingNextPage}
           loadMore={() => void list.fetchNextPage()}
         />
-      ) : trouble ? null : list.isPending ? (
+      ) : trouble ? null : uncounted ? (
+        <Empty title="No feature is counted by events">
+          A feature with an event name is: add one on the page{' '}
+          <Go to="/features" className={inText}>
+            Features
+          </Go>
+          .
+        </Empty>
+      ) : list.isPending ? (
         <Loading />
+      ) : byUse && !q && !plan ? (
+        <Empty title="No company used it in this time" />
       ) : q || plan ? (
         <Empty
-          title="No company matches"
+          title={(total.data?.count && noneOf[sort]) || 'No company matches'}
           action={
             <Button
               onClick={() => {
@@ -124,7 +209,7 @@ export default function Companies() {
             </Button>
           }
         >
-          {q && <Alike q={q} />}
+          {q && !total.data?.count && <Alike q={q} />}
         </Empty>
       ) : (
         <Empty
@@ -176,10 +261,12 @@ const columns =
 
 function List({
   rows,
+  byUse,
   more,
   loadMore,
 }: {
   readonly rows: readonly Summary[]
+  readonly byUse: boolean
   readonly more: boolean
   readonly loadMore: () => void
 }) {
@@ -203,7 +290,7 @@ function List({
       >
         <span>Company</span>
         <span className="hidden sm:block">Plan</span>
-        <span>Closest limit</span>
+        <span>{byUse ? 'Used' : 'Closest limit'}</span>
         <span className="hidden sm:block">Seen</span>
       </div>
       <section
@@ -236,7 +323,9 @@ function List({
                   {row.add_on_count > 0 && <span className="text-xs text-muted"> +{row.add_on_count}</span>}
                 </span>
                 <span className="flex min-w-0 flex-col">
-                  {row.closest_limit ? (
+                  {byUse ? (
+                    <span className="tabular-nums">{figure(row.usage)}</span>
+                  ) : row.closest_limit ? (
                     <>
                       <Bar used={row.closest_limit.usage} limit={row.closest_limit.limit} />
                       <span className="truncate text-xs text-muted">{row.closest_limit.feature_name}</span>

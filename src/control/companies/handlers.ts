@@ -6,9 +6,10 @@ import type { CompanyMessage, ShownQuestion } from '../../core/model/message.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../../kit/call.js'
 import { type EntityCall, entityUnknown, isKnown, type Refusals } from '../../kit/entities.js'
-import type { Exact } from '../../kit/long.js'
+import { type Exact, long } from '../../kit/long.js'
 import {
   boolean,
+  datetime,
   list,
   listOf,
   mapOrBare,
@@ -35,7 +36,7 @@ import {
 import { companyPieces, shownWrite } from './kept-views.js'
 import { companyDetails } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
-import { closestCompanies, closestMax, companySummaries } from './summaries.js'
+import { closestCompanies, companySummaries, mostUsed, rankedMax } from './summaries.js'
 
 const views = ['full', 'summary'] as const
 
@@ -60,6 +61,9 @@ const listShape = {
   without_plan: boolean,
   without_subscription: boolean,
   all_metrics: boolean,
+  usage_feature_id: string,
+  usage_start_time: datetime,
+  usage_end_time: datetime,
   view: oneOf(views),
   ...page,
 } as const
@@ -119,7 +123,7 @@ function filterOf(query: CompanyListQuery): CompanyFilter {
  */
 export const listCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
-  if (query.sort_order_column === 'closest_limit') return listClosest(call)
+  if (isRanked(query)) return listRanked(call)
   const sort = sortOf(query.sort_order_column, query.sort_order_direction)
   await services.projections.barrier('postgres')
   if (sort.column === 'last_seen_at') await services.projections.seenBarrier()
@@ -129,16 +133,27 @@ export const listCompanies: Handler<undefined, CompanyListQuery> = async call =>
   return { data: await companyDetails(call, ids, query.all_metrics) }
 }
 
-/** The list sorted by closeness to a limit: at most 500 companies, those that the other filters leave. */
-async function listClosest(call: Call<undefined, CompanyListQuery>): Promise<Answer> {
+/** Whether ClickHouse sorts the list: by closeness to a limit, or by use of a feature. */
+const isRanked = ({ sort_order_column: column }: CompanyListQuery): boolean =>
+  column === 'closest_limit' || column === 'usage'
+
+/** The list that ClickHouse sorts: of at most 500 companies the one that the other filters leave. */
+async function listRanked(call: Call<undefined, CompanyListQuery>): Promise<Answer> {
   const { services, environment, query } = call
+  const { limit, offset, sort_order_column: column, usage_feature_id: featureId } = query
   if (query.view !== 'summary')
-    throw new ServiceError('query_invalid', 'sort_order_column: closest_limit needs view=summary')
+    throw new ServiceError('query_invalid', `sort_order_column: ${column} needs view=summary`)
+  if (column === 'usage' && featureId === undefined)
+    throw new ServiceError('query_invalid', 'usage_feature_id: sort_order_column=usage needs it')
   await services.projections.barrierOf('clickhouse', environment.id)
-  const closest = await closestCompanies(call)
-  const ids = await leftOf(call, closest)
+  const window = { start_time: query.usage_start_time, end_time: query.usage_end_time }
+  const used = column === 'usage' ? await mostUsed(call, featureId!, window) : null
+  const ids = await leftOf(call, used?.map(one => one.companyId) ?? (await closestCompanies(call)))
   if (query.sort_order_direction === 'asc') ids.reverse()
-  return { data: await companySummaries(call, ids.slice(query.offset, query.offset + query.limit)) }
+  const rows = await companySummaries(call, ids.slice(offset, offset + limit))
+  if (used === null) return { data: rows }
+  const quantities = new Map(used.map(({ companyId, quantity }) => [companyId, long(quantity)]))
+  return { data: rows.map(row => ({ ...row, usage: quantities.get(row.id)! })) }
 }
 
 /** Companies that the filters of a list leave, in their order. */
@@ -156,7 +171,7 @@ async function leftOf(
   const catalog = services.catalogs.get(environment.id)
   const wanted = query.ids
   const filter = { ...asked, ids: wanted ? companyIds.filter(id => wanted.includes(id)) : companyIds }
-  const everyone = { limit: closestMax, offset: 0 }
+  const everyone = { limit: rankedMax, offset: 0 }
   const left = new Set(
     await listCompanyIds(services.sql, catalog, filter, sortOf('created_at', 'desc'), everyone, nowMs),
   )
@@ -166,7 +181,7 @@ async function leftOf(
 /** GET /companies/count: the number of companies on all pages of the list. */
 export const countCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
-  if (query.sort_order_column !== 'closest_limit') sortOf(query.sort_order_column, query.sort_order_direction)
+  if (!isRanked(query)) sortOf(query.sort_order_column, query.sort_order_direction)
   await services.projections.barrier('postgres')
   const catalog = services.catalogs.get(environment.id)
   return { data: { count: await countCompanyRows(services.sql, catalog, filterOf(query), nowMs) } }

@@ -1,7 +1,6 @@
 // Figures over all companies: use by feature and day, the companies that use a feature most, checks of flags, and denied
 // checks. Each is kept for some seconds.
 import type { DeniedChecks, FlagChecks, TopCompany, UsageByDay } from '../../../schemas/console.js'
-import { usageByCompany } from '../../analytics/history.js'
 import {
   type DeniedPart,
   type DeniedRow,
@@ -12,7 +11,6 @@ import {
   usageByDay,
 } from '../../analytics/overview.js'
 import { dayMs, dayStart } from '../../core/values/period.js'
-import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../../kit/call.js'
 import { KeptAnswers } from '../../kit/kept-answers.js'
 import { long } from '../../kit/long.js'
@@ -30,6 +28,7 @@ import {
   withDefault,
 } from '../../kit/query.js'
 import { isoTime, isoTimeOrNull, requireWindow } from '../../kit/time.js'
+import { mostUsed } from '../companies/summaries.js'
 import { companyNames } from '../entities/names.js'
 
 const keptMs = 5_000
@@ -37,7 +36,6 @@ const keptMs = 5_000
 const windowDaysMax = 31
 
 const usage = new KeptAnswers<UsageByDay[]>(keptMs)
-const top = new KeptAnswers<TopCompany[]>(keptMs)
 const denied = new KeptAnswers<DeniedRow[]>(keptMs)
 const checked = new KeptAnswers<FlagChecksRow[]>(keptMs)
 
@@ -91,34 +89,21 @@ export const topCompaniesQuery = query(topShape)
 
 /** GET /top-companies: by use of a feature that events count; the last 30 days unless a window is named. */
 export async function listTopCompanies(call: Call<undefined, QueryOf<typeof topShape>>): Promise<Answer> {
-  const { services, environment, query, nowMs } = call
-  const feature = services.catalogs.get(environment.id).features.find(({ id }) => id === query.feature_id)
-  if (feature === undefined) throw new ServiceError('not_found', 'feature_id: no such feature')
-  const subtype = feature.eventSubtype
-  if (feature.featureType !== 'event' || subtype === null)
-    throw new ServiceError('value_invalid', 'feature_id: events do not count this feature')
-  const usual = { toMs: Math.ceil(nowMs / 3_600_000) * 3_600_000, lengthMs: 30 * dayMs }
-  const { fromMs, toMs } = requireWindow(query, usual)
-  const data = await top.get(`${environment.id} ${subtype} ${fromMs} ${toMs} ${query.limit}`, async () => {
-    const rows = await usageByCompany(
-      services.clickhouse,
-      environment.id,
-      subtype,
-      { fromMs, toMs },
-      { limit: query.limit, offset: 0 },
-    )
-    const names = await companyNames(
-      services.sql,
-      rows.map(row => row.companyId),
-    )
-    return rows.flatMap(row => {
-      const name = names.get(row.companyId)
-      if (name === undefined) return []
-      const quantity = long(row.quantity)
-      return [
-        { company_id: row.companyId, company_name: name, quantity, last_seen_at: isoTime(row.lastSeenMs) },
-      ]
-    })
+  const { query } = call
+  const rows = (await mostUsed(call, query.feature_id, query)).slice(0, query.limit)
+  const names = await companyNames(
+    call.services.sql,
+    rows.map(row => row.companyId),
+  )
+  const data: TopCompany[] = rows.flatMap(({ companyId, quantity, lastSeenMs }) => {
+    const name = names.get(companyId)
+    if (name === undefined) return []
+    return {
+      company_id: companyId,
+      company_name: name,
+      quantity: long(quantity),
+      last_seen_at: isoTime(lastSeenMs),
+    }
   })
   return { data }
 }

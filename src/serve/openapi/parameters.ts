@@ -103,6 +103,10 @@ const texts: Readonly<Record<string, string>> = {
   to: 'End of the range, exclusive.',
   trait_type: 'Type of the trait.',
   trait_types: 'Types of the traits.',
+  usage_end_time: 'End of the window of `sort_order_column=usage`, exclusive. Default: now.',
+  usage_feature_id: 'The feature whose use sorts the list, with `sort_order_column=usage`.',
+  usage_start_time:
+    'Start of the window of `sort_order_column=usage`, inclusive. Default: 30 days before its end.',
   usage_type: 'Metered or licensed.',
   value: 'The answer of the check.',
   with_entitlement_for: 'Only companies entitled to the feature with this id.',
