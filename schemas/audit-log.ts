@@ -28,9 +28,9 @@ export interface AuditLogList {
   resource_type: string | null
   /** The changed part of the resource, e.g. `rules`. */
   secondary_resource: string | null
-  /** Of an override or a plan's entitlement: name of its feature, while that exists. Otherwise null. */
+  /** Name of the feature of an override or of a plan's entitlement, while that exists. Otherwise null. */
   feature_name: string | null
-  /** Of a plan's entitlement: name of its plan, while that exists. Otherwise null. */
+  /** Name of the plan of an entitlement, while that exists. Otherwise null. */
   plan_name: string | null
   resp_code: number
   /** The caller's address; null if there was no request. */

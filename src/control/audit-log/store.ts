@@ -136,13 +136,13 @@ export async function peopleOf(sql: Sql, rows: readonly AuditRow[]): Promise<Rea
   return new Map(people.map(({ id, name }) => [id, name]))
 }
 
-/** What an override or an entitlement is about, by name; null: it is not known any more. */
+/** Names of the feature and plan that an override or an entitlement is about; null: it is not known any more. */
 export interface Subject {
   readonly feature: string | null
   readonly plan: string | null
 }
 
-/** What rows about overrides and entitlements are about, by the row's id: their bodies name it. */
+/** The subjects of rows about overrides and entitlements, by the row's id: their bodies name them. */
 export async function subjectsOf(sql: Sql, rows: readonly AuditRow[]): Promise<ReadonlyMap<string, Subject>> {
   const ids = rows.filter(row => withSubject.has(row.resource_type)).map(({ id }) => id)
   if (ids.length === 0) return new Map()
