@@ -111,6 +111,44 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     t.same(new Set(rules[0].conditions[0].resource_ids), new Set([acme, globex]))
   })
 
+  await t.test('rules are dragged to other places, and their order is saved', async t => {
+    const rule = { value: true, rule_type: 'standard', conditions: [], condition_groups: [] }
+    const flag = await client.ok('POST', '/flags', {
+      key: 'order',
+      name: 'Order',
+      description: '',
+      flag_type: 'boolean',
+      default_value: false,
+    })
+    await client.ok('PUT', `/flags/${flag.id}/rules`, {
+      rules: ['First', 'Second', 'Third'].map((name, i) => ({ ...rule, name, priority: i + 1 })),
+    })
+    const saved = async () =>
+      (await client.ok('GET', `/flags/${flag.id}`)).rules.map(({ name }: { name: string }) => name)
+    const shown = () =>
+      Promise.all([1, 2, 3].map(place => page.getByLabel(`Name of rule ${place}`).inputValue()))
+    const drag = async (from: number, to: number) => {
+      const handle = (await page.getByTitle('Drag to another place').nth(from).boundingBox())!
+      const target = (await page.getByTitle('Drag to another place').nth(to).boundingBox())!
+      await page.mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2)
+      await page.mouse.down()
+      await page.mouse.move(target.x + target.width / 2, target.y + target.height / 2, { steps: 10 })
+      await page.mouse.up()
+    }
+    await at(`flags/${flag.id}`)
+    await drag(0, 2)
+    await page.getByText('Unsaved changes').waitFor()
+    t.same(await shown(), ['Second', 'Third', 'First'])
+    t.same(await saved(), ['First', 'Second', 'Third'], 'nothing is saved yet')
+    await drag(1, 0)
+    t.same(await shown(), ['Third', 'Second', 'First'])
+    await press(page, 'Save')
+    const form = await dialog(t, page, 'Save the rules of Order')
+    await form.getByText('1. Third: always → on').waitFor()
+    await confirm(page, 'Save', 'The rules of Order are saved')
+    t.same(await saved(), ['Third', 'Second', 'First'])
+  })
+
   await t.test('EX-8 a flag shows what its checks answered, and how many each rule decided', async t => {
     for (const slug of ['acme', 'globex', 'acme', 'nobody'])
       await client.ok('POST', '/flags/beta/check', { company: { slug } })
@@ -153,6 +191,7 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     })
     await at(`why?company=${globex}&flag=pilot`)
     await page.getByText('NO', { exact: true }).waitFor()
+    await page.getByText('Would be YES if user trait tier is gold.').waitFor()
     await page.getByLabel('User (optional)').fill('Jane')
     await page.getByRole('button', { name: 'Jane Doe', exact: true }).click()
     await page.getByText('YES', { exact: true }).waitFor()
@@ -249,6 +288,20 @@ t.test('acts of the console', { skip: noBrowser }, async t => {
     await dialog(t, page, 'Add the key Worker')
     await press(page, 'Add')
     await dialog(t, page, 'Value of Worker')
+    const shown = page.getByRole('textbox', { name: 'Value of Worker' })
+    const former = await shown.inputValue()
+    await press(page, 'Done')
+    await page.getByRole('button', { name: 'New value of Worker' }).click()
+    const overlap = (await dialog(t, page, 'New value of Worker')).getByLabel(/^The present value/)
+    await overlap.selectOption({ label: 'for an hour' })
+    await press(page, 'Continue')
+    await dialog(t, page, 'New value of Worker')
+    await press(page, 'Make value')
+    await dialog(t, page, 'Value of Worker')
+    const made = await shown.inputValue()
+    t.not(made, former)
+    for (const value of [former, made])
+      t.equal((await client.as(value).ok('GET', '/whoami')).environment_id, env, 'both are accepted')
     await press(page, 'Done')
     await press(page, 'Invite')
     const form = await dialog(t, page, /Invite/)

@@ -102,8 +102,21 @@ export async function openScreen(
 const picturesDir = process.env.TOLLGATE_TEST_PICTURES
 let pictures = 0
 
-const picture = (page: Page, screen: string) =>
-  page.screenshot({ path: `${picturesDir}/${++pictures} ${screen.replaceAll(/[^\w=-]+/g, ' ')}.png` })
+/** Three pictures: light, dark, and on a phone. */
+async function picture(page: Page, screen: string): Promise<void> {
+  const name = `${++pictures} ${screen.replaceAll(/[^\w=-]+/g, ' ')}`
+  const root = 'document.documentElement.dataset'
+  const size = page.viewportSize() ?? desktop
+  const was = await page.evaluate<string | undefined>(`${root}.theme`)
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate(`${root}.theme = '${theme}'`)
+    await page.screenshot({ path: `${picturesDir}/${name} ${theme}.png` })
+  }
+  await page.evaluate(was === undefined ? `delete ${root}.theme` : `${root}.theme = '${was}'`)
+  await page.setViewportSize(phone)
+  await page.screenshot({ path: `${picturesDir}/${name} phone.png` })
+  await page.setViewportSize(size)
+}
 
 /** Nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {

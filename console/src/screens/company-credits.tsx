@@ -260,6 +260,10 @@ export function GrantCredits({
           label: 'Credit',
           kind: 'choice',
           options: credits.data.map(one => [one.id, one.name] as const),
+          hint:
+            credits.data.length === 0
+              ? 'There is no kind of credit yet: the page Credits adds one.'
+              : undefined,
         },
         { name: 'quantity', label: 'Credits', kind: 'number' },
         {

@@ -37,6 +37,7 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
   const { environment, production } = useHere()
   const act = useAct()
   const [adding, setAdding] = useState(false)
+  const [rolling, setRolling] = useState<Key | null>(null)
   const keys = useQuery({
     queryKey: ['keys', environment.id],
     queryFn: () =>
@@ -100,6 +101,13 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
                   <Cell className="whitespace-nowrap text-muted">{ago(key.last_used_at)}</Cell>
                   <Cell className="whitespace-nowrap text-muted">{dayOf(key.expires_at)}</Cell>
                   <Cell className="text-right whitespace-nowrap">
+                    <Button
+                      look="quiet"
+                      aria-label={`New value of ${key.name}`}
+                      onClick={() => setRolling(key)}
+                    >
+                      New value
+                    </Button>
                     {!key.secret && (
                       <>
                         <Button
@@ -168,9 +176,60 @@ function Keys({ onMade }: { readonly onMade: (once: Once) => void }) {
           }}
         />
       )}
+      {rolling && (
+        <FormDialog
+          title={`New value of ${rolling.name}`}
+          onClose={() => setRolling(null)}
+          fields={[
+            {
+              name: 'overlap',
+              label: 'The present value is accepted',
+              kind: 'choice',
+              options: overlaps,
+              initial: '86400',
+              hint: 'Until all your servers have the new one.',
+            },
+          ]}
+          act={({ overlap = '0' }) => ({
+            title: `New value of ${rolling.name}`,
+            verb: 'Make value',
+            danger: true,
+            differences: [
+              {
+                what: 'The present value',
+                before: 'accepted',
+                after: overlaps.find(([seconds]) => seconds === overlap)![1],
+              },
+            ],
+            ...(production && { typed: rolling.name }),
+            run: async () => {
+              const key = await api.post('/api-keys/{api_key_id}/roll', {
+                path: { api_key_id: rolling.id },
+                body: { overlap_seconds: Number(overlap) },
+              })
+              onMade({
+                title: `Value of ${rolling.name}`,
+                note: rolling.secret
+                  ? 'Put it where your pages read it.'
+                  : 'It is shown only now. Put it where your server reads its secrets.',
+                value: key.secret ?? '',
+              })
+            },
+            done: `${rolling.name} has a new value`,
+          })}
+        />
+      )}
     </Card>
   )
 }
+
+/** How long the value before a new one is accepted, in seconds and words. */
+const overlaps = [
+  ['0', 'no longer'],
+  ['3600', 'for an hour'],
+  ['86400', 'for a day'],
+  ['604800', 'for 7 days'],
+] as const
 
 const roles = [
   ['viewer', 'Viewer: sees everything but keys'],

@@ -35,23 +35,33 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
     retry: false,
   })
   const totals = preview.data?.totals
+  const isOnPlan = diff.company_count > 0
   const noneMoves = totals !== undefined && totals.companies > 0 && totals.would_move === 0
   return (
     <FormDialog
       title={`Publish v${draft.version} of ${diff.plan_name}`}
       onClose={onClose}
-      fields={[
-        {
-          name: 'strategy',
-          label: 'Companies on an older version',
-          kind: 'choice',
-          options: strategies,
-          initial: diff.published_version === null || noneMoves ? 'leave' : 'immediate',
-          hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.${noneMoves ? ' None of them can be moved.' : ''}`,
-        },
-      ]}
+      fields={
+        isOnPlan
+          ? [
+              {
+                name: 'strategy',
+                label: 'Companies on an older version',
+                kind: 'choice',
+                options: strategies,
+                initial: diff.published_version === null || noneMoves ? 'leave' : 'immediate',
+                hint: `${count(diff.company_count, 'company is', 'companies are')} on this plan.${noneMoves ? ' None of them can be moved.' : ''}`,
+              },
+            ]
+          : []
+      }
       note={
         <>
+          {!isOnPlan && (
+            <p className="mb-3 text-sm text-muted">
+              No company is on it yet. Companies can be put on it as soon as it is published.
+            </p>
+          )}
           {preview.isLoading && (
             <p className="mb-3 text-sm text-muted" role="status">
               Looking at the companies that a move would reach
@@ -61,7 +71,7 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
           {preview.error ? <Failure error={preview.error} retry={() => preview.refetch()} /> : null}
         </>
       }
-      act={({ strategy }) => ({
+      act={({ strategy = 'leave' }) => ({
         title: `Publish v${draft.version} of ${diff.plan_name}`,
         verb: 'Publish',
         differences: [
@@ -78,7 +88,9 @@ export function Publish({ diff: given, onClose }: { readonly diff: Diff; readonl
           ...(diff.changes.length > shownChanges
             ? [{ what: 'And', before: null, after: `${diff.changes.length - shownChanges} more changes` }]
             : []),
-          { what: 'Companies', before: null, after: strategies.find(([id]) => id === strategy)![1] },
+          ...(isOnPlan
+            ? [{ what: 'Companies', before: null, after: strategies.find(([id]) => id === strategy)![1] }]
+            : []),
         ],
         ...(production && { typed: diff.plan_name }),
         run: () =>

@@ -249,7 +249,16 @@ function valueWords(row: Value): string {
 }
 
 function DiffTable({ diff }: { readonly diff: Diff }) {
-  if (diff.changes.length === 0) return <Empty title="The draft is the same as the published version" />
+  if (diff.changes.length === 0)
+    return (
+      <Empty
+        title={
+          diff.published_version === null
+            ? 'The draft allows nothing yet'
+            : 'The draft is the same as the published version'
+        }
+      />
+    )
   return (
     <Table label="Changes of the draft" head={['What', 'Part', 'Now', 'Then']}>
       {diff.changes.map(change => (

@@ -250,8 +250,8 @@ function Answer({
               {why.smallest_change && (
                 <div className="mt-3 flex flex-wrap items-center gap-3 rounded-md bg-raised px-3 py-2">
                   <span className="min-w-0 flex-1 basis-48">
-                    {at === '' ? 'Would be' : 'Would have been'} <b>{why.value ? 'NO' : 'YES'}</b> with{' '}
-                    {subjectWords(why.smallest_change.text)}
+                    {at === '' ? 'Would be' : 'Would have been'} <b>{why.value ? 'NO' : 'YES'}</b> if{' '}
+                    {subjectWords(why.smallest_change.text).replaceAll(/\b[a-z]{4}_\w{11}\b/g, nameOf)}
                     {why.smallest_change.at &&
                       `, or when the use starts again on ${timeOf(why.smallest_change.at)}`}
                     .
@@ -307,8 +307,24 @@ const subjectWords = (text: string): string =>
   text
     .replace(/, current_(day|week|month)/g, ' in the $1')
     .replace(/, all_time/g, ' in all')
-    .replace(/ (lte?|gte?) /g, (_, sign: string) => ` ${signs[sign]} `)
+    .replace(/: a limit of/g, ' has a limit of')
+    .replace(
+      / (not )?(eq|ne|lte?|gte?|is_empty|not_empty)(?= |$)/g,
+      (_, not: string | undefined, sign: string) => ` ${signs[not ? opposite[sign]! : sign]}`,
+    )
     .replace(/\b\d{4,18}\b/g, grouped)
+
+/** The operator that holds where another does not. */
+const opposite: Readonly<Record<string, string>> = {
+  eq: 'ne',
+  ne: 'eq',
+  lt: 'gte',
+  gte: 'lt',
+  gt: 'lte',
+  lte: 'gt',
+  is_empty: 'not_empty',
+  not_empty: 'is_empty',
+}
 
 /** Kinds of rules in words. */
 const ruleTypes: Readonly<Record<string, string>> = {
