@@ -1,11 +1,11 @@
-// npm run bench [town] [servers] [core] [shards] [console] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [nodes-quiet]
+// npm run bench [town] [servers] [core] [shards] [console [part]] [http] [mixed] [start] [outages] [refused] [stream [part]] [nodes] [nodes-quiet]
 // [attacks [kind]] [long [minutes]] [halves [minutes]] [ingest [minutes]] [lists [companies]] [scale [rounds]]: runs the
 // benchmarks of the areas named, or of all, and keeps the results.
 // npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { benchConsole } from './console/screens.js'
+import { benchConsole, consoleParts } from './console/screens.js'
 import { attackWords, benchAttacks } from './http/attacks.js'
 import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
@@ -28,7 +28,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   servers: benchServers,
   core: () => runFiles('core'),
   shards: () => runFiles('shards'),
-  console: benchConsole,
+  console: () => benchConsole(given.filter(one => consoleParts.includes(one))),
   http: benchHttp,
   mixed: benchOnlyMixed,
   lists: () => benchLists(numbers),
@@ -41,7 +41,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   halves: () => benchLong(Number(numbers[0] ?? 30), halvesInTurn),
   ingest: () => benchIngest(Number(numbers[0] ?? 30)),
   scale: () => benchScale(Number(numbers[0] ?? 5)),
-  stream: () => benchStream(parts),
+  stream: () => benchStream(parts.filter(one => streamParts.includes(one))),
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
   },
@@ -81,7 +81,7 @@ const size = given.find((one): one is Size => one in sizes)
 const picked = given.filter(one => one !== size)
 if (size !== undefined && picked.length > 0) await ofPopulation(size, picked)
 const numbers = given.filter(one => /^\d+$/.test(one))
-const parts = given.filter(one => streamParts.includes(one))
+const parts = given.filter(one => streamParts.includes(one) || consoleParts.includes(one))
 const attacks = given.filter(one => attackWords.includes(one))
 const asked = given.filter(one => ![...numbers, ...parts, ...attacks].includes(one))
 const unknown = asked.find(area => areas[area] === undefined)

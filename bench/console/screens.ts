@@ -1,32 +1,24 @@
 // The cost of the console on the town: the browser's main thread for each screen, the service for each call that a screen
-// makes, and checks while ten consoles are open. CPU times first: they can be believed on a busy machine.
+// makes, and checks beside open consoles (beside.ts). CPU times first: they can be believed on a busy machine.
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium } from 'playwright-core'
 import { cpuTimes, usedBetween } from '../cpu.js'
 import { median } from '../median.js'
 import { startPopulated } from '../population/town.js'
-import { post, secret, stop } from '../product.js'
+import { secret, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
+import { benchBeside } from './beside.js'
+import { open, type Place, signedIn } from './page.js'
 
-/** Loads of each screen, requests of each call, checks of each part. */
+/** Loads of each screen, requests of each call. */
 const loads = 5
 const requests = 100
-const checks = 4_000
-const consoles = 10
-const idleMs = 20_000
 /** Where a page and a call should stand. */
 const interactiveMsMax = 1_000
 const cpuMsMax = 500
 const callBytesMax = 60_000
 const callMsMax = 100
-
-interface Place {
-  readonly port: number
-  readonly pid: number
-  readonly base: string
-  readonly env: string
-}
 
 /** A call of the console: method, path with its query, and body. */
 interface AskedCall {
@@ -36,8 +28,26 @@ interface AskedCall {
   readonly screen: string
 }
 
-/** `npm run bench -- console`: on the town, with Debian's Chromium. */
-export async function benchConsole(): Promise<void> {
+/** Screens of the consoles that nobody touches: those that read again by themselves, and others. */
+const leftOpen = [
+  'Overview',
+  'Companies',
+  'a company',
+  'a company, events',
+  'Why? of a company and flag',
+  'a plan',
+  'a flag',
+  'Events',
+  'Audit',
+  'System',
+]
+
+/** Parts that are run alone where they are named: their results are printed, not kept. */
+export const consoleParts: readonly string[] = ['screens', 'beside']
+
+/** `npm run bench -- console [screens] [beside]`: on the town, with Debian's Chromium. */
+export async function benchConsole(only: readonly string[]): Promise<void> {
+  const wants = (part: string) => only.length === 0 || only.includes(part)
   const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
     existsSync,
   )
@@ -57,10 +67,17 @@ export async function benchConsole(): Promise<void> {
     const [planId] = population.filled.planIds
     const [flag] = await read(port, '/flags?view=summary&limit=1')
     const screens = screensOf(companyId!, planId!, flag)
-    const { rows, calls, cookie } = await benchScreens(browser, place, screens)
-    const asked = await benchCalls(place, calls, cookie)
-    const beside = await benchBeside(browser, place, population.filled, screens)
-    record('console', [...rows, ...asked, ...beside])
+    const rows: Measured[] = []
+    if (wants('screens')) {
+      const seen = await benchScreens(browser, place, screens)
+      rows.push(...seen.rows, ...(await benchCalls(place, seen.calls, seen.cookie)))
+    }
+    if (wants('beside')) {
+      const paths = screens.filter(([name]) => leftOpen.includes(name)).map(([, path]) => path)
+      rows.push(...(await benchBeside(browser, place, population.filled, paths)))
+    }
+    if (only.length === 0) record('console', rows)
+    else for (const { name, value, unit, goal } of rows) console.log(`${name}: ${value} ${unit} ${goal}`)
   } finally {
     await browser.close()
     await stop(child)
@@ -76,6 +93,7 @@ const screensOf = (
   ['Overview', 'overview'],
   ['Companies', 'companies'],
   ['Companies by closeness to a limit', 'companies?sort=closest_limit'],
+  ['Companies by use', 'companies?sort=usage'],
   ['Companies that match a text', 'companies?q=gold'],
   ['a company', `companies/${companyId}`],
   ...['credits', 'charges', 'events', 'flags', 'users', 'changes', 'more'].map(
@@ -104,48 +122,6 @@ const screensOf = (
 async function read(port: number, path: string): Promise<any> {
   const reply = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'X-Service-Api-Key': secret } })
   return ((await reply.json()) as { data: unknown }).data
-}
-
-async function signedIn(browser: Browser, { port, base }: Place): Promise<Page> {
-  const { data } = JSON.parse(await post(port, '/console-links', '{}')) as { data: { token: string } }
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  await context.addInitScript(noting)
-  const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
-  await page.goto(`${base}#/sign-in?token=${data.token}`)
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  return page
-}
-
-/** Instants that a page notes itself: a question from outside would come late, and cost its thread time. ms since it was asked for. */
-interface Noted {
-  /** Its heading is there: it can be used, while tables may still be loading. */
-  readonly usable: number
-  /** Since when nothing says that it is loading; 0: something does. */
-  readonly loaded: number
-}
-const noting = `
-  globalThis.noted = { usable: 0, loaded: 0 }
-  new MutationObserver(() => {
-    if (noted.usable === 0 && document.querySelector('h1')) noted.usable = performance.now()
-    const isLoading = [...document.querySelectorAll('[role=status]')].some(one => one.textContent.trim() === 'Loading')
-    if (isLoading || noted.usable === 0) noted.loaded = 0
-    else if (noted.loaded === 0) noted.loaded = performance.now()
-  }).observe(document, { childList: true, subtree: true, characterData: true })`
-
-/** How long nothing must be loading before a screen is taken as whole. */
-const quietMs = 500
-
-/** Open a screen as from a link in a mail: all of the page is loaded. */
-async function open(page: Page, { base, env }: Place, path: string): Promise<Noted> {
-  await page.goto(`${base}#/${env}/${path}`)
-  for (;;) {
-    await new Promise(resolve => setTimeout(resolve, quietMs / 4))
-    const { now, ...noted } = await page.evaluate<Noted & { now: number }>(
-      '({ ...noted, now: performance.now() })',
-    )
-    if (noted.loaded > 0 && now - noted.loaded > quietMs) return noted
-  }
 }
 
 /** Bytes of the calls of a page, as they were sent. */
@@ -243,7 +219,9 @@ async function benchCalls(
         },
         ...(body !== null && { body }),
       })
-      const bytes = (await reply.arrayBuffer()).byteLength
+      const { byteLength } = await reply.arrayBuffer()
+      // as it was sent, which is compressed
+      const bytes = Number(reply.headers.get('content-length') ?? byteLength)
       if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status}`)
       return { ms: performance.now() - begun, bytes }
     }
@@ -276,71 +254,4 @@ async function benchCalls(
     },
     ...rows.slice(0, 10).map(({ waits: _, ...row }) => row),
   ]
-}
-
-/** Checks one after the other, alone and beside ten consoles that nobody touches; and what these consoles cost. */
-async function benchBeside(
-  browser: Browser,
-  place: Place,
-  filled: { readonly companyIds: readonly string[]; readonly flagKeys: readonly string[] },
-  screens: readonly (readonly [name: string, path: string])[],
-): Promise<readonly Measured[]> {
-  await checkMany(place, filled)
-  const alone = await checkMany(place, filled)
-  const none = await idleCpu(place.pid)
-  const pages: Page[] = []
-  for (let i = 0; i < consoles; i++) {
-    const page = await signedIn(browser, place)
-    await open(page, place, screens[(i * 4) % screens.length]![1])
-    pages.push(page)
-  }
-  const ten = await idleCpu(place.pid)
-  const beside = await checkMany(place, filled)
-  for (const page of pages) await page.context().close()
-  return [
-    {
-      name: 'nobody asks: CPU of the service and its stores',
-      value: Math.round(none),
-      unit: 'ms/s',
-      goal: '',
-    },
-    { name: 'the same with ten open consoles', value: Math.round(ten), unit: 'ms/s', goal: '' },
-    { name: 'a check, CPU of HTTP and shard', value: Math.round(alone.us), unit: 'µs', goal: '' },
-    {
-      name: 'the same beside ten consoles, with what these cost',
-      value: Math.round(beside.us),
-      unit: 'µs',
-      goal: '',
-    },
-    { name: 'a check, p99', value: round2(alone.p99), unit: 'ms', goal: '' },
-    { name: 'the same beside ten consoles', value: round2(beside.p99), unit: 'ms', goal: 'the same' },
-  ]
-}
-
-/** CPU of the service and its stores while nobody asks, ms a second. */
-async function idleCpu(pid: number): Promise<number> {
-  const before = cpuTimes(pid)
-  await new Promise(resolve => setTimeout(resolve, idleMs))
-  const used = usedBetween(before, cpuTimes(pid))
-  return [...used].reduce((sum, [part, us]) => sum + (part === 'client' ? 0 : us), 0) / idleMs
-}
-
-const round2 = (ms: number): number => Math.round(ms * 100) / 100
-
-async function checkMany(
-  { port, pid }: Place,
-  { companyIds, flagKeys }: { readonly companyIds: readonly string[]; readonly flagKeys: readonly string[] },
-): Promise<{ readonly us: number; readonly p99: number }> {
-  const before = cpuTimes(pid)
-  const waits: number[] = []
-  for (let i = 0; i < checks; i++) {
-    const begun = performance.now()
-    const company = { slug: `company-${(i * 7) % companyIds.length}` }
-    await post(port, `/flags/${flagKeys[i % flagKeys.length]}/check`, JSON.stringify({ company }))
-    waits.push(performance.now() - begun)
-  }
-  const used = usedBetween(before, cpuTimes(pid))
-  waits.sort((a, b) => a - b)
-  const us = ((used.get('HTTP') ?? 0) + (used.get('shard') ?? 0)) / checks
-  return { us, p99: waits[Math.floor(waits.length * 0.99)]! }
 }
