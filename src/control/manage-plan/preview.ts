@@ -77,7 +77,7 @@ function amountsOf(lines: readonly ChargeLine[]): Amounts {
 }
 
 /**
- * The lines of the change that cost or credit something. They sum to `due_now`: what a credit leaves over is carried to
+ * The lines of the change that cost or credit something: charges, then credits, then discounts. They sum to `due_now`: what a credit leaves over is carried to
  * the next invoice. Nothing due yet (a trial, a change at the period's end): no line.
  *
  * source  decision.
@@ -89,7 +89,9 @@ function itemsOf({ change, lines, catalog }: Previewed, money: Amounts): Preview
     catalog.features.find(one => one.id === featureId)?.name ??
     catalog.plans.find(one => one.id === sold?.planId)?.name ??
     'the present plans'
-  const items = lines.flatMap((line): PreviewLineItem[] => {
+  const rank = (line: ChargeLine): number => (isDiscount(line) ? 2 : line.amount < 0n ? 1 : 0)
+  const ordered = lines.toSorted((a, b) => rank(a) - rank(b))
+  const items = ordered.flatMap((line): PreviewLineItem[] => {
     const { amount, quantity, price } = line
     if (amount === 0n) return []
     const credits = !isDiscount(line) && amount < 0n

@@ -44,15 +44,15 @@ export class UwsApp implements App {
         route.upgrade(
           res as unknown as AppResponse,
           req as unknown as AppRequest,
+          // Not corked: where the connection keeps its place in memory, the end of the cork would take it for a request
+          // still, and close it now and then.
           (listener: SocketListener, protocol: string) =>
-            res.cork(() =>
-              res.upgrade<Held>(
-                { listener, socket: null, control: new ControlFrames() },
-                key,
-                protocol,
-                extensions,
-                context,
-              ),
+            res.upgrade<Held>(
+              { listener, socket: null, control: new ControlFrames() },
+              key,
+              protocol,
+              extensions,
+              context,
             ),
         )
       },
