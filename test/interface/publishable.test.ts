@@ -338,26 +338,35 @@ t.test('H4 what a publishable key writes of one entity is bounded', async t => {
 t.test('M2 refused requests of a publishable key are counted, and those of others bounded', async t => {
   const long = { padding: 'x'.repeat(9_000) }
   for (let n = 0; n < 60; n++) t.equal((await pkProd.post('/companies', long)).status, 403)
-  const reader = client.as(
-    (await client.ok('POST', '/api-keys', { name: 'reader', readonly: true })).secret,
-    {
-      'X-Service-Environment-Id': development,
-    },
+  type Row = {
+    readonly id: string
+    readonly resp_code: number
+    readonly url: string
+    readonly api_key_id: string
+  }
+  const readers = new Set<string>()
+  let rows: readonly Row[] = []
+  let refused: readonly Row[] = []
+  // sixty requests may fall into two windows of ten seconds: another key asks then
+  for (let tries = 0; refused.length !== 20 && tries < 3; tries++) {
+    const key = await client.ok('POST', '/api-keys', { name: `reader ${tries}`, readonly: true })
+    readers.add(key.id)
+    const reader = client.as(key.secret, { 'X-Service-Environment-Id': development })
+    const asked = await Promise.all(Array.from({ length: 60 }, () => reader.post('/companies', long)))
+    for (const { status } of asked) t.equal(status, 403)
+    const all = (await account.ok('GET', '/audit-log?limit=250')) as readonly Row[]
+    rows = all.filter(row => row.url === '/companies' && row.resp_code === 403)
+    refused = rows.filter(row => row.api_key_id === key.id)
+  }
+  t.equal(refused.length, 20, 'twenty of a secret key')
+  t.same(
+    rows.filter(row => !readers.has(row.api_key_id)),
+    [],
+    'none of a publishable one',
   )
-  const asked = await Promise.all(Array.from({ length: 60 }, () => reader.post('/companies', long)))
-  for (const { status } of asked) t.equal(status, 403)
-  const rows = (await account.ok('GET', '/audit-log?limit=250')) as {
-    id: string
-    resp_code: number
-    url: string
-    kind: string
-  }[]
-  const refused = rows.filter(row => row.url === '/companies' && row.resp_code === 403)
-  // the requests may lie in two windows
-  t.ok(refused.length >= 20 && refused.length <= 40, 'twenty of a secret key, none of a publishable one')
   const one = await account.ok('GET', `/audit-log/${refused[0]!.id}`)
   t.ok(JSON.stringify(one).length < 3_000, 'little is kept of a refused request')
-  const counts = (await account.ok('GET', '/audit-log?limit=20&kind=auth_failure')) as typeof rows
+  const counts = (await account.ok('GET', '/audit-log?limit=20&kind=auth_failure')) as readonly Row[]
   const counted = counts.find(row => row.url === 'requests/refused')
   t.match(counted, { kind: 'auth_failure' })
   const { req_body: body } = await account.ok('GET', `/audit-log/${counted!.id}`)
