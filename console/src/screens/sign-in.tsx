@@ -4,12 +4,19 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { base, Refused, readSession, signIn } from '../app/api.js'
 import { Button, Failure, Field, Input } from '../ui/basics.js'
 
-/** The token of a link in the address, which is then taken out of it. */
-function tokenInAddress(): { token: string | null; error: string | null } {
+/** The token of a link in the address. */
+function tokenInAddress(): string | null {
   const [path, search = ''] = location.hash.split('?')
-  if (path !== '#/sign-in') return { token: null, error: null }
-  const query = new URLSearchParams(search)
-  return { token: query.get('token'), error: query.get('error') }
+  return path === '#/sign-in' ? new URLSearchParams(search).get('token') : null
+}
+
+/** Why a sign-on was refused, as the service told in a cookie, which is removed; null: nothing was. */
+function takeRefusal(): string | null {
+  const told = /(?:^|; )tollgate_sign_on_refusal=([^;]*)/.exec(document.cookie)?.[1]
+  if (told === undefined) return null
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
+  document.cookie = 'tollgate_sign_on_refusal=; Max-Age=0'
+  return decodeURIComponent(told)
 }
 
 export function SignInForm({
@@ -21,8 +28,8 @@ export function SignInForm({
 }) {
   const [secret, setSecret] = useState('')
   const [failure, setFailure] = useState<unknown>(() => {
-    const { error } = tokenInAddress()
-    return error === null ? null : new Error(error)
+    const refusal = takeRefusal()
+    return refusal === null ? null : new Error(refusal)
   })
   const [busy, setBusy] = useState(false)
   const session = useQuery({ queryKey: ['session'], queryFn: readSession, retry: false })
@@ -45,7 +52,7 @@ export function SignInForm({
   }
   useEffect(() => {
     const enterByLink = () => {
-      const { token } = tokenInAddress()
+      const token = tokenInAddress()
       if (token === null) return
       history.replaceState(null, '', '#/sign-in')
       void enter({ token })

@@ -109,13 +109,11 @@ function registerSignOn(pages: Pages, shared: Shared, signOn: SignOn): void {
         const cookies = `${setCookie(value, signOn.isSecure)}\r\nSet-Cookie: ${signOn.forget}`
         return redirect('./', cookies)
       } catch (error) {
-        // a person reads it: back to the page, with the reason in its address
+        // a person reads it: back to the page, with the reason
         const known = toFailure(error)
         if (!(known instanceof ServiceError)) throw error
-        return redirect(
-          `./#/sign-in?error=${encodeURIComponent(known.message)}`,
-          `\r\nSet-Cookie: ${signOn.forget}`,
-        )
+        const cookies = `\r\nSet-Cookie: ${signOn.refusal(known.message)}\r\nSet-Cookie: ${signOn.forget}`
+        return redirect('./#/sign-in', cookies)
       }
     })
   })

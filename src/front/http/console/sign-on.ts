@@ -11,6 +11,8 @@ import type { Services } from '../../../kit/services.js'
 type SignOnSettings = NonNullable<Config['oidc']>
 
 const cookieSeconds = 600
+/** How long a page may take to show why a sign-on was refused. */
+const refusalSeconds = 60
 
 type Claims = { readonly sub: string } & Readonly<Record<string, unknown>>
 
@@ -33,6 +35,15 @@ export class SignOn {
   /** The Set-Cookie that removes the state. */
   get forget(): string {
     return `${this.cookieName}=; Max-Age=0; HttpOnly; SameSite=Lax`
+  }
+
+  /**
+   * The Set-Cookie that brings a refusal to the console's page, which shows it and removes it. It is not in the address:
+   * a link that somebody else made would show its own words there.
+   */
+  refusal(message: string): string {
+    const secure = this.isSecure ? '; Secure' : ''
+    return `tollgate_sign_on_refusal=${encodeURIComponent(message)}; Max-Age=${refusalSeconds}; SameSite=Lax${secure}`
   }
 
   /** Where to send the browser, and the cookie that it must bring back. errors: store_away (503), no provider. */
