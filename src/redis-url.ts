@@ -7,5 +7,8 @@ export const sentinelForm =
 /** Whether a URL is meant to have the form with Sentinels. */
 export const namesSentinels = (url: string): boolean => /^rediss?\+sentinel:/.test(url)
 
+/** Whether a URL names servers of a Redis Cluster. */
+export const namesCluster = (url: string): boolean => !namesSentinels(url) && url.includes(',')
+
 /** Whether another server may take the place of the one that is connected to. */
-export const mayFailOver = (url: string): boolean => namesSentinels(url) || url.includes(',')
+export const mayFailOver = (url: string): boolean => namesSentinels(url) || namesCluster(url)

@@ -7,7 +7,7 @@ import { openFileJournal } from '../../src/journal/file-journal.js'
 import { shardDirectory } from '../../src/journal/segment.js'
 import { ShardClaims } from '../../src/redis/claims.js'
 import { OwnedDisk, redisRoot } from '../../src/redis/disk.js'
-import { RedisClient } from '../../src/redis/redis.js'
+import { prefixesOf, RedisSlots } from '../../src/redis/slots.js'
 import { tailOf } from '../../src/redis/tail.js'
 import { processUs } from '../cpu.js'
 import { root } from '../record.js'
@@ -22,14 +22,16 @@ const record = { flags: 0, month: 0, row: 'r'.repeat(200), fact: 'f'.repeat(120)
 const directory = join(root, 'data', `bench-claims-${process.pid}`)
 mkdirSync(directory, { recursive: true })
 const server = await startRedis(directory)
-const redis = await RedisClient.open({ url: server.url, prefix: 'tollgate:{bench-gener}:', replicas: 0 })
+const slots = await RedisSlots.open({ url: server.url, ...prefixesOf('bench-gener', 1), replicas: 0 })
+const { root: redis } = slots
 await redis.run('join', 'a', '{}', 3_600_000, 64)
 
 async function open(index: number) {
-  const disk = new OwnedDisk(redis, index, await redis.run<string>('take', 'a', index))
+  await redis.run('take', 'a', index)
+  const disk = await OwnedDisk.reopen(slots, index, 'a')
   const where = shardDirectory(redisRoot, index)
   const { journal } = await openFileJournal({ directory: where, disk, padBytes: 0 })
-  const claims = new ShardClaims(redis, index, disk, tailOf(disk, where))
+  const claims = new ShardClaims(slots, index, disk, tailOf(disk, where))
   await claims.begin(journal.committed)
   return { journal, claims, next: journal.committed + 1 }
 }

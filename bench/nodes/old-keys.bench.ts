@@ -5,9 +5,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeId } from '../../src/core/values/id.js'
-import { keyOfHash } from '../../src/redis/claims.js'
 import { bytesOf, hashOf, nameOf, OldKeys } from '../../src/redis/old-keys.js'
-import { RedisClient } from '../../src/redis/redis.js'
+import { prefixesOf, RedisSlots } from '../../src/redis/slots.js'
 import { buildSpan, forgetSpan } from '../../src/redis/sealing.js'
 import { eventPrefix, packedClaimBytes } from '../../src/wire/packed-claim.js'
 import { root } from '../record.js'
@@ -49,23 +48,25 @@ const server = spawn('redis-server', ['--port', String(port), '--save', '', '--d
   stdio: 'ignore',
 })
 try {
-  const redis = await RedisClient.open({
-    url: `redis://127.0.0.1:${port}`,
-    prefix: 'tollgate:{bench-gener}:',
-    replicas: 0,
-  })
+  const url = `redis://127.0.0.1:${port}`
+  const slots = await RedisSlots.open({ url, ...prefixesOf('bench-gener', 1), replicas: 0 })
+  const { root: redis } = slots
   const used = async () => Number((await redis.info('memory')).get('used_memory'))
   const emptyBytes = await used()
   for (let n = 0; n < keys; ) {
     const some = Array.from({ length: Math.min(500, keys - n) }, () => {
       const name = hashOf('env_23456789ABC', `key-${n}`)
-      return redis.keep(keyOfHash(redis, name), `d|${idOf(n++)}|${beginsMs}|${beginsMs}|12345`, 86_400_000)
+      return redis.keep(
+        redis.key(`i:${name.toString('base64url')}`),
+        `d|${idOf(n++)}|${beginsMs}|${beginsMs}|12345`,
+        86_400_000,
+      )
     })
     await Promise.all(some)
   }
   const fullBytes = await used()
   const [span, buildUs] = await timed(() => buildSpan(pages(), beginsMs, beginsMs + 3_600_000))
-  const [gone, forgetUs] = await timed(() => forgetSpan(pages(), span, redis))
+  const [gone, forgetUs] = await timed(() => forgetSpan(pages(), span, slots))
   if (gone !== keys) throw new Error(`${gone} of ${keys} keys left Redis`)
   await sleep(1_000)
   const leftBytes = await used()

@@ -4,6 +4,7 @@ import type { NodeOverview, ShardLag } from '../cluster/overview.js'
 import { Overview } from '../cluster/overview.js'
 import { linkSecurity } from '../cluster/security.js'
 import { type Config, ConfigError } from '../config.js'
+import { prefixesOf } from '../redis/slots.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
@@ -115,7 +116,7 @@ async function open(config: Config): Promise<Overview> {
   try {
     const [row] = await sql<{ generation: string }[]>`select generation from cluster`
     if (row === undefined) throw new Failure('No node was ever started on this Postgres with REDIS_URL')
-    const address = { url: redisUrl, prefix: `tollgate:{${row.generation}}:`, replicas: 0 }
+    const address = { url: redisUrl, ...prefixesOf(row.generation, 1), replicas: 0 }
     return await Overview.open(address, linkSecurity(config))
   } finally {
     await closePostgres(sql, 1_000)

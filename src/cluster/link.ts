@@ -18,7 +18,7 @@ import type { LinkSecurity, LinkTls } from './security.js'
 import { faultAsking, faultServing } from './tls-faults.js'
 
 /** Changes whenever frames or packets between nodes do, or what they read of each other in Redis. A node of another version is refused. */
-export const linkVersion = 3
+export const linkVersion = 4
 
 /** Longest packet, and most bytes that wait to be sent to one node. */
 const packetBytesMax = 64 << 20

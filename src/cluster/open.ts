@@ -18,13 +18,14 @@ import type { Journals } from '../recovery/journals.js'
 import type { ProjectionsOptions } from '../recovery/projections.js'
 import type { Phases } from '../recovery/start-phases.js'
 import { fillMemory, restorePositions, storedIn } from '../recovery/warm-up.js'
-import { doneClaim } from '../redis/claims.js'
+import { keepDone } from '../redis/claims.js'
 import { RedisDisk, redisRoot } from '../redis/disk.js'
-import { mustRead } from '../redis/format.js'
+import { mustRead, noteFormat } from '../redis/format.js'
 import { RedisClient } from '../redis/redis.js'
 import { sealedKeysIn } from '../redis/sealed-keys.js'
+import { prefixesOf, RedisSlots } from '../redis/slots.js'
 import { Sweep } from '../redis/sweep.js'
-import { mayFailOver } from '../redis-url.js'
+import { mayFailOver, namesCluster } from '../redis-url.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
 import { unpackClaim } from '../wire/packed-claim.js'
@@ -93,7 +94,8 @@ export class Cluster {
     /** Number of its shards. */
     private readonly count: number,
     private readonly from: ClusterStart,
-    address: RedisAddress,
+    private readonly address: RedisAddress,
+    private readonly slots: RedisSlots,
     private readonly replicas: ReplicaWatch | null,
   ) {
     const { config, sql, postgres, clickhouse } = from
@@ -112,9 +114,9 @@ export class Cluster {
       hand: spans => this.host.knowOldKeys(spans),
     })
     this.host.heardBehind = () => void this.oldWindow.load().catch(() => {})
-    this.disk = new RedisDisk(node.redis)
-    this.sweep = new Sweep(node.redis)
-    this.backlog = new SharedBacklog(node.redis)
+    this.disk = new RedisDisk(slots)
+    this.sweep = new Sweep(slots.all)
+    this.backlog = new SharedBacklog(slots.all)
     const { positions, changes } = this
     this.streamed = new ClusterChanges(changes, () => node.others)
     this.journals = { directory: redisRoot, generation, positions, changes, options: [] }
@@ -131,7 +133,7 @@ export class Cluster {
     if (!made!.isThere) return
     const [row] = await sql<{ generation: string }[]>`select generation from cluster`
     if (row === undefined) return
-    const probe = await RedisClient.open(addressOf(config, row.generation))
+    const probe = await RedisClient.open(addressOf(config, row.generation, 1))
     try {
       await mustRead(probe)
       await livingNodes(probe)
@@ -147,13 +149,15 @@ export class Cluster {
    */
   static async open(from: ClusterStart): Promise<Cluster> {
     const { config, log, sql } = from
-    const { generation, shards } = await clusterOf(sql, config.clusterShards)
+    const { generation, shards, slots } = await clusterOf(sql, config)
     const { durability } = redisDurability(config)
-    const address = addressOf(config, generation)
-    const probe = await RedisClient.open(address)
-    await mustLead(probe)
-    await mustKeep(probe, durability.acceptsLoss)
-    await mustRead(probe)
+    const address = addressOf(config, generation, slots)
+    const probe = await RedisSlots.open(address)
+    await mustLead(probe.root)
+    for (const one of [probe.root, ...probe.all]) await mustKeep(one, durability.acceptsLoss)
+    await mustRead(probe.root)
+    await livingNodes(probe.root)
+    await noteFormat(probe.root)
     await probe.close()
     const listen = config.nodeListen ?? { host: config.host, port: 0 }
     const settings = {
@@ -166,7 +170,8 @@ export class Cluster {
       shards,
     }
     const node = await ClusterNode.join(settings, log, from.out)
-    return new Cluster(node, generation, shards, from, address, await ReplicaWatch.open(address))
+    const opened = await RedisSlots.open(address, node.redis)
+    return new Cluster(node, generation, shards, from, address, opened, await ReplicaWatch.open(address))
   }
 
   startShards(options: {
@@ -204,7 +209,7 @@ export class Cluster {
       positions,
       generation,
       journalDirectory: redisRoot,
-      redis: this.node.redis.address,
+      redis: this.address,
     })
     return starting as Promise<ClusterProjections>
   }
@@ -334,8 +339,7 @@ export class Cluster {
         const digest = Buffer.from(packed.subarray(at, at + 10)).toString('base64url')
         const leftMs = claim.receivedAtMs + windowMs - Date.now()
         if (leftMs <= 0) continue
-        const [key, value] = doneClaim(redis, digest, { ...claim, print: claim.print ?? 0 })
-        await redis.keep(key, value, Math.ceil(leftMs))
+        await keepDone(this.slots, digest, { ...claim, print: claim.print ?? 0 }, Math.ceil(leftMs))
       }
     await redis.keep(redis.key('seeded'), '1')
   }
@@ -343,7 +347,8 @@ export class Cluster {
   /** Faults of the cluster, in words. */
   degraded(): string[] {
     const lack = this.replicas?.lack ?? null
-    const lacks = [lack, this.backlog.lack, this.oldWindow.lack].filter(one => one !== null)
+    const away = this.node.redis.answers && !this.slots.answer ? 'a primary of Redis' : null
+    const lacks = [away, lack, this.backlog.lack, this.oldWindow.lack].filter(one => one !== null)
     return [...this.node.degraded(), ...lacks]
   }
 
@@ -359,6 +364,7 @@ export class Cluster {
     this.budgets?.close()
     await this.replicas?.stop()
     await this.node.close()
+    await this.slots.close()
   }
 
   closeThreads(): Promise<void> {
@@ -397,7 +403,7 @@ export class Cluster {
       checkRowsPerSecond: config.flagCheckRowsPerSecond,
       deniedRowsPerMinute: config.deniedRowsPerMinute,
       eventNamesMax: config.eventNamesMax,
-      redis: { address: this.node.redis.address, mark },
+      redis: { address: this.address, mark },
     }
   }
 }
@@ -407,17 +413,24 @@ const noClaims: StoredClaims = {
   async *pages() {},
 }
 
-/** The name of this cluster's journals, and the number of its shards. The first start makes both. */
-async function clusterOf(sql: Sql, wanted: number) {
+/**
+ * The name of this cluster's journals, and the numbers of its shards and slots. The first start makes them: in a Redis Cluster each
+ * shard has a slot.
+ */
+async function clusterOf(sql: Sql, { clusterShards, redisUrl }: Config) {
   const made = hash('sha256', `${Date.now()} ${Math.random()}`, 'base64url').slice(0, 12)
-  await sql`insert into cluster (generation, shards) values (${made}, ${wanted}) on conflict do nothing`
-  const [row] = await sql<{ generation: string; shards: number }[]>`select generation, shards from cluster`
+  const wanted = namesCluster(redisUrl!) ? clusterShards : 1
+  await sql`
+    insert into cluster (generation, shards, slots) values (${made}, ${clusterShards}, ${wanted})
+    on conflict do nothing`
+  const [row] = await sql<{ generation: string; shards: number; slots: number }[]>`
+    select generation, shards, slots from cluster`
   return row!
 }
 
-const addressOf = (config: Config, generation: string): RedisAddress => ({
+const addressOf = (config: Config, generation: string, slots: number): RedisAddress => ({
   url: config.redisUrl!,
-  prefix: `tollgate:{${generation}}:`,
+  ...prefixesOf(generation, slots),
   replicas: redisDurability(config).durability.replicas,
 })
 

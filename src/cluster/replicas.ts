@@ -1,7 +1,8 @@
 // Whether enough replicas of Redis take writes, known before a write is sent (`replicas:N`). A write waits for them, and
 // one whose wait ended without them is sent again for ten seconds. Later ones are refused at once.
 
-import { RedisClient } from '../redis/redis.js'
+import type { RedisClient } from '../redis/redis.js'
+import { RedisSlots } from '../redis/slots.js'
 import type { RedisAddress } from '../wire/shard-options.js'
 
 /** Pause between two probes while the replicas answer, and while they do not. */
@@ -11,12 +12,11 @@ const againMs = 250
 export class ReplicaWatch {
   private timer: NodeJS.Timeout
   private stopped = false
-  /** Replicas that have the last probe; null: not known. */
+  /** Replicas that have the last probe, of the slot with the fewest; null: not known. */
   private reached: number | null = null
 
   private constructor(
-    /** Its own connection, for writes that wait for replicas: Redis answers nothing else on it meanwhile. */
-    readonly redis: RedisClient,
+    private readonly slots: RedisSlots,
     private readonly wanted: number,
   ) {
     this.timer = this.later()
@@ -24,7 +24,12 @@ export class ReplicaWatch {
 
   /** null: writes need no replicas. */
   static async open(address: RedisAddress): Promise<ReplicaWatch | null> {
-    return address.replicas === 0 ? null : new ReplicaWatch(await RedisClient.open(address), address.replicas)
+    return address.replicas === 0 ? null : new ReplicaWatch(await RedisSlots.open(address), address.replicas)
+  }
+
+  /** A connection to the root for writes that wait for replicas: Redis answers nothing else on it meanwhile. */
+  get redis(): RedisClient {
+    return this.slots.root
   }
 
   /** Why writes are refused; null: they are not. */
@@ -36,7 +41,7 @@ export class ReplicaWatch {
   async stop(): Promise<void> {
     this.stopped = true
     clearTimeout(this.timer)
-    await this.redis.close()
+    await this.slots.close()
   }
 
   private later(): NodeJS.Timeout {
@@ -44,11 +49,11 @@ export class ReplicaWatch {
   }
 
   private async look(): Promise<void> {
-    try {
-      this.reached = await this.redis.replicasReached()
-    } catch {
-      // Redis itself is away: the lease ends.
-    }
+    const { root, all } = this.slots
+    // where a primary is away, its own writes fail, and its lease ends if it has the root
+    const probes = [...new Set([root, ...all])].map(one => one.replicasReached().catch(() => null))
+    const known = (await Promise.all(probes)).filter(one => one !== null)
+    if (known.length > 0) this.reached = Math.min(...known)
     if (!this.stopped) this.timer = this.later()
   }
 }

@@ -1,4 +1,4 @@
-// The fill level of the nodes' Redis. Beyond a bound, events are refused on arrival: otherwise Redis would refuse the
+// The fill level of the nodes' Redis, of its fullest server. Beyond a bound, events are refused on arrival: otherwise Redis would refuse the
 // journal.
 import { Backlog } from '../recovery/backlog.js'
 import type { RedisClient } from '../redis/redis.js'
@@ -14,18 +14,23 @@ export class SharedBacklog extends Backlog {
     return this.full ? `Redis is full: ${Math.floor(100 * this.used)} % of its maxmemory` : null
   }
 
-  constructor(private readonly redis: RedisClient) {
+  constructor(private readonly slots: readonly RedisClient[]) {
     super([], 0)
   }
 
   override async look(): Promise<void> {
     try {
-      const memory = await this.redis.info('memory')
-      const most = Number(memory.get('maxmemory') ?? 0)
-      this.used = most > 0 ? Number(memory.get('used_memory') ?? 0) / most : 0
+      this.used = Math.max(...(await Promise.all(this.slots.map(usedOf))))
       this.full = this.used >= fullFrom
     } catch {
       // The journal reports that Redis is away.
     }
   }
+}
+
+/** Share of a server's maxmemory that is used; 0 where it has none. */
+async function usedOf(redis: RedisClient): Promise<number> {
+  const memory = await redis.info('memory')
+  const most = Number(memory.get('maxmemory') ?? 0)
+  return most > 0 ? Number(memory.get('used_memory') ?? 0) / most : 0
 }

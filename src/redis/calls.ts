@@ -42,10 +42,10 @@ export class Calls {
     this.open.clear()
   }
 
-  /** A call for some keys. connection: the one it is sent on. */
-  call(keys: number, connection: number): ClaimCall {
+  /** A call for some keys. */
+  call(keys: number): ClaimCall {
     const n = this.next++
-    const call = { epoch: this.epoch, n, behind: this.committed, connection, left: keys }
+    const call = { epoch: this.epoch, n, behind: this.committed, left: keys }
     this.open.set(n, call)
     return call
   }

@@ -7,7 +7,8 @@ import { epochOf, type OwnedDisk } from './disk.js'
 import { Fenced } from './fenced.js'
 import { nameOf } from './old-keys.js'
 import type { RedisClient } from './redis.js'
-import type { Tail } from './tail.js'
+import type { RedisSlots } from './slots.js'
+import type { RecordedClaim, Tail } from './tail.js'
 
 /** How long a key is kept after its first receipt (EV-26). */
 const windowMs = 24 * 3_600_000
@@ -57,15 +58,28 @@ interface Taken {
   readonly value: string
 }
 
+/** A key that was taken by a claim whose fate its shard knows. */
+interface Asked {
+  readonly one: Taken
+  readonly shard: number
+  /** As the script `fates` takes it. */
+  readonly question: readonly string[]
+}
+
 export class ShardClaims {
   private closed = false
 
+  /** The slot of the shard. */
+  private readonly redis: RedisClient
+
   constructor(
-    private readonly redis: RedisClient,
+    private readonly slots: RedisSlots,
     private readonly shard: number,
     private readonly disk: OwnedDisk,
     private readonly tail: Tail,
-  ) {}
+  ) {
+    this.redis = slots.ofShard(shard)
+  }
 
   /**
    * Decide the claims of former epochs of this shard: those of events in the journal hold for good, all others are free.
@@ -75,25 +89,36 @@ export class ShardClaims {
    * errors     Fenced; those of the driver; JournalCorrupt.
    */
   async begin(committed: Sequence): Promise<void> {
-    const { redis, shard, disk } = this
+    const { redis, slots, shard, disk } = this
     const epoch = epochOf(disk.mark)
+    const connections = (): string => slots.all.map(one => one.connection).join()
     for (;;) {
       const { connection } = redis
+      const were = connections()
       const [since = '', n = '1', behind = committed] =
         (await redis.get(redis.key(`floor:${shard}`)))?.split(':') ?? []
       if (since !== epoch) {
         for await (const some of this.tail(Number(behind), committed))
-          for (let from = 0; from < some.length; from += markedAtOnce) {
-            const marks = some.slice(from, from + markedAtOnce)
-            await redis.run('mark', ...marks.flatMap(one => [claimKey(redis, one.env, one.key), one.eventId]))
-          }
+          for (let from = 0; from < some.length; from += markedAtOnce)
+            await this.mark(some.slice(from, from + markedAtOnce))
         // another Redis may lack what was marked
-        if (redis.connection !== connection) continue
+        if (connections() !== were) continue
         const floor = `${epoch}:1:${committed}`
         await redis.writeOn(connection, 'settled', shard, disk.mark, since, n, keptMs, floor)
       }
       return disk.calls.begin(epoch, since === epoch ? Number(n) : 1, committed)
     }
+  }
+
+  private async mark(records: readonly RecordedClaim[]): Promise<void> {
+    const named = records.map(({ env, key, eventId }) => ({ name: nameOf(env, key), eventId }))
+    const marked = [...this.slots.bySlot(named, ({ name }) => this.slots.slotOf(name))].map(
+      ([slot, some]) => {
+        const redis = this.slots.all[slot]!
+        return redis.write('mark', ...some.flatMap(({ name, eventId }) => [redis.key(`i:${name}`), eventId]))
+      },
+    )
+    await Promise.all(marked)
   }
 
   /**
@@ -104,35 +129,32 @@ export class ShardClaims {
    * errors    those of the driver; Error when the epoch is over, or has not begun.
    */
   async claim(events: readonly ClaimedEvent[], sealedMs: number): Promise<readonly Claimed[] | 'unsealed'> {
-    const { redis } = this
+    const { slots } = this
     const { calls } = this.disk
     if (calls.epoch === '') throw new Error('claims of a former epoch are not decided yet')
-    const call = calls.call(events.length, redis.connection)
+    const call = calls.call(events.length)
     const head = `p${this.shard}:${call.epoch}:${call.n}|`
-    const keys = redis.key('i:')
+    const keys = slots.all.map(one => one.key('i:'))
+    const connections = slots.all.map(one => one.connection)
     const nowMs = Date.now()
     let ttlMs = 0
     const held: Held[] = []
-    const words: string[] = []
     for (const event of events) {
-      const one = {
-        key: keys + (event.name ?? nameOf(event.env, event.key)),
-        value: head + payloadOf(event),
-        call,
-      }
-      held.push(one)
-      words.push(one.key, one.value)
+      const name = event.name ?? nameOf(event.env, event.key)
+      const slot = slots.slotOf(name)
+      const key = keys[slot]! + name
+      held.push({ key, value: head + payloadOf(event), call, slot, connection: connections[slot]! })
       // the sweep finds old keys by their receipt, which says nothing under a test clock: Redis expires such keys
       if (Math.abs(event.receivedAtMs - nowMs) > apartMs) ttlMs = keptMs
     }
     try {
-      const answer = await redis.claim(ttlMs, sealedMs, words)
-      if (answer === 'unsealed') {
-        this.settle(call, held.length)
-        return answer
+      const taken = await this.claimed(ttlMs, sealedMs, held)
+      if (taken === 'unsealed') {
+        this.free(held)
+        return taken
       }
       const fates = held.map((one): Claimed => ({ held: one }))
-      if (answer.length > 0) await this.resolve(takenOf(answer), events, held, fates)
+      if (taken.length > 0) await this.resolve(taken, events, held, fates)
       if (call.epoch !== calls.epoch) throw new Error('the epoch ended')
       const count = fates.reduce((sum, fate) => sum + (typeof fate === 'object' && 'held' in fate ? 1 : 0), 0)
       if (count < held.length) this.settle(call, held.length - count)
@@ -142,6 +164,23 @@ export class ShardClaims {
       void this.voidSoon(call)
       throw error
     }
+  }
+
+  /** Claim these keys, each in its slot. Returns those that were taken; `unsealed`: some are not claimed. */
+  private async claimed(
+    ttlMs: number,
+    sealedMs: number,
+    held: readonly Held[],
+  ): Promise<readonly Taken[] | 'unsealed'> {
+    const places = held.map((_, at) => at)
+    const asked = [...this.slots.bySlot(places, at => held[at]!.slot)].map(async ([slot, some]) => {
+      const words = some.flatMap(at => [held[at]!.key, held[at]!.value])
+      const answer = await this.slots.all[slot]!.claim(ttlMs, sealedMs, words)
+      return answer === 'unsealed' ? answer : takenOf(answer, some)
+    })
+    const answers = await Promise.all(asked)
+    const taken = answers.filter(answer => answer !== 'unsealed')
+    return taken.length < answers.length ? 'unsealed' : taken.flat()
   }
 
   /** Find the fates of keys that were taken, and take those that are free by now. Other fates stay. */
@@ -157,8 +196,7 @@ export class ShardClaims {
       if (receivedAtMs <= events[one.at]!.receivedAtMs - windowMs) free.push(one)
       else fates[one.at] = { first }
     }
-    const asked: Taken[] = []
-    const questions: string[] = []
+    const asked: Asked[] = []
     for (const one of taken) {
       const [, shard, epoch, n] = claimed.exec(one.value) ?? []
       fates[one.at] = 'busy'
@@ -166,21 +204,47 @@ export class ShardClaims {
       else {
         const isOurs = Number(shard) === this.shard && epoch === this.disk.calls.epoch
         if (isOurs && this.disk.calls.isOpen(Number(n))) continue
-        asked.push(one)
         // a claim of a build that did not number its calls
-        questions.push(held[one.at]!.key, one.value, shard, epoch!, n ?? 'none', isOurs ? 'settled' : '')
+        const question = [shard, epoch!, n ?? 'none', isOurs ? 'settled' : '']
+        asked.push({ one, shard: Number(shard), question })
       }
     }
-    if (asked.length > 0) {
-      const answers = await this.redis.run<readonly string[]>('fates', ...questions)
+    const settled = (await this.fatesOf(asked, free)).map(one => ({ one, ...held[one.at]! }))
+    // A key that was given back before its call was settled does not have this value any more.
+    await this.eachSlot(settled, async (redis, some) => {
+      const values = await redis.values(some.map(({ key }) => key))
+      for (const [i, { one }] of some.entries()) if (values[i] === one.value) known(one)
+    })
+    const wanted = free.map(one => ({ one, ...held[one.at]! }))
+    await this.eachSlot(wanted, async (redis, some) => {
+      const words = some.flatMap(({ key, value, one }) => [key, one.value, value])
+      const got = await redis.write<readonly number[]>('swap', keptMs, ...words)
+      for (const [i, { one }] of some.entries()) if (got[i] === 1) fates[one.at] = { held: held[one.at]! }
+    })
+  }
+
+  /** Ask the slots of shards for the fates of their claims. Returns the claims of settled calls; adds those that are free. */
+  private async fatesOf(asked: readonly Asked[], free: Taken[]): Promise<readonly Taken[]> {
+    const settled: Taken[] = []
+    const { slots } = this
+    const slotOf = ({ shard }: Asked): number => shard % slots.all.length
+    for (const [slot, some] of slots.bySlot(asked, slotOf)) {
+      const questions = some.flatMap(({ question }) => question)
+      const answers = await slots.all[slot]!.run<readonly string[]>('fates', ...questions)
       for (const [i, answer] of answers.entries())
-        if (answer === 'kept') known(asked[i]!)
-        else if (answer === 'free') free.push(asked[i]!)
+        if (answer === 'kept') settled.push(some[i]!.one)
+        else if (answer === 'free') free.push(some[i]!.one)
     }
-    if (free.length === 0) return
-    const words = free.flatMap(({ at, value }) => [held[at]!.key, value, held[at]!.value])
-    const got = await this.redis.run<readonly number[]>('swap', keptMs, ...words)
-    for (const [i, { at }] of free.entries()) if (got[i] === 1) fates[at] = { held: held[at]! }
+    return settled
+  }
+
+  private async eachSlot<T extends { readonly slot: number }>(
+    things: readonly T[],
+    work: (redis: RedisClient, some: readonly T[]) => Promise<void>,
+  ): Promise<void> {
+    const { slots } = this
+    const parts = [...slots.bySlot(things, ({ slot }) => slot)]
+    await Promise.all(parts.map(([slot, some]) => work(slots.all[slot]!, some)))
   }
 
   /** The event is recorded at this sequence, which is appended in this tick. */
@@ -196,9 +260,10 @@ export class ShardClaims {
 
   private freeSoon(held: readonly Held[]): Promise<void> {
     const { epoch } = held[0]!.call
-    const pairs = held.flatMap(({ key, value }) => [key, value])
     return this.untilDone(epoch, async () => {
-      await this.redis.write('free', ...pairs)
+      await this.eachSlot(held, (redis, some) =>
+        redis.write('free', ...some.flatMap(({ key, value }) => [key, value])),
+      )
       for (const { call } of held) this.settle(call, 1)
     })
   }
@@ -242,23 +307,18 @@ export class ShardClaims {
 export const isFenced = (error: unknown): boolean =>
   error instanceof Fenced || (error instanceof Error && error.cause instanceof Fenced)
 
-/** A permanent claim from before the cluster, as key and value. */
-export function doneClaim(
-  redis: RedisClient,
-  packedHash: string,
+/** Keep a permanent claim from before the cluster for some time. name: hash of its key as a text. */
+export async function keepDone(
+  slots: RedisSlots,
+  name: string,
   payload: Payload,
-): readonly [string, string] {
-  return [redis.key(`i:${packedHash}`), `d|${payloadOf(payload)}`]
+  ttlMs: number,
+): Promise<void> {
+  const redis = slots.all[slots.slotOf(name)]!
+  await redis.keep(redis.key(`i:${name}`), `d|${payloadOf(payload)}`, ttlMs)
 }
 
 export type Payload = Pick<ClaimedEvent, 'eventId' | 'capturedAtMs' | 'receivedAtMs' | 'print'>
-
-export const claimKey = (redis: Pick<RedisClient, 'key'>, env: string, key: string): string =>
-  redis.key(`i:${nameOf(env, key)}`)
-
-/** The key in Redis of a name with this hash. */
-export const keyOfHash = (redis: Pick<RedisClient, 'key'>, hash: Buffer): string =>
-  redis.key(`i:${hash.toString('base64url')}`)
 
 const payloadOf = ({ eventId, capturedAtMs, receivedAtMs, print }: Payload): string =>
   `${eventId}|${capturedAtMs}|${receivedAtMs}|${print}`
@@ -269,9 +329,9 @@ function firstOf(value: string): { readonly first: FirstEvent; readonly received
   return { first, receivedAtMs: Number(receivedAt) }
 }
 
-/** Pairs of a place, from 0, and the value found there. */
-const takenOf = (answer: readonly string[]): readonly Taken[] =>
+/** Pairs of a place among some claims, from 0, and the value found there. places: of these claims among all. */
+const takenOf = (answer: readonly string[], places: readonly number[]): readonly Taken[] =>
   Array.from({ length: answer.length / 2 }, (_, i) => ({
-    at: Number(answer[2 * i]),
+    at: places[Number(answer[2 * i])]!,
     value: answer[2 * i + 1]!,
   }))

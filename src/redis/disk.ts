@@ -1,6 +1,6 @@
 // The journal in Redis. The segments are the same as on a disk (src/journal), each in a text of its own, so
-// readers, replay and projectors need no change. A write is a script that compares the shard's mark first: an
-// owner that was replaced writes nothing, and a late write of it is refused. The last group of a segment is
+// readers, replay and projectors need no change. A write is a script that compares the shard's mark first: when an owner was
+// replaced, late writes of it are refused from the instant at which its successor reads the journal. The last group of a segment is
 // always whole, as a script runs as one step.
 import { basename, dirname } from 'node:path'
 import type { HeldKey } from '../core/usage/batch.js'
@@ -10,6 +10,7 @@ import type { Sequence } from '../journal/journal.js'
 import { Calls } from './calls.js'
 import { Fenced } from './fenced.js'
 import type { RedisClient } from './redis.js'
+import type { RedisSlots } from './slots.js'
 
 /** How long an unanswered write is sent again, and how often. */
 const patienceMs = 10_000
@@ -34,17 +35,20 @@ export const epochOf = (mark: string): string => mark.slice(0, mark.indexOf(':')
 export class RedisDisk implements JournalDisk {
   readonly isRemote = true
 
-  constructor(protected readonly redis: RedisClient) {}
+  constructor(protected readonly slots: RedisSlots) {}
 
   async open(path: string, how: 'read' | 'write' | 'new'): Promise<JournalFile> {
     if (how !== 'read') throw new Error('another node owns this journal')
+    const redis = this.slots.ofShard(shardIn(dirname(path)))
     const key = this.keyOf(path)
-    if (!(await this.redis.exists(key))) throw new Error(`there is no segment ${path}`)
-    return new RedisFile(this.redis, key)
+    if (!(await redis.exists(key))) throw new Error(`there is no segment ${path}`)
+    return new RedisFile(redis, key)
   }
 
   list(directory: string): Promise<string[]> {
-    return this.redis.members(this.redis.key(`files:${shardIn(directory)}`))
+    const shard = shardIn(directory)
+    const redis = this.slots.ofShard(shard)
+    return redis.members(redis.key(`files:${shard}`))
   }
 
   remove(_path: string): Promise<void> {
@@ -58,7 +62,8 @@ export class RedisDisk implements JournalDisk {
   async syncDirectory(): Promise<void> {}
 
   protected keyOf(path: string): string {
-    return this.redis.key(`file:${shardIn(dirname(path))}:${basename(path)}`)
+    const shard = shardIn(dirname(path))
+    return this.slots.ofShard(shard).key(`file:${shard}:${basename(path)}`)
   }
 }
 
@@ -72,26 +77,43 @@ export class OwnedDisk extends RedisDisk {
   /** Claims of the shard in its present epoch. */
   readonly calls = new Calls()
 
-  /** mark: from taking or reopening the shard. */
+  /** Of the shard. */
+  private readonly redis: RedisClient
+
+  /** mark: the shard's slot is fenced with it. */
   constructor(
-    redis: RedisClient,
+    slots: RedisSlots,
     private readonly shard: number,
     public mark: string,
   ) {
-    super(redis)
+    super(slots)
+    this.redis = slots.ofShard(shard)
   }
 
   /**
-   * Opens the journal of a shard for a new thread of the owner. Late writes of an earlier thread are refused
-   * from now on. With replicas it waits for them: a Redis that was replaced, and does not know it yet, has none, and its
+   * Opens the journal of a shard for a new thread of the owner. Late writes of an earlier thread, or of an earlier owner, are
+   * refused from now on. With replicas it waits for them: a Redis that was replaced, and does not know it yet, has none, and its
    * journal is not read.
    *
    * errors  Fenced when another node owns the shard; those of the driver.
    */
-  static async reopen(redis: RedisClient, shard: number, node: string): Promise<OwnedDisk> {
-    const mark = await redis.run<string>('reopen', shard, node)
-    if (redis.address.replicas > 0) await redis.write('touch')
-    return new OwnedDisk(redis, shard, mark)
+  static async reopen(slots: RedisSlots, shard: number, node: string): Promise<OwnedDisk> {
+    const disk = new OwnedDisk(slots, shard, `0:${node}`)
+    await disk.fence()
+    return disk
+  }
+
+  /** Begin a new epoch. */
+  private async fence(): Promise<void> {
+    const { redis, shard } = this
+    const { root } = this.slots
+    const node = this.mark.slice(this.mark.indexOf(':') + 1)
+    // a root that lost its latest writes may be behind the slot
+    const had = epochOf((await redis.field(redis.key('marks'), String(shard))) ?? '0:')
+    const mark = await root.run<string>('reopen', shard, node, had)
+    if (root.address.replicas > 0) await root.write('touch')
+    await redis.write('fence', shard, mark)
+    this.mark = mark
   }
 
   /** The record of this sequence, which is appended in this tick, has this key. */
@@ -137,7 +159,7 @@ export class OwnedDisk extends RedisDisk {
     const { redis, shard, mark } = this
     for (;;) {
       const { connection } = redis
-      const moved = marks.filter(({ held }) => held.call.connection !== connection)
+      const moved = marks.filter(({ held }) => held.connection !== this.slots.all[held.slot]!.connection)
       if (moved.length > 0) await this.mustStand(moved)
       if (redis.connection === connection)
         return redis.append(connection, shard, mark, key, position, bytes, floor)
@@ -146,9 +168,12 @@ export class OwnedDisk extends RedisDisk {
 
   /** Claims made on an earlier connection: the Redis of that time may have been replaced by one that lacks them. */
   private async mustStand(marks: readonly Mark[]): Promise<void> {
-    const values = await this.redis.values(marks.map(({ held }) => held.key))
-    if (marks.some(({ held }, i) => values[i] !== held.value))
-      throw new Fenced('STOLEN: Redis lost the claim of a record')
+    const { slots } = this
+    for (const [slot, some] of slots.bySlot(marks, ({ held }) => held.slot)) {
+      const values = await slots.all[slot]!.values(some.map(({ held }) => held.key))
+      if (some.some(({ held }, i) => values[i] !== held.value))
+        throw new Fenced('STOLEN: Redis lost the claim of a record')
+    }
   }
 
   /** Keep the floor of the claims in Redis, unless the next write does so first. */
@@ -204,7 +229,8 @@ export class OwnedDisk extends RedisDisk {
     this.calls.end()
     this.marks = []
     this.isStolen = false
-    this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length)
+    await this.fence()
+    await this.redis.run('cut', this.shard, this.mark, key, length)
   }
 }
 

@@ -1,13 +1,13 @@
-// The forms of REDIS_URL, and the options of a connection to each. All keys of a cluster of nodes carry one hash tag, so
-// they lie in one slot, and one server at a time has them all. A connection leads to this server: the one named, the
-// primary that Sentinels name, or the primary of the slot in a Redis Cluster. When that server is replaced, the
+// The forms of REDIS_URL, and the options of a connection to each. All keys of a slot (slots.ts) carry one hash tag, so one
+// server at a time has them all. A connection leads to this server: the one named, the primary that Sentinels name, or the
+// primary of the slot in a Redis Cluster. When that server is replaced, the
 // connection ends or is ended, and the next one leads to its successor.
 import { connect as connectTcp } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 import { sentinelForm } from '../redis-url.js'
-import type { RedisAddress } from '../wire/shard-options.js'
+import type { SlotAddress } from '../wire/shard-options.js'
 
 /** How long a Sentinel, or a server of a Redis Cluster, may take to name the primary. */
 const namesMs = 2_000
@@ -43,7 +43,7 @@ export interface Lead {
 }
 
 /** The way of a connection to its server; null for the URL of one server. */
-export function leadingTo({ url, prefix }: Pick<RedisAddress, 'url' | 'prefix'>): Lead | null {
+export function leadingTo({ url, prefix }: Pick<SlotAddress, 'url' | 'prefix'>): Lead | null {
   const sentinels = sentinelForm.exec(url)
   if (sentinels !== null) return throughSentinels(sentinels)
   if (!url.includes(',')) return null

@@ -1,7 +1,7 @@
-// The client of Redis: one connection. Its commands fail when Redis is away, and never wait for it.
+// The client of a slot of Redis: one connection. Its commands fail when Redis is away, and never wait for it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
-import type { RedisAddress } from '../wire/shard-options.js'
+import type { SlotAddress } from '../wire/shard-options.js'
 import { Fenced } from './fenced.js'
 import { Gathering } from './gathering.js'
 import { type Lead, leadingTo } from './place.js'
@@ -37,7 +37,7 @@ interface Write {
   readonly given: readonly Argument[]
   /** The connection that it is for; null: any. */
   readonly connection: number | null
-  readonly resolve: () => void
+  readonly resolve: (answer?: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -68,7 +68,7 @@ export class RedisClient {
 
   private constructor(
     redis: Redis,
-    readonly address: RedisAddress,
+    readonly address: SlotAddress,
     lead: Lead | null,
   ) {
     this.#redis = redis
@@ -81,7 +81,7 @@ export class RedisClient {
    * Connects to the server that has the keys (place.ts), however long it takes. `failed` is called for every failed
    * attempt.
    */
-  static async open(address: RedisAddress, failed: (error: Error) => void = () => {}): Promise<RedisClient> {
+  static async open(address: SlotAddress, failed: (error: Error) => void = () => {}): Promise<RedisClient> {
     const lead = leadingTo(address)
     const options: RedisOptions = {
       ...lead?.options,
@@ -150,7 +150,7 @@ export class RedisClient {
   }
 
   /** The same. Resolves when the configured number of replicas has the write. */
-  write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
+  write<Answer = void>(name: ScriptName, ...given: readonly Argument[]): Promise<Answer> {
     return this.#write(null, name, given)
   }
 
@@ -159,14 +159,19 @@ export class RedisClient {
     return this.#write(connection, name, given)
   }
 
-  async #write(connection: number | null, name: ScriptName, given: readonly Argument[]): Promise<void> {
+  async #write<Answer>(
+    connection: number | null,
+    name: ScriptName,
+    given: readonly Argument[],
+  ): Promise<Answer> {
     if (this.address.replicas > 0)
       return new Promise((resolve, reject) => {
-        this.#writes.push({ name, given, connection, resolve, reject })
+        const told = (answer: unknown) => resolve(answer as Answer)
+        this.#writes.push({ name, given, connection, resolve: told, reject })
         this.#writing ??= this.#writeAll()
       })
     if (this.#isAnother(connection)) throw anotherConnection()
-    await this.run(name, ...given)
+    return this.run<Answer>(name, ...given)
   }
 
   #isAnother(connection: number | null): boolean {
@@ -181,7 +186,7 @@ export class RedisClient {
    */
   append(connection: number, ...given: readonly Argument[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      const one: Write = { name: 'write', given, connection, resolve, reject }
+      const one: Write = { name: 'write', given, connection, resolve: () => resolve(), reject }
       if (this.address.replicas > 0) {
         this.#writes.push(one)
         this.#writing ??= this.#writeAll()
@@ -210,7 +215,8 @@ export class RedisClient {
 
   /**
    * Claim keys (scripts.ts, `claim`). Claims of all shards in one turn are one script, where they asked the same filters. While
-   * that script is under way, claims of later turns gather for the next one.
+   * that script is under way, claims of later turns gather for the next one. Resolves when the configured number of replicas has
+   * the claims: their records may lie in another slot, so a write of those does not wait for them.
    *
    * ttlMs  0 for keys that are swept.
    * words  pairs of a key and its value.
@@ -245,7 +251,7 @@ export class RedisClient {
     try {
       const { ttlMs, sealedMs } = claims[0]!
       const text = claims.map(one => claimsText(one.words)).join('')
-      const taken = await this.run<readonly string[] | 'unsealed'>('claim', ttlMs, sealedMs, text)
+      const taken = await this.write<readonly string[] | 'unsealed'>('claim', ttlMs, sealedMs, text)
       let from = 0
       let next = 0
       for (const { words, resolve } of claims) {
@@ -301,8 +307,9 @@ export class RedisClient {
       (Number(reached) < replicas ? new Error(`${reached} of ${replicas} replicas have the write`) : null)
     if (lacks !== null) void this.#follow()
     for (const [i, { resolve, reject }] of others.entries()) {
-      const error = answers![i]![0] ?? lacks
-      if (error === null) resolve()
+      const [failed, answer] = answers![i]!
+      const error = failed ?? lacks
+      if (error === null) resolve(answer)
       else this.#told(Promise.reject(error)).catch(reject)
     }
     if (appends.length === 0) return
@@ -342,6 +349,11 @@ export class RedisClient {
 
   get(key: string): Promise<string | null> {
     return this.#told(this.#redis.get(key))
+  }
+
+  /** A field of a hash. */
+  field(key: string, name: string): Promise<string | null> {
+    return this.#told(this.#redis.hget(key, name))
   }
 
   /** The values of these keys. */

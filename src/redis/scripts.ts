@@ -1,24 +1,32 @@
-// Scripts that nodes run in Redis. Each runs as one step. A script that writes data of a shard first compares
-// the shard's owner. All keys begin with one prefix, which carries a hash tag.
+// Scripts that nodes run in Redis. Each runs as one step in one slot (slots.ts): all keys of a slot begin with one prefix, which
+// carries a hash tag. A script that writes data of a shard first compares the mark of the shard's owner.
+//
+// In the root:
 //
 //   nodes    hash   node → its own entry (JSON)                slots   hash   number → node
 //   lease:N  text   there while node N lives                   joins   number of joins so far
 //   shards   hash   shard → epoch:node ('' none)               changes number of changes of nodes and shards
-//   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
-//   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
+//   p:…      text   a key pair                                 h:…     text   the key of a hold
 //   format   of all this (format.ts)
+//
+// In the slot of a shard S, or of an event's key:
+//
+//   marks    hash   shard → epoch:node that may write
+//   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
+//   i:…      text   an idempotency key
 //   sealed   end of the filters that have the keys which left Redis, epoch ms
 //   floor:S  text   epoch:call:sequence: claims of shard S in this epoch before this call are settled, and records of later
 //                   ones come after this sequence. Every earlier epoch is decided (claims.ts)
 //   end:S:E  text   the floor of an epoch that is over: claims from this call on have no record
 //   void:S   set    epoch:call of claims whose calls had no answer
 //
-// A shard's mark is `epoch:node` as it stands in `shards`. A node with another mark was replaced.
+// A shard's mark is `epoch:node`. The root decides who owns a shard (`take`, `reopen`); its owner then fences the shard's slot with
+// the new mark (`fence`), and reads the journal. So a node that was replaced writes until its successor reads, and never after.
 
 const prologue = `
 local p = KEYS[1]
 local function fenced(shard, mark)
-  return redis.call('HGET', p .. 'shards', shard) ~= mark
+  return redis.call('HGET', p .. 'marks', shard) ~= mark
 end
 local function sealed()
   return tonumber(redis.call('GET', p .. 'sealed') or '0')
@@ -103,7 +111,7 @@ return mark`,
 
   /** shard, mark, next owner or '' → 1; 0 when the mark is out of date. */
   give: `
-if fenced(ARGV[1], ARGV[2]) then return 0 end
+if redis.call('HGET', p .. 'shards', ARGV[1]) ~= ARGV[2] then return 0 end
 local epoch = tonumber(string.match(ARGV[2], '^(%d+):'))
 local to = ARGV[3]
 if to ~= '' and redis.call('HEXISTS', p .. 'nodes', to) == 0 then to = '' end
@@ -136,23 +144,27 @@ for i = 1, #ARGV, 6 do
 end
 return out`,
 
-  /** shard, mark, file, length → the new mark. Late writes under the old mark are refused. */
+  /** shard, mark, file, length → 1. */
   cut: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
 local length = tonumber(ARGV[4])
 if redis.call('STRLEN', ARGV[3]) > length then
   redis.call('SET', ARGV[3], length > 0 and redis.call('GETRANGE', ARGV[3], 0, length - 1) or '')
 end
-local epoch, node = string.match(ARGV[2], '^(%d+):(.*)$')
-local mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. node
-redis.call('HSET', p .. 'shards', ARGV[1], mark)
-changed()
-return mark`,
+return 1`,
 
-  /** shard, owner → the new mark. Late writes of the owner's former thread are refused. */
+  /** shard, mark → 1. Writes under earlier marks are refused from now on. Sent again, it has the same effect. */
+  fence: `
+local had = string.match(redis.call('HGET', p .. 'marks', ARGV[1]) or '0:', '^%d+')
+if tonumber(had) > tonumber(string.match(ARGV[2], '^%d+')) then return redis.error_reply('FENCED') end
+redis.call('HSET', p .. 'marks', ARGV[1], ARGV[2])
+return 1`,
+
+  /** shard, owner, epoch that the shard's slot has → the new mark, of a later epoch than this one. */
   reopen: `
 local epoch, node = string.match(redis.call('HGET', p .. 'shards', ARGV[1]) or '0:', '^(%d+):(.*)$')
 if node ~= ARGV[2] then return redis.error_reply('FENCED') end
+epoch = math.max(tonumber(epoch), tonumber(ARGV[3]))
 local mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. node
 redis.call('HSET', p .. 'shards', ARGV[1], mark)
 changed()
@@ -226,22 +238,21 @@ end
 return { cursor, gone }`,
 
   /**
-   * For each key: key, value it had, and of the claim its shard, epoch, call ('none': it has no number), and 'settled' where
-   * its owner knows that → for each: 'kept' when the event is in the journal, 'free' when it will never be, 'busy' when that
-   * shows later.
+   * For each claim its shard, epoch, call ('none': it has no number), and 'settled' where its owner knows that → for each:
+   * 'kept' when the event is in the journal, or the key was given back before; 'free' when the event will never be there; 'busy'
+   * when that shows later.
    */
   fates: `
 local out = {}
-for i = 1, #ARGV, 6 do
-  local shard, epoch, call = ARGV[i + 2], tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]) or math.huge
+for i = 1, #ARGV, 4 do
+  local shard, epoch, call = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]) or math.huge
   local now, floor = string.match(redis.call('GET', p .. 'floor:' .. shard) or '0:0', '^(%d+):(%d+)')
   local isOver = tonumber(now) > epoch
   local settled = 0
-  if isOver then settled = tonumber(redis.call('GET', p .. 'end:' .. shard .. ':' .. ARGV[i + 3]) or '0') end
+  if isOver then settled = tonumber(redis.call('GET', p .. 'end:' .. shard .. ':' .. ARGV[i + 1]) or '0') end
   if tonumber(now) == epoch then settled = tonumber(floor) end
-  if ARGV[i + 5] == 'settled' then settled = math.huge end
-  if redis.call('GET', ARGV[i]) ~= ARGV[i + 1] then out[#out + 1] = 'busy'
-  elseif redis.call('SISMEMBER', p .. 'void:' .. shard, ARGV[i + 3] .. ':' .. ARGV[i + 4]) == 1 then
+  if ARGV[i + 3] == 'settled' then settled = math.huge end
+  if redis.call('SISMEMBER', p .. 'void:' .. shard, ARGV[i + 1] .. ':' .. ARGV[i + 2]) == 1 then
     out[#out + 1] = 'free'
   elseif call < settled then out[#out + 1] = 'kept'
   elseif isOver then out[#out + 1] = 'free'

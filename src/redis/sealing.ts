@@ -4,9 +4,8 @@
 // A key leaves Redis only if its row is in ClickHouse and its filter has it. A key that reached ClickHouse later stays in
 // Redis for its 24 hours.
 import { packedClaimBytes, unpackClaim } from '../wire/packed-claim.js'
-import { keyOfHash } from './claims.js'
 import { buildParts, hashBytes, holds, type SealedSpan } from './old-keys.js'
-import type { RedisClient } from './redis.js'
+import type { RedisSlots } from './slots.js'
 
 /** Keys deleted by one script: Redis does nothing else meanwhile, for about half a ms. */
 const forgottenAtOnce = 250
@@ -65,15 +64,15 @@ export async function buildSpan(
  * pages    claims received from the span's start on.
  * returns  how many were deleted.
  */
-export async function forgetSpan(
-  pages: ClaimPages,
-  span: SealedSpan,
-  redis: Pick<RedisClient, 'key' | 'run'>,
-): Promise<number> {
+export async function forgetSpan(pages: ClaimPages, span: SealedSpan, slots: RedisSlots): Promise<number> {
   let gone = 0
-  let some: string[] = []
+  let some: { readonly name: string; readonly eventId: string }[] = []
   const forget = async (): Promise<void> => {
-    if (some.length > 0) gone += await redis.run<number>('forget', span.toMs, ...some)
+    for (const [slot, held] of slots.bySlot(some, ({ name }) => slots.slotOf(name))) {
+      const redis = slots.all[slot]!
+      const pairs = held.flatMap(({ name, eventId }) => [redis.key(`i:${name}`), eventId])
+      gone += await redis.run<number>('forget', span.toMs, ...pairs)
+    }
     some = []
   }
   for await (const page of pages)
@@ -85,8 +84,8 @@ export async function forgetSpan(
       }
       // it may have come to ClickHouse since the filters were built
       if (!holds(span, page.readUInt32BE(at), page.readUInt32BE(at + 4))) continue
-      some.push(keyOfHash(redis, page.subarray(at, at + hashBytes)), eventId)
-      if (some.length >= 2 * forgottenAtOnce) await forget()
+      some.push({ name: page.subarray(at, at + hashBytes).toString('base64url'), eventId })
+      if (some.length >= forgottenAtOnce * slots.all.length) await forget()
     }
   await forget()
   return gone

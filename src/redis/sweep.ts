@@ -9,9 +9,11 @@ const turnsOfAll = 2_160
 const atOnce = 1_000
 
 export class Sweep {
-  private cursor = '0'
+  private readonly cursors: string[]
 
-  constructor(private readonly redis: Pick<RedisClient, 'run' | 'size'>) {}
+  constructor(private readonly slots: readonly Pick<RedisClient, 'run' | 'size'>[]) {
+    this.cursors = slots.map(() => '0')
+  }
 
   /**
    * Look at the next keys. Begun anew by another node it has the same effect. nowMs: the wall clock.
@@ -20,17 +22,14 @@ export class Sweep {
    */
   async turn(nowMs: number): Promise<number> {
     let gone = 0
-    for (let left = (await this.redis.size()) / turnsOfAll; left >= 0; left -= atOnce) {
-      const [cursor, count] = await this.redis.run<[string, number]>(
-        'sweep',
-        this.cursor,
-        atOnce,
-        nowMs - keptMs,
-      )
-      this.cursor = cursor
-      gone += count
-      if (cursor === '0') break
-    }
+    for (const [i, redis] of this.slots.entries())
+      for (let left = (await redis.size()) / turnsOfAll; left >= 0; left -= atOnce) {
+        const given = [this.cursors[i]!, atOnce, nowMs - keptMs]
+        const [cursor, count] = await redis.run<[string, number]>('sweep', ...given)
+        this.cursors[i] = cursor
+        gone += count
+        if (cursor === '0') break
+      }
     return gone
   }
 }

@@ -6,7 +6,7 @@ import { FileJournalReader } from '../journal/reader.js'
 import { FactReader } from '../journal/records/fact-reader.js'
 
 /** A key, and the event that is recorded with it. */
-interface RecordedClaim {
+export interface RecordedClaim {
   readonly env: string
   readonly key: string
   readonly eventId: string

@@ -1,13 +1,19 @@
 // Options of a shard thread at its start, as plain data.
 import type { PostgresAddress } from '../storage/postgres.js'
 
-/** Where the nodes' Redis is. */
-export interface RedisAddress {
+/** Where a slot of the nodes' Redis is. */
+export interface SlotAddress {
   readonly url: string
-  /** In front of every key; carries a hash tag. */
+  /** In front of every key of the slot; carries a hash tag. */
   readonly prefix: string
   /** Replicas that must have a write before it counts; 0: the server itself alone. */
   readonly replicas: number
+}
+
+/** Where the nodes' Redis is: its root, which has what all nodes share. */
+export interface RedisAddress extends SlotAddress {
+  /** Prefixes of the slots of journals and keys of events (src/redis/slots.ts); the root's alone: it has everything. */
+  readonly slots: readonly string[]
 }
 
 export interface ShardOptions {

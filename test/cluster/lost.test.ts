@@ -18,14 +18,14 @@ t.test('shards that begin anew at the same node', { skip: skipped }, async t => 
 
   const redis = new Redis(cluster.redis.url)
   t.teardown(() => redis.disconnect())
-  const [shards] = await redis.keys('*shards')
-  const marks = await redis.hgetall(shards!)
+  const [key] = await redis.keys('*marks')
+  const marks = await redis.hgetall(key!)
   const raised = Object.entries(marks).map(([shard, mark]) => {
     const [epoch, node] = mark.split(/:(.*)/)
     return [shard, `${Number(epoch) + 1}:${node}`] as const
   })
   t.equal(raised.length, clusterShards)
-  await redis.hset(shards!, Object.fromEntries(raised))
+  await redis.hset(key!, Object.fromEntries(raised))
 
   const send = ({ url, key }: Client, slug: string): Promise<number> =>
     fetch(`${url}/events`, {

@@ -1,9 +1,10 @@
-// A Redis Cluster (`replicas:1`). The primary of the slot that has all keys is killed under load, and its replica takes its
-// place: nodes find it, and everything acknowledged is there once.
+// A Redis Cluster (`replicas:1`). Its primaries share journals and keys of events. Two of them are killed under load, one after the
+// other: the one that has what all nodes share, and another. Their replicas take their places: nodes find them, and everything
+// acknowledged is there once.
 import { spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { leadingTo } from '../../src/redis/place.js'
 import { ask, lineOf } from './ask-redis.js'
 import { freePort, skipped, TestCluster, TestRedis, until } from './nodes.js'
@@ -69,29 +70,33 @@ t.test('a Redis Cluster of three primaries, each with a replica', { skip: withou
   const url = servers.map(server => server.url).join(',')
   const cluster = await TestCluster.start(t, 2, { ...one, REDIS_URL: url })
   const load = await ClusterLoad.prepare(t, cluster)
-  const keysOf = async ({ port }: TestRedis) => Number(await ask(port, 'DBSIZE'))
   const isPrimary = async ({ port }: TestRedis) =>
     lineOf(await ask<string>(port, 'INFO', 'replication'), 'role') === 'master'
-  const withKeys: TestRedis[] = []
-  for (const server of servers)
-    if ((await isPrimary(server)) && (await keysOf(server)) > 0) withKeys.push(server)
-  t.equal(withKeys.length, 1, 'all keys lie in one slot')
-  const [primary] = withKeys
+  const primaries = async (): Promise<readonly TestRedis[]> => {
+    const are = await Promise.all(servers.map(server => isPrimary(server).catch(() => false)))
+    return servers.filter((_, i) => are[i])
+  }
+  const keysOf = ({ port }: TestRedis, form: string) => ask<readonly string[]>(port, 'KEYS', form)
+  const had = await primaries()
+  const journals = await Promise.all(had.map(async one => (await keysOf(one, '*:file:*')).length))
+  t.same(journals, [4, 4, 4], 'each primary has the journals of a third of the shards')
+  for (const one of had) t.ok((await keysOf(one, '*:i:*')).length > 0, 'and keys of events')
+  const roots = await Promise.all(had.map(async one => (await keysOf(one, '*:nodes')).length))
+  t.same([...roots].sort(), [0, 0, 1], 'one has what all nodes share')
 
-  await t.test('the primary of the slot is killed, and comes back as a replica', async t => {
+  const killed = async (t: Test, primary: TestRedis): Promise<void> => {
     await load.during(t, 'primary killed', async () => {
-      await primary!.end('SIGKILL')
-      const others = servers.filter(server => server !== primary)
-      const took = async () =>
-        (await Promise.all(others.map(async one => (await isPrimary(one)) && (await keysOf(one)) > 0))).some(
-          Boolean,
-        )
-      await until(took, 'its replica takes its place')
-      await primary!.start()
+      await primary.end('SIGKILL')
+      await until(async () => (await primaries()).length === 3, 'its replica takes its place')
+      await primary.start()
     })
     t.equal(cluster.living.length, 2, 'no node ends for that')
-    t.notOk(await isPrimary(primary!))
-  })
+    t.notOk(await isPrimary(primary))
+  }
+  const root = had[roots.indexOf(1)]!
+  const other = had.find(server => server !== root)!
+  await t.test('the primary of some shards is killed, and comes back as a replica', t => killed(t, other))
+  await t.test('the primary with what all nodes share is killed', t => killed(t, root))
 })
 
 t.test('a Redis Cluster that is away fails a connection attempt with a reason', async t => {

@@ -1,4 +1,4 @@
-// Several nodes over one Redis, from seeds, with faults of every kind. Everything acknowledged is counted
+// Several nodes over one Redis, or over the primaries of a Redis Cluster, from seeds, with faults of every kind. Everything acknowledged is counted
 // once, and a node without its lease answers nothing from memory.
 import t from 'tap'
 import { seed as first, times } from '../random.js'

@@ -4,14 +4,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { nextSpan } from '../../src/cluster/old-window.js'
-import { type Claimed, type ClaimedEvent, claimKey, ShardClaims } from '../../src/redis/claims.js'
+import { type Claimed, type ClaimedEvent, ShardClaims } from '../../src/redis/claims.js'
 import { OwnedDisk } from '../../src/redis/disk.js'
 import { FirstEvents } from '../../src/redis/first-events.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
-import { keysOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
+import { keysOf, nameOf, OldKeys, type SealedSpan } from '../../src/redis/old-keys.js'
 import type { RedisClient } from '../../src/redis/redis.js'
 import { claimsText, type ScriptName } from '../../src/redis/scripts.js'
 import { buildSpan, forgetSpan } from '../../src/redis/sealing.js'
+import { RedisSlots } from '../../src/redis/slots.js'
 import { seed as firstSeed, Random, times } from '../random.js'
 import { pagesOf, type StoredEvent } from './cluster/old-keys.js'
 import { type Argument, type Left, runScript, Values } from './cluster/scripts.js'
@@ -128,7 +129,7 @@ class History {
     this.sealed = this.sealed.filter((span, i, all) => span.atMs > this.nowMs - kept || i === all.length - 1)
   }
 
-  private redis(): RedisClient {
+  private slots(): RedisSlots {
     const run = async (name: ScriptName, ...given: readonly Argument[]) => {
       if (name === 'claim') await new Promise<void>(resolve => this.between.push(resolve))
       return runScript(this.values, this.nowMs, prefix, name, given, this.fault)
@@ -136,10 +137,11 @@ class History {
     const append = (_: number, ...given: readonly Argument[]) => run('write', ...given)
     const claim = (ttlMs: number, sealedMs: number, words: readonly string[]) =>
       run('claim', ttlMs, sealedMs, claimsText(words))
-    const get = async (key: string) => this.values.text(key, this.nowMs)
+    const values = async (keys: readonly string[]) => keys.map(key => this.values.text(key, this.nowMs))
     const key = (name: string) => prefix + name
-    const address = { replicas: 0 }
-    return { run, write: run, append, claim, get, key, address, connection: 0 } as unknown as RedisClient
+    const all = { run, write: run, append, claim, values, key, connection: 0 }
+    const redis = all as unknown as RedisClient
+    return new RedisSlots(redis, [redis])
   }
 
   /** A node begins with the newest filters. */
@@ -162,10 +164,10 @@ class History {
       return found && (fault.ageless === true ? { ...found, receivedAtMs: this.nowMs } : found)
     }
     const shard = ++this.shards
-    this.values.hash(`${prefix}shards`).set(String(shard), '1:node')
-    const redis = this.redis()
-    const disk = new OwnedDisk(redis, shard, '1:node')
-    const inRedis = new ShardClaims(redis, shard, disk, async function* () {})
+    this.values.hash(`${prefix}marks`).set(String(shard), '1:node')
+    const slots = this.slots()
+    const disk = new OwnedDisk(slots, shard, '1:node')
+    const inRedis = new ShardClaims(slots, shard, disk, async function* () {})
     disk.calls.begin('1', 1, 0)
     return { keys, disk, claims: new OldClaims(inRedis, keys, find, () => keys.replace(this.newest())) }
   }
@@ -260,18 +262,17 @@ class History {
     if (this.random.chance(0.5)) this.load()
     const isPart = this.random.chance(0.3)
     const rows = this.rows.filter(() => !isPart || this.random.chance(0.5))
-    const redis = { key: (name: string) => prefix + name, run: this.redis().run }
     if (this.fault.unfiltered === true) {
       for (const { env, key, eventId, receivedAtMs } of rows)
         if (receivedAtMs >= span.fromMs && receivedAtMs < span.toMs) {
-          const held = claimKey(redis as RedisClient, env, key)
+          const held = `${prefix}i:${nameOf(env, key)}`
           runScript(this.values, this.nowMs, prefix, 'forget', [span.toMs, held, eventId], this.fault)
         }
     } else
       this.gone += await forgetSpan(
         pagesOf(() => rows, span.fromMs),
         span,
-        redis,
+        this.slots(),
       )
     span.forgotten = !isPart
   }

@@ -14,7 +14,7 @@ import { acceptedEvent } from '../accepted-event.js'
 const env = 'env_23456789ABC'
 const companyId = encodeId('comp_', 1, 7)
 
-const call = { epoch: '1', n: 1, behind: 0, connection: 0, left: 1 }
+const call = { epoch: '1', n: 1, behind: 0, left: 1 }
 
 let ids = 0
 function item(key: string | null): IngestItem {
@@ -33,7 +33,10 @@ function claiming(busy: readonly string[]) {
   const freed: string[] = []
   const claims: Pick<EventClaims, 'claim' | 'free'> = {
     claim: async events =>
-      events.map(({ key }): Claimed => (busy.includes(key) ? 'busy' : { held: { key, value: '', call } })),
+      events.map(
+        ({ key }): Claimed =>
+          busy.includes(key) ? 'busy' : { held: { key, value: '', call, slot: 0, connection: 0 } },
+      ),
     free: (held: readonly Held[]) => void freed.push(...held.map(({ key }) => key)),
   }
   return { claims: claims as EventClaims, freed }

@@ -70,10 +70,10 @@ export default async function project(task: ProjectorTask): Promise<void> {
 
 /** Loaded by a node among several alone. */
 async function journalsIn(address: RedisAddress) {
-  const { RedisClient } = await import('../../src/redis/redis.js')
+  const { RedisSlots } = await import('../../src/redis/slots.js')
   const { RedisDisk } = await import('../../src/redis/disk.js')
-  const redis = await RedisClient.open(address)
-  return { disk: new RedisDisk(redis), close: () => redis.close() }
+  const slots = await RedisSlots.open(address)
+  return { disk: new RedisDisk(slots), close: () => slots.close() }
 }
 
 /** The same over any storage. */

@@ -1,9 +1,9 @@
 // The entry of a thread that seals idempotency keys of past hours, or deletes sealed ones from Redis: one step, then it ends.
 // Building filters takes seconds of CPU time that no other thread of a node has to spare.
 import { claimsAtOnce, eventClaims } from '../../src/analytics/history.js'
-import { RedisClient } from '../../src/redis/redis.js'
 import { markForgotten, storeSpan } from '../../src/redis/sealed-keys.js'
 import { buildSpan, forgetSpan, type SealStep } from '../../src/redis/sealing.js'
+import { RedisSlots } from '../../src/redis/slots.js'
 import { type ClickHouseAddress, openClickHouse } from '../../src/storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../../src/storage/postgres.js'
 import type { Port } from '../../src/wire/port.js'
@@ -30,12 +30,12 @@ export default async function seal({ redis, postgres, clickhouse, step }: SealTa
       await storeSpan(sql, await buildSpan(eventClaims(store, fromMs, claimsAtOnce).pages(), fromMs, toMs))
       return
     }
-    const client = await RedisClient.open(redis)
+    const slots = await RedisSlots.open(redis)
     try {
-      await forgetSpan(eventClaims(store, step.forget.fromMs, claimsAtOnce).pages(), step.forget, client)
+      await forgetSpan(eventClaims(store, step.forget.fromMs, claimsAtOnce).pages(), step.forget, slots)
       await markForgotten(sql, step.forget.toMs)
     } finally {
-      await client.close()
+      await slots.close()
     }
   } finally {
     await Promise.all([closePostgres(sql, 1_000), store.close()])

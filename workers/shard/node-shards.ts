@@ -11,8 +11,8 @@ import { OwnedDisk } from '../../src/redis/disk.js'
 import { FirstEvents } from '../../src/redis/first-events.js'
 import { OldClaims } from '../../src/redis/old-claims.js'
 import { OldKeys, type SealedSpans } from '../../src/redis/old-keys.js'
-import { RedisClient } from '../../src/redis/redis.js'
 import type { HostMessage, HostReply, HostTask } from '../../src/redis/shard-thread-messages.js'
+import { RedisSlots } from '../../src/redis/slots.js'
 import { tailOf } from '../../src/redis/tail.js'
 import { type ClickHouse, openClickHouse } from '../../src/storage/clickhouse.js'
 import { openPostgres } from '../../src/storage/postgres.js'
@@ -54,7 +54,7 @@ class Host {
   private readonly ports = new Map<number, ShardPort>()
   private said: HostReply[] = []
   private readonly snapshots: SnapshotStore
-  private readonly redis: Promise<RedisClient>
+  private readonly slots: Promise<RedisSlots>
   /** Checks of all shards: one tally and one rate of records, as in a thread that is one shard. */
   private readonly checks: FlagChecks
   private readonly oldKeys: OldKeys
@@ -67,7 +67,7 @@ class Host {
       openPostgres(task.postgres, { max: 2 * (task.postgres.shares?.thread ?? 2) }),
     )
     this.snapshots = { ...kept, close: async () => {} }
-    this.redis = RedisClient.open(task.redis)
+    this.slots = RedisSlots.open(task.redis)
     this.checks = FlagChecks.of(randomUUID(), task)
     const clickhouse = { max: oldClaimsAtOnce, requestTimeoutMs: oldClaimsMs }
     this.clickhouse = openClickHouse(task.clickhouse, clickhouse)
@@ -81,13 +81,13 @@ class Host {
     port.on('message', (messages: readonly HostMessage[]) => {
       for (const message of messages) this.take(message)
     })
-    await Promise.race([over, this.redis])
+    await Promise.race([over, this.slots])
     this.say([-1, 'ready', null])
     const telling = setInterval(() => this.tellChecks(), reportMs)
     await over
     clearInterval(telling)
     for (const one of this.ports.values()) one.close()
-    await Promise.all([(await this.redis).close(), this.clickhouse.close()])
+    await Promise.all([(await this.slots).close(), this.clickhouse.close()])
   }
 
   /** By the thread itself: a shard that is being closed is not heard any more. */
@@ -118,11 +118,11 @@ class Host {
     this.ports.set(index, port)
     let failure: unknown = null
     try {
-      const redis = await this.redis
+      const slots = await this.slots
       // this thread may not be the shard's first, and the mark has risen since
       const { mark } = task.options.redis!
-      const disk = await OwnedDisk.reopen(redis, index, mark.slice(mark.indexOf(':') + 1))
-      const claims = new ShardClaims(redis, index, disk, tailOf(disk, task.options.journalDir))
+      const disk = await OwnedDisk.reopen(slots, index, mark.slice(mark.indexOf(':') + 1))
+      const claims = new ShardClaims(slots, index, disk, tailOf(disk, task.options.journalDir))
       const behind = (): void => this.say([-1, 'behind', null])
       const shared = new OldClaims(claims, this.oldKeys, this.firstEvents.find, behind)
       const storage = { disk, snapshots: this.snapshots, shared, checks: this.checks }

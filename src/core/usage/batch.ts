@@ -152,6 +152,9 @@ export interface HeldKey {
   readonly key: string
   readonly value: string
   readonly call: ClaimCall
+  /** Number of the slot that has the key, and of the connection on which it was claimed. */
+  readonly slot: number
+  readonly connection: number
 }
 
 /** One call that claimed keys (src/redis/calls.ts). */
@@ -162,8 +165,6 @@ export interface ClaimCall {
   readonly n: number
   /** Records of its events come after this sequence. */
   readonly behind: number
-  /** Number of the connection on which it was sent. */
-  readonly connection: number
   /** Its keys that have neither a record nor were given back. */
   left: number
 }

@@ -9,7 +9,7 @@ import { shardDirectory } from '../../../src/journal/segment.js'
 import { isFenced, ShardClaims } from '../../../src/redis/claims.js'
 import { OwnedDisk, RedisDisk, redisRoot } from '../../../src/redis/disk.js'
 import { OldClaims } from '../../../src/redis/old-claims.js'
-import type { RedisClient } from '../../../src/redis/redis.js'
+import type { RedisSlots } from '../../../src/redis/slots.js'
 import type { Life } from '../simulation/world.js'
 import type { SimulatedStores, StoredEvent } from './old-keys.js'
 
@@ -50,7 +50,7 @@ export class SimulatedNode {
 
   private constructor(
     readonly life: Life,
-    private readonly redis: RedisClient,
+    private readonly slots: RedisSlots,
     readonly members: Members,
     private readonly window: OldWindow,
     private readonly claiming: Claiming,
@@ -65,7 +65,7 @@ export class SimulatedNode {
    */
   static async start(
     life: Life,
-    redis: RedisClient,
+    slots: RedisSlots,
     name: string,
     believedMs: number,
     out: () => void,
@@ -73,13 +73,13 @@ export class SimulatedNode {
     nodeOf: (id: string) => SimulatedNode | undefined,
   ): Promise<SimulatedNode> {
     const about = { name, host: name, port: 1, sinceMs: 0 }
-    const members = await Members.join(redis, name, about, believedMs)
-    const { window, keys } = stores.window(life, redis)
+    const members = await Members.join(slots.root, name, about, believedMs)
+    const { window, keys } = stores.window(life, slots)
     const claiming: Claiming = {
       stores,
       claims: inRedis => new OldClaims(inRedis, keys, stores.find, () => void window.load()),
     }
-    const node = new SimulatedNode(life, redis, members, window, claiming, nodeOf)
+    const node = new SimulatedNode(life, slots, members, window, claiming, nodeOf)
     members.on('out', out)
     await window.load()
     void node.seals()
@@ -167,7 +167,7 @@ export class SimulatedNode {
         this.drop(index)
         void this.members.tick().then(() => this.changed(this.members.now))
       }
-      this.shards.set(index, await OwnedShard.open(this.redis, index, this.id, died, this.claiming))
+      this.shards.set(index, await OwnedShard.open(this.slots, index, this.id, died, this.claiming))
     } catch {
       await new Promise(resolve => setTimeout(resolve, againMs))
     }
@@ -232,21 +232,21 @@ export class OwnedShard {
   }
 
   static async open(
-    redis: RedisClient,
+    slots: RedisSlots,
     index: number,
     node: string,
     died: () => void,
     { stores, claims }: Claiming,
   ): Promise<OwnedShard> {
-    const disk = await OwnedDisk.reopen(redis, index, node)
+    const disk = await OwnedDisk.reopen(slots, index, node)
     const directory = shardDirectory(redisRoot, index)
     const { journal } = await openFileJournal({ directory, disk, segmentBytes, padBytes: 0 })
-    const inRedis = new ShardClaims(redis, index, disk, async function* (from, upTo) {
-      yield (await recordsOf(redis, index, upTo, from)).map(record => ({ env: 'env', ...record }))
+    const inRedis = new ShardClaims(slots, index, disk, async function* (from, upTo) {
+      yield (await recordsOf(slots, index, upTo, from)).map(record => ({ env: 'env', ...record }))
     })
     await inRedis.begin(journal.committed)
     const shard = new OwnedShard(index, journal, inRedis, died, stores, claims(inRedis))
-    const records = await recordsOf(redis, index, journal.committed)
+    const records = await recordsOf(slots, index, journal.committed)
     for (const { eventId, key } of records) shard.counted.set(eventId, key)
     stores.project(records.map(storedOf))
     return shard
@@ -347,13 +347,13 @@ const storedOf = ({ key, eventId, receivedAtMs }: Recorded): StoredEvent => ({
 
 /** Records of a journal behind a sequence, up to another. */
 export async function recordsOf(
-  redis: RedisClient,
+  slots: RedisSlots,
   shard: number,
   upTo: number,
   from = 0,
 ): Promise<readonly Recorded[]> {
   const directory = shardDirectory(redisRoot, shard)
-  const reader = new FileJournalReader({ directory, disk: new RedisDisk(redis) })
+  const reader = new FileJournalReader({ directory, disk: new RedisDisk(slots) })
   const found: Recorded[] = []
   for await (const records of reader.read(from, upTo))
     for (const { fact } of records) found.push(JSON.parse(fact.toString()) as Recorded)

@@ -3,9 +3,9 @@
 import { OldWindow } from '../../../src/cluster/old-window.js'
 import type { FindFirst } from '../../../src/redis/old-claims.js'
 import { hashOf, OldKeys, type SealedSpan } from '../../../src/redis/old-keys.js'
-import type { RedisClient } from '../../../src/redis/redis.js'
 import type { SpanRow } from '../../../src/redis/sealed-keys.js'
 import { buildSpan, forgetSpan, type SealStep } from '../../../src/redis/sealing.js'
+import type { RedisSlots } from '../../../src/redis/slots.js'
 import { packedClaimBytes } from '../../../src/wire/packed-claim.js'
 import type { Life, World } from '../simulation/world.js'
 
@@ -92,7 +92,7 @@ export class SimulatedStores {
   }
 
   /** The window of one node. */
-  window(life: Life, redis: RedisClient): { readonly window: OldWindow; readonly keys: OldKeys } {
+  window(life: Life, slots: RedisSlots): { readonly window: OldWindow; readonly keys: OldKeys } {
     const { world, spans } = this
     // threads of shards hear of filters a little later
     const keys = new OldKeys()
@@ -114,7 +114,7 @@ export class SimulatedStores {
         },
         prune: async () => {},
       },
-      run: step => this.step(step, redis),
+      run: step => this.step(step, slots),
       keptMs,
       bytesMax: Number.POSITIVE_INFINITY,
       hand: now => void world.after(world.delay(2, 100), life, () => keys.replace(now)),
@@ -122,7 +122,7 @@ export class SimulatedStores {
     return { window, keys }
   }
 
-  private async step(step: SealStep, redis: RedisClient): Promise<void> {
+  private async step(step: SealStep, slots: RedisSlots): Promise<void> {
     const { world, spans } = this
     const pages = async function* (this: SimulatedStores, fromMs: number): AsyncGenerator<Buffer> {
       for await (const page of pagesOf(() => [...this.rows.values()], fromMs)) {
@@ -138,7 +138,7 @@ export class SimulatedStores {
       spans.push({ ...built, forgotten: false })
       return
     }
-    this.gone += await forgetSpan(pages.call(this, step.forget.fromMs), step.forget, redis)
+    this.gone += await forgetSpan(pages.call(this, step.forget.fromMs), step.forget, slots)
     await world.pause(world.delay(5, 200))
     spans.find(({ toMs }) => toMs === step.forget.toMs)!.forgotten = true
   }

@@ -5,6 +5,7 @@
 import { Fenced } from '../../../src/redis/fenced.js'
 import type { RedisClient } from '../../../src/redis/redis.js'
 import { claimsText, type ScriptName } from '../../../src/redis/scripts.js'
+import { RedisSlots } from '../../../src/redis/slots.js'
 import { current, type Life, type World } from '../simulation/world.js'
 import { type Argument, type Left, runScript, ScriptError, Values } from './scripts.js'
 
@@ -124,6 +125,22 @@ export class SimulatedRedis {
   }
 }
 
+/** Slots of one cluster of nodes, each on a server of its own; a single one has everything. */
+export class SimulatedSlots {
+  readonly servers: readonly SimulatedRedis[]
+
+  /** count: 1, or more beside the root. */
+  constructor(make: () => SimulatedRedis, count: number) {
+    this.servers = Array.from({ length: count === 1 ? 1 : count + 1 }, make)
+  }
+
+  /** A client of all slots for the current life. */
+  client(): RedisSlots {
+    const [root, ...others] = this.servers.map(server => server.client())
+    return new RedisSlots(root!, others.length === 0 ? [root!] : others)
+  }
+}
+
 /** The methods of `RedisClient` that nodes, journals and claims use. */
 class Connection {
   readonly address = { url: 'simulated', prefix, replicas: 0 }
@@ -152,8 +169,15 @@ class Connection {
     return this.ask((values, nowMs) => runScript(values, nowMs, prefix, name, kept, left))
   }
 
-  claim(ttlMs: number, sealedMs: number, words: readonly string[]): Promise<unknown> {
-    return this.run('claim', ttlMs, sealedMs, claimsText(words))
+  async claim(
+    ttlMs: number,
+    sealedMs: number,
+    words: readonly string[],
+  ): Promise<readonly string[] | 'unsealed'> {
+    const given = ['claim', ttlMs, sealedMs, claimsText(words)] as const
+    const { left } = this.redis
+    const claiming = left.connections === true ? this.run(...given) : this.write(...given)
+    return (await claiming) as readonly string[] | 'unsealed'
   }
 
   async append(connection: number, ...given: readonly Argument[]): Promise<void> {
@@ -164,10 +188,11 @@ class Connection {
     await this.mustReach(generation)
   }
 
-  async write(name: ScriptName, ...given: readonly Argument[]): Promise<void> {
+  async write(name: ScriptName, ...given: readonly Argument[]): Promise<unknown> {
     const { generation } = this.redis
-    await this.run(name, ...given)
+    const answer = await this.run(name, ...given)
     await this.mustReach(generation)
+    return answer
   }
 
   private mustBe(connection: number): void {
@@ -182,6 +207,10 @@ class Connection {
   async writeOn(connection: number, name: ScriptName, ...given: readonly Argument[]): Promise<void> {
     this.mustBe(connection)
     await this.write(name, ...given)
+  }
+
+  field(key: string, name: string): Promise<string | null> {
+    return this.ask(values => values.hash(key).get(name) ?? null)
   }
 
   values(keys: readonly string[]): Promise<(string | null)[]> {

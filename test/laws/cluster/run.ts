@@ -6,7 +6,7 @@ import { Random } from '../../random.js'
 import { Life, World } from '../simulation/world.js'
 import { leaseMs, recordsOf, SimulatedNode, shardsAsked, Unavailable } from './node.js'
 import { SimulatedStores } from './old-keys.js'
-import { SimulatedRedis } from './redis.js'
+import { SimulatedRedis, SimulatedSlots } from './redis.js'
 
 /** A fault injected on purpose, to test the checks. */
 export type Fault =
@@ -65,7 +65,7 @@ class Simulation {
   readonly acknowledged = new Map<string, string>()
   nodesMade = 0
   readonly stores: SimulatedStores
-  private readonly redis: SimulatedRedis
+  private readonly slots: SimulatedSlots
   private readonly nodes = new Set<SimulatedNode>()
   private readonly starting = new Set<Life>()
   /** Events of each shard that were acknowledged as new. */
@@ -92,7 +92,8 @@ class Simulation {
       leaseMs,
     }
     const replicas = left.connections ? 1 : random.pick([0, 1] as const)
-    this.redis = new SimulatedRedis(world, 1 + drift * (random.next() - 0.5), left, replicas)
+    const make = () => new SimulatedRedis(world, 1 + drift * (random.next() - 0.5), left, replicas)
+    this.slots = new SimulatedSlots(make, random.pick([1, 3]))
     this.stores = new SimulatedStores(world)
   }
 
@@ -108,8 +109,10 @@ class Simulation {
     const endsMs = world.nowMs + (this.fault === null ? 2_000 + random.below(8_000) : 20_000)
     await this.until(() => world.nowMs >= endsMs)
     this.calm = true
-    this.redis.losing = 0
-    this.redis.away = false
+    for (const server of this.slots.servers) {
+      server.losing = 0
+      server.away = false
+    }
     this.stores.isAway = false
     if (this.nodes.size + this.starting.size === 0) this.add()
     this.ending = true
@@ -207,7 +210,7 @@ class Simulation {
   // ── nodes ────────────────────────────────────────────────────────────────────────────────────
 
   private add(): void {
-    const { world, redis } = this
+    const { world, slots } = this
     const name = `node${++this.nodesMade}`
     const life = new Life(world, name)
     life.rate = 1 + drift * (world.random.next() - 0.5)
@@ -217,7 +220,7 @@ class Simulation {
     const believedMs = this.fault === 'a lease kept too long' ? 3 * leaseMs : leaseMs
     life.run(() => {
       const nodeOf = (id: string) => [...this.nodes].find(node => node.id === id)
-      SimulatedNode.start(life, redis.client(), name, believedMs, over, this.stores, nodeOf).then(node => {
+      SimulatedNode.start(life, slots.client(), name, believedMs, over, this.stores, nodeOf).then(node => {
         if (this.starting.delete(life)) this.nodes.add(node)
       }, over)
     })
@@ -243,8 +246,11 @@ class Simulation {
   // ── faults ───────────────────────────────────────────────────────────────────────────────────
 
   private faults(): void {
-    const { world, redis } = this
+    const { world, slots } = this
     const { random } = world
+    /** One primary, or now and then all of them. */
+    const some = (): readonly SimulatedRedis[] =>
+      random.chance(0.3) ? slots.servers : [random.pick(slots.servers)]
     const any = (): SimulatedNode | null => (this.nodes.size === 0 ? null : random.pick([...this.nodes]))
     const kinds: readonly (() => void)[] = [
       () => {
@@ -270,12 +276,17 @@ class Simulation {
             ),
         )
       },
-      () => redis.failOver(),
-      () => redis.breakAll(),
       () => {
-        redis.losing = random.pick([0.01, 0.1])
+        for (const server of some()) server.failOver()
+      },
+      () => {
+        for (const server of some()) server.breakAll()
+      },
+      () => {
+        const losing = some()
+        for (const server of losing) server.losing = random.pick([0.01, 0.1])
         world.after(random.next() * 1_000, world.nature, () => {
-          redis.losing = 0
+          for (const server of losing) server.losing = 0
         })
       },
       () => {
@@ -285,10 +296,13 @@ class Simulation {
         })
       },
       () => {
-        redis.away = true
-        redis.breakAll()
+        const away = some()
+        for (const server of away) {
+          server.away = true
+          server.breakAll()
+        }
         world.after(random.next() * random.pick([200, 3_000]), world.nature, () => {
-          redis.away = false
+          for (const server of away) server.away = false
         })
       },
     ]
@@ -331,7 +345,7 @@ class Simulation {
   }
 
   private async judged(): Promise<void> {
-    const client = this.redis.client()
+    const client = this.slots.client()
     const disk = new RedisDisk(client)
     const events = new Map<string, number>()
     const keys = new Map<string, string>()

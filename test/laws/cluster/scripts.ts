@@ -89,7 +89,7 @@ export interface Left {
   readonly filters?: boolean
   /** Keys are deleted whichever event holds them. */
   readonly holders?: boolean
-  /** A connection that was made anew counts as the former one. */
+  /** Claims do not wait for replicas, and a connection that was made anew counts as the former one. */
   readonly connections?: boolean
   /** Longest lease that Redis keeps, ms. */
   readonly leaseMs?: number
@@ -114,7 +114,8 @@ export function runScript(
   const nodes = values.hash(`${p}nodes`)
   const slots = values.hash(`${p}slots`)
   const leased = (ms: number): number => nowMs + Math.min(ms, left.leaseMs ?? ms)
-  const fenced = (): boolean => left.epochs !== true && shards.get(text(0)) !== text(1)
+  const marks = values.hash(`${p}marks`)
+  const fenced = (): boolean => left.epochs !== true && marks.get(text(0)) !== text(1)
   const sealed = (): number => Number(values.text(`${p}sealed`, nowMs) ?? '0')
   const changed = (): number => values.increment(`${p}changes`, nowMs)
   const raise = (shard: string, floor: string): void => {
@@ -182,7 +183,7 @@ export function runScript(
       return mark
     }
     case 'give': {
-      if (fenced()) return 0
+      if (shards.get(text(0)) !== text(1)) return 0
       const [epoch] = parts(text(1))
       const to = nodes.has(text(2)) ? text(2) : ''
       shards.set(text(0), `${to === '' ? epoch : epoch + 1}:${to}`)
@@ -203,7 +204,7 @@ export function runScript(
         const had = values.get(text(i + 2), nowMs) ?? Buffer.alloc(0)
         const offset = number(i + 3)
         const isFloorAlone = text(i + 2) === ''
-        if (left.epochs !== true && shards.get(text(i)) !== text(i + 1)) out.push('FENCED')
+        if (left.epochs !== true && marks.get(text(i)) !== text(i + 1)) out.push('FENCED')
         else if (isFloorAlone) {
           raise(text(i), text(i + 5))
           out.push('OK')
@@ -224,16 +225,16 @@ export function runScript(
       mustOwn()
       const had = values.get(text(2), nowMs) ?? Buffer.alloc(0)
       if (had.length > number(3)) values.set(text(2), had.subarray(0, number(3)))
-      const [epoch, node] = parts(text(1))
-      const mark = `${epoch + 1}:${node}`
-      shards.set(text(0), mark)
-      changed()
-      return mark
+      return 1
     }
+    case 'fence':
+      if (parts(marks.get(text(0)) ?? '0:')[0] > parts(text(1))[0]) throw new ScriptError('FENCED')
+      marks.set(text(0), text(1))
+      return 1
     case 'reopen': {
       const [epoch, node] = parts(shards.get(text(0)) ?? '0:')
       if (node !== text(1)) throw new ScriptError('FENCED')
-      const mark = `${epoch + 1}:${node}`
+      const mark = `${Math.max(epoch, number(2)) + 1}:${node}`
       shards.set(text(0), mark)
       changed()
       return mark
@@ -268,8 +269,8 @@ export function runScript(
     }
     case 'fates': {
       const out: string[] = []
-      for (let i = 0; i < given.length; i += 6) {
-        const [key, value, shard, epoch, call, known] = [0, 1, 2, 3, 4, 5].map(at => text(i + at))
+      for (let i = 0; i < given.length; i += 4) {
+        const [shard, epoch, call, known] = [0, 1, 2, 3].map(at => text(i + at))
         const [now, floor] = (values.text(`${p}floor:${shard}`, nowMs) ?? '0:0').split(':').map(Number)
         const isOver = now! > Number(epoch)
         let settled = 0
@@ -277,8 +278,7 @@ export function runScript(
         if (now === Number(epoch)) settled = floor!
         if (known === 'settled') settled = Number.POSITIVE_INFINITY
         const isVoid = values.members(`${p}void:${shard}`).has(`${epoch}:${call}`) && left.voids !== true
-        if (values.text(key!, nowMs) !== value) out.push('busy')
-        else if (isVoid) out.push('free')
+        if (isVoid) out.push('free')
         else if ((call === 'none' ? Number.POSITIVE_INFINITY : Number(call)) < settled) out.push('kept')
         else out.push(isOver || left.asking === true ? 'free' : 'busy')
       }
