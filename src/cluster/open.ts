@@ -344,10 +344,15 @@ export class Cluster {
     await redis.keep(redis.key('seeded'), '1')
   }
 
+  /** Whether Redis answers, in every slot. */
+  get redisAnswers(): boolean {
+    return this.slots.answer
+  }
+
   /** Faults of the cluster, in words. */
   degraded(): string[] {
     const lack = this.replicas?.lack ?? null
-    const away = this.node.redis.answers && !this.slots.answer ? 'a primary of Redis' : null
+    const away = this.node.redis.answers && !this.redisAnswers ? 'a primary of Redis' : null
     const lacks = [away, lack, this.backlog.lack, this.oldWindow.lack].filter(one => one !== null)
     return [...this.node.degraded(), ...lacks]
   }

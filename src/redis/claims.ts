@@ -58,6 +58,13 @@ interface Taken {
   readonly value: string
 }
 
+/** The keys of a call in one slot: pairs of a key and its value, and the places of these keys in the call. */
+interface Part {
+  readonly slot: number
+  readonly words: string[]
+  readonly places: number[]
+}
+
 /** A key that was taken by a claim whose fate its shard knows. */
 interface Asked {
   readonly one: Taken
@@ -139,16 +146,22 @@ export class ShardClaims {
     const nowMs = Date.now()
     let ttlMs = 0
     const held: Held[] = []
+    const parts: Part[] = []
     for (const event of events) {
       const name = event.name ?? nameOf(event.env, event.key)
       const slot = slots.slotOf(name)
       const key = keys[slot]! + name
-      held.push({ key, value: head + payloadOf(event), call, slot, connection: connections[slot]! })
+      const value = head + payloadOf(event)
+      parts[slot] ??= { slot, words: [], places: [] }
+      const part = parts[slot]
+      part.words.push(key, value)
+      part.places.push(held.length)
+      held.push({ key, value, call, slot, connection: connections[slot]! })
       // the sweep finds old keys by their receipt, which says nothing under a test clock: Redis expires such keys
       if (Math.abs(event.receivedAtMs - nowMs) > apartMs) ttlMs = keptMs
     }
     try {
-      const taken = await this.claimed(ttlMs, sealedMs, held)
+      const taken = await this.claimed(ttlMs, sealedMs, parts)
       if (taken === 'unsealed') {
         this.free(held)
         return taken
@@ -166,17 +179,16 @@ export class ShardClaims {
     }
   }
 
-  /** Claim these keys, each in its slot. Returns those that were taken; `unsealed`: some are not claimed. */
+  /** Claim keys, each in its slot. Returns those that were taken; `unsealed`: some are not claimed. */
   private async claimed(
     ttlMs: number,
     sealedMs: number,
-    held: readonly Held[],
+    parts: readonly Part[],
   ): Promise<readonly Taken[] | 'unsealed'> {
-    const places = held.map((_, at) => at)
-    const asked = [...this.slots.bySlot(places, at => held[at]!.slot)].map(async ([slot, some]) => {
-      const words = some.flatMap(at => [held[at]!.key, held[at]!.value])
+    // slots without a part are left out
+    const asked = parts.filter(Boolean).map(async ({ slot, words, places }) => {
       const answer = await this.slots.all[slot]!.claim(ttlMs, sealedMs, words)
-      return answer === 'unsealed' ? answer : takenOf(answer, some)
+      return answer === 'unsealed' ? answer : takenOf(answer, places)
     })
     const answers = await Promise.all(asked)
     const taken = answers.filter(answer => answer !== 'unsealed')

@@ -70,7 +70,7 @@ export async function openServer(
     signOn,
   })
   self.degraded = () => server.degraded
-  self.redis = () => (cluster === null ? null : cluster.node.redis.answers)
+  self.redis = () => (cluster === null ? null : cluster.redisAnswers)
   self.fronts = () => {
     const silent = later.fronts?.degraded ?? []
     const answers = (front: number) => !silent.includes(`front ${front}`)
