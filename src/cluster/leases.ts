@@ -29,6 +29,8 @@ export interface NodeInfo {
   readonly sinceMs: number
   /** Version of what nodes say to each other; absent: of a build before it was noted. */
   readonly version?: number
+  /** The oldest version that it works beside; absent: its own. */
+  readonly oldest?: number
   /** `loading`: owns no shards yet. `draining`: is to own none any more. */
   readonly state: 'loading' | 'serving' | 'draining'
   /** Ids of nodes that it cannot reach. */

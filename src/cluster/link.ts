@@ -14,11 +14,9 @@ import { deserialize, serialize } from 'node:v8'
 import { ServiceError } from '../errors.js'
 import type { Packet } from '../wire/message-codec.js'
 import { PeerClock } from './peer-clock.js'
+import { faultOfSpeech, speech } from './protocol.js'
 import type { LinkSecurity, LinkTls } from './security.js'
 import { faultAsking, faultServing } from './tls-faults.js'
-
-/** Changes whenever frames or packets between nodes do, or what they read of each other in Redis. A node of another version is refused. */
-export const linkVersion = 4
 
 /** Longest packet, and most bytes that wait to be sent to one node. */
 const packetBytesMax = 64 << 20
@@ -67,7 +65,7 @@ export interface Serves {
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
-  /** A node at this address was refused: TLS failed, or it speaks another version. */
+  /** A node at this address was refused: TLS failed, or neither build works beside the other. */
   refused(address: string, reason: string): void
 }
 
@@ -85,7 +83,7 @@ interface Hears {
   up(): void
   /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
-  /** The connection with that node was refused: TLS failed, or it speaks another version. */
+  /** The connection with that node was refused: TLS failed, or neither build works beside the other. */
   refused(reason: string): void
 }
 
@@ -209,13 +207,6 @@ class Wire {
 const lengthOf = ([, text, , received = '', uses = '']: Packet): number =>
   text.length + received.length + uses.length
 
-/** The fault of a version that another node told; null: none. */
-function faultOfVersion(told: unknown): string | null {
-  if (told === linkVersion) return null
-  const version = typeof told === 'number' ? `version ${told}` : 'an earlier version'
-  return `it speaks ${version} of the nodes' protocol, this node version ${linkVersion}: stop all nodes, then start them on one build`
-}
-
 /** Bytes that the two ends of one TLS connection share, and nobody else; none without TLS. */
 function bindingOf(socket: Socket): readonly string[] {
   if (!(socket instanceof TLSSocket)) return []
@@ -246,6 +237,7 @@ function isProof(given: unknown, wanted: string): boolean {
 
 interface Hello {
   readonly version: number
+  readonly oldest?: number
   readonly node: string
   readonly slot: number
   readonly nonce: string
@@ -351,10 +343,10 @@ function welcome(socket: Socket, secret: string, silenceMs: number, serves: Rece
   const wire = new Wire(socket, value => {
     if (guest !== null) return void serve(guest, value as Frame, serves)
     const hello = value as Partial<Hello> | null
-    const { version, node, slot, nonce: theirs, proof: shown } = hello ?? {}
-    const fault = faultOfVersion(version)
+    const { version, oldest, node, slot, nonce: theirs, proof: shown } = hello ?? {}
+    const fault = faultOfSpeech(version, oldest)
     if (fault !== null) {
-      serves.refused(socket.remoteAddress ?? 'unknown', fault)
+      serves.refused(socket.remoteAddress ?? 'unknown', `it ${fault}`)
       return void socket.destroy()
     }
     const known =
@@ -369,7 +361,7 @@ function welcome(socket: Socket, secret: string, silenceMs: number, serves: Rece
     wire.send({ proof: proof(secret, 'serves', nonce, theirs, ...bindingOf(socket)) })
     wire.open()
   })
-  wire.send({ version: linkVersion, nonce })
+  wire.send({ ...speech, nonce })
   const listening = setInterval(() => {
     if (wire.isSilent(silenceMs)) socket.destroy()
   }, silenceMs / 4)
@@ -497,16 +489,16 @@ export class Peer {
     let theirs: string | null = null
     const wire: Wire = new Wire(socket, value => {
       if (this.wire === wire) return this.take(value as Frame)
-      const said = (value ?? {}) as Readonly<Record<'version' | 'nonce' | 'proof', unknown>>
-      const fault = theirs === null ? faultOfVersion(said.version) : null
+      const said = (value ?? {}) as Readonly<Record<'version' | 'oldest' | 'nonce' | 'proof', unknown>>
+      const fault = theirs === null ? faultOfSpeech(said.version, said.oldest) : null
       if (fault !== null) {
-        this.hears.refused(fault)
+        this.hears.refused(`it ${fault}`)
         socket.destroy()
       } else if (theirs === null && typeof said.nonce === 'string') {
         theirs = said.nonce
         const { node, slot } = this.self
         const parts = [theirs, nonce, node, String(slot), ...bindingOf(socket)]
-        wire.send({ version: linkVersion, node, slot, nonce, proof: proof(secret, 'asks', ...parts) })
+        wire.send({ ...speech, node, slot, nonce, proof: proof(secret, 'asks', ...parts) })
       } else if (
         theirs !== null &&
         isProof(said.proof, proof(secret, 'serves', theirs, nonce, ...bindingOf(socket)))

@@ -16,10 +16,11 @@ import type { SharedBudgets } from './budgets.js'
 import type { ChangeReports } from './changes.js'
 import { cutOff } from './cut-off.js'
 import { Members, planOf, type View } from './leases.js'
-import { Door, type Due, type Guest, linkVersion, Peer, type Visitor } from './link.js'
+import { Door, type Due, type Guest, Peer, type Visitor } from './link.js'
 import type { OldWindow } from './old-window.js'
 import type { PairClaims } from './pairs.js'
 import type { ClusterProjections, Others } from './projections.js'
+import { speech } from './protocol.js'
 import { faultsOf, reachAll } from './reach.js'
 import type { LinkSecurity } from './security.js'
 import type { ClusterShards } from './shards.js'
@@ -118,7 +119,7 @@ export class ClusterNode implements Others {
     })
     const where = settings.announce ?? { host: settings.listen.host, port: door.port }
     const name = settings.name ?? `${where.host}:${where.port}`
-    const about = { name, ...where, sinceMs: Date.now(), version: linkVersion }
+    const about = { name, ...where, sinceMs: Date.now(), ...speech }
     const id = `${name.replace(/[^\w.:-]/g, '-')}~${randomBytes(6).toString('base64url')}`
     const members = await Members.join(redis, id, about, settings.leaseMs, settings.shards)
     node = new ClusterNode(redis, settings, log, members, door, out, faults)

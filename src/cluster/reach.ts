@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import { ConfigError } from '../config.js'
 import type { RedisClient } from '../redis/redis.js'
 import { Members, type NodeInfo } from './leases.js'
-import { hearsNothing, linkVersion, Peer } from './link.js'
+import { hearsNothing, Peer } from './link.js'
+import { faultOfSpeech } from './protocol.js'
 import type { LinkSecurity } from './security.js'
 import { FaultLog } from './tls-faults.js'
 
@@ -21,7 +22,7 @@ export const faultsOf = (log: Logger): FaultLog =>
  * Resolves when every live node is reached. An unreachable node would wait for this one, and all writes with
  * it.
  *
- * errors  ConfigError when a live node is of a build that speaks otherwise.
+ * errors  ConfigError when a live node is of a build that this one does not work beside.
  */
 export async function reachAll(
   redis: RedisClient,
@@ -44,23 +45,16 @@ export async function reachAll(
 /**
  * Find the nodes that live.
  *
- * errors  ConfigError when one of them is of a build that speaks otherwise.
+ * errors  ConfigError when one of them is of a build that this one does not work beside.
  */
 export async function livingNodes(redis: RedisClient): Promise<readonly NodeInfo[]> {
   const { nodes, leases } = await Members.look(redis)
   const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
-  for (const { name, version } of living) mustSpeak(name, version)
+  for (const { name, version, oldest } of living) {
+    const fault = faultOfSpeech(version, oldest)
+    if (fault !== null) throw new ConfigError(`REDIS_URL: the node ${name} ${fault}.`)
+  }
   return living
-}
-
-/** Checks that a node speaks as this build does. */
-function mustSpeak(name: string, version: number | undefined): void {
-  if (version === linkVersion) return
-  const spoken = version === undefined ? 'an earlier version' : `version ${version}`
-  throw new ConfigError(
-    `REDIS_URL: the node ${name} speaks ${spoken} of the nodes' protocol, this build version ${linkVersion}: ` +
-      'stop all nodes, then start them on one build.',
-  )
 }
 
 /** Whether a node is reached within two seconds. */

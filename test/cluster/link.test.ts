@@ -2,7 +2,8 @@
 // words on both sides.
 import { connect, createServer } from 'node:net'
 import t, { type Test } from 'tap'
-import { Door, hearsNothing, linkVersion, Peer } from '../../src/cluster/link.js'
+import { Door, hearsNothing, Peer } from '../../src/cluster/link.js'
+import { faultOfSpeech, linkVersion, oldestVersion } from '../../src/cluster/protocol.js'
 import type { Packet } from '../../src/wire/message-codec.js'
 
 const security = { secret: 'a secret that only nodes of this test know', tls: null }
@@ -62,7 +63,7 @@ t.test('requests and calls of one turn arrive in their order, and so do the answ
   )
 })
 
-const fault = /^it speaks an earlier version of the nodes' protocol, this node version \d+: stop all nodes/
+const fault = /^it speaks an earlier version of the nodes' protocol, this build version \d+: stop all nodes/
 
 t.test('a node of an earlier version that asks is refused in words', async t => {
   const refused = new Promise<string>(resolve => {
@@ -104,4 +105,23 @@ t.test('a node of an earlier version that is asked is told of', async t => {
   })
   t.match(reason, fault)
   t.ok(linkVersion > 1)
+})
+
+t.test('two builds work side by side when each understands the other', async t => {
+  for (const [version, oldest] of [
+    [linkVersion, oldestVersion],
+    [linkVersion + 1, linkVersion],
+    [oldestVersion, oldestVersion],
+    [oldestVersion, oldestVersion - 1],
+  ] as const)
+    t.equal(faultOfSpeech(version, oldest), null, `${version}, from ${oldest} on`)
+  for (const [version, oldest] of [
+    [linkVersion + 1, linkVersion + 1],
+    [linkVersion + 1, undefined],
+    [oldestVersion - 1, undefined],
+    [oldestVersion - 1, oldestVersion - 2],
+    [undefined, undefined],
+    ['4', 4],
+  ])
+    t.match(faultOfSpeech(version, oldest), /^speaks .+: stop all nodes/, `${version}, from ${oldest} on`)
 })

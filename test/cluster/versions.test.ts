@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { linkVersion } from '../../src/cluster/link.js'
+import { Members } from '../../src/cluster/leases.js'
+import { linkVersion } from '../../src/cluster/protocol.js'
+import type { RedisClient } from '../../src/redis/redis.js'
 import { sqlDirectory } from '../../src/storage/migrate.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { embedded, Process } from '../harness.js'
@@ -49,6 +51,15 @@ async function laterSchema(t: Test): Promise<string> {
   return directory
 }
 
+/** The versions of the protocol that the living nodes of a cluster speak, in order. */
+async function spoken(t: Test, { redis }: TestCluster): Promise<number[]> {
+  const client = new Redis(redis.url)
+  t.teardown(() => client.disconnect())
+  const { nodes, leases } = await Members.look(client as unknown as RedisClient)
+  const versions = [...nodes].flatMap(([id, { version }]) => (leases.get(id)! > 0 ? [version!] : []))
+  return [...new Set(versions)].sort()
+}
+
 /** The last migration of a cluster's Postgres. */
 async function lastMigration(t: Test, { databaseUrl: url }: TestCluster): Promise<string> {
   const sql = openPostgres({ url }, { max: 1 })
@@ -60,7 +71,12 @@ async function lastMigration(t: Test, { databaseUrl: url }: TestCluster): Promis
 t.test('nodes', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 1)
   const [first] = cluster.nodes
-  const settings = { ...cluster.all, TOLLGATE_NODE_ID: 'other', OTHER_BUILD_LINK: '1' }
+  const settings = {
+    ...cluster.all,
+    TOLLGATE_NODE_ID: 'other',
+    OTHER_BUILD_LINK: '1',
+    OTHER_BUILD_OLDEST: '1',
+  }
 
   await t.test('a node whose build speaks otherwise is refused before it migrates', async t => {
     const before = await lastMigration(t, cluster)
@@ -113,20 +129,22 @@ t.test('nodes', { skip: skipped }, async t => {
   })
 })
 
-t.test('an upgrade over a migration, one node after the other', { skip: skipped }, async t => {
+t.test('an upgrade of schema and protocol, one node after the other', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 2)
-  const OTHER_BUILD_SQL = await laterSchema(t)
+  const settings = { OTHER_BUILD_SQL: await laterSchema(t), OTHER_BUILD_LINK: '1' }
   const load = await ClusterLoad.prepare(t, cluster)
   const former = [...cluster.nodes]
   await load.during(t, 'upgraded', async () => {
     for (const old of former) {
-      await cluster.add({ OTHER_BUILD_SQL }, otherBuild)
+      await cluster.add(settings, otherBuild)
       await load.whole()
+      t.same(await spoken(t, cluster), [linkVersion, linkVersion + 1], 'both versions are spoken')
       // both builds serve, under load
       await load.load.answered(120)
       t.equal(await old.process.end('SIGTERM'), 0, 'it hands over')
     }
   })
+  t.same(await spoken(t, cluster), [linkVersion + 1])
   t.match(await lastMigration(t, cluster), 'later_')
   const said = await refusal(t, await temporaryDirectory(t), { ...cluster.all, TOLLGATE_NODE_ID: 'former' })
   t.match(said, /the store was made by a newer Tollgate/, 'the former build cannot be started again')
