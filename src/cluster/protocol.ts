@@ -1,4 +1,4 @@
-// Which versions of the nodes' protocol a build speaks. Nodes of two builds serve side by side when each understands the other.
+// The versions of the nodes' protocol that a build speaks. Nodes of two builds serve side by side when each understands the other.
 
 /**
  * The version that this build speaks. It rises whenever frames or packets between nodes change, or what they read of each
@@ -12,7 +12,7 @@ export const linkVersion = 4
  */
 export const oldestVersion = 4
 
-/** What a node says of its build, in its hello and in its entry in Redis. */
+/** The build of a node, as its hello and its entry in Redis tell it. */
 export const speech = { version: linkVersion, oldest: oldestVersion }
 
 /**

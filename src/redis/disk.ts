@@ -77,7 +77,7 @@ export class OwnedDisk extends RedisDisk {
   /** Claims of the shard in its present epoch. */
   readonly calls = new Calls()
 
-  /** Of the shard. */
+  /** The connection for the slot of the shard. */
   private readonly redis: RedisClient
 
   /** mark: the shard's slot is fenced with it. */

@@ -41,7 +41,7 @@ export class RedisSlots {
     return count === 1 ? 0 : (64 * digits.get(name[0]!)! + digits.get(name[1]!)!) % count
   }
 
-  /** What these things are for each slot that has some. */
+  /** These things, for each slot that has some. */
   bySlot<T>(things: readonly T[], slotOf: (thing: T) => number): ReadonlyMap<number, readonly T[]> {
     const found = new Map<number, T[]>()
     for (const thing of things) {

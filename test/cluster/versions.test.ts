@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { Members } from '../../src/cluster/leases.js'
 import { linkVersion } from '../../src/cluster/protocol.js'
-import type { RedisClient } from '../../src/redis/redis.js'
+import { RedisClient } from '../../src/redis/redis.js'
 import { sqlDirectory } from '../../src/storage/migrate.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { embedded, Process } from '../harness.js'
@@ -52,10 +52,13 @@ async function laterSchema(t: Test): Promise<string> {
 }
 
 /** The versions of the protocol that the living nodes of a cluster speak, in order. */
-async function spoken(t: Test, { redis }: TestCluster): Promise<number[]> {
-  const client = new Redis(redis.url)
-  t.teardown(() => client.disconnect())
-  const { nodes, leases } = await Members.look(client as unknown as RedisClient)
+async function spoken(t: Test, { redis: { url } }: TestCluster): Promise<number[]> {
+  const asked = new Redis(url)
+  t.teardown(() => asked.disconnect())
+  const [key] = await asked.keys('*format')
+  const client = await RedisClient.open({ url, prefix: key!.replace(/format$/, ''), replicas: 0 })
+  t.teardown(() => client.close())
+  const { nodes, leases } = await Members.look(client)
   const versions = [...nodes].flatMap(([id, { version }]) => (leases.get(id)! > 0 ? [version!] : []))
   return [...new Set(versions)].sort()
 }
