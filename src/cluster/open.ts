@@ -21,11 +21,12 @@ import { fillMemory, restorePositions, storedIn } from '../recovery/warm-up.js'
 import { keepDone } from '../redis/claims.js'
 import { RedisDisk, redisRoot } from '../redis/disk.js'
 import { mustRead, noteFormat } from '../redis/format.js'
+import { primariesOf } from '../redis/place.js'
 import { RedisClient } from '../redis/redis.js'
 import { sealedKeysIn } from '../redis/sealed-keys.js'
 import { prefixesOf, RedisSlots } from '../redis/slots.js'
 import { Sweep } from '../redis/sweep.js'
-import { mayFailOver, namesCluster } from '../redis-url.js'
+import { mayFailOver } from '../redis-url.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
 import { unpackClaim } from '../wire/packed-claim.js'
@@ -419,18 +420,20 @@ const noClaims: StoredClaims = {
 }
 
 /**
- * The name of this cluster's journals, and the numbers of its shards and slots. The first start makes them: in a Redis Cluster each
- * shard has a slot.
+ * The name of this cluster's journals, and the numbers of its shards and slots. The first start makes them: a slot for each
+ * primary of a Redis Cluster. More slots than primaries would only make more and smaller commands.
  */
 async function clusterOf(sql: Sql, { clusterShards, redisUrl }: Config) {
-  const made = hash('sha256', `${Date.now()} ${Math.random()}`, 'base64url').slice(0, 12)
-  const wanted = namesCluster(redisUrl!) ? clusterShards : 1
-  await sql`
-    insert into cluster (generation, shards, slots) values (${made}, ${clusterShards}, ${wanted})
-    on conflict do nothing`
-  const [row] = await sql<{ generation: string; shards: number; slots: number }[]>`
+  const kept = () => sql<{ generation: string; shards: number; slots: number }[]>`
     select generation, shards, slots from cluster`
-  return row!
+  const [row] = await kept()
+  if (row !== undefined) return row
+  const made = hash('sha256', `${Date.now()} ${Math.random()}`, 'base64url').slice(0, 12)
+  const slots = await primariesOf(redisUrl!)
+  await sql`
+    insert into cluster (generation, shards, slots) values (${made}, ${clusterShards}, ${slots})
+    on conflict do nothing`
+  return (await kept())[0]!
 }
 
 const addressOf = (config: Config, generation: string, slots: number): RedisAddress => ({

@@ -6,7 +6,7 @@ import { connect as connectTcp } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
-import { sentinelForm } from '../redis-url.js'
+import { namesCluster, sentinelForm } from '../redis-url.js'
 import type { SlotAddress } from '../wire/shard-options.js'
 
 /** How long a Sentinel, or a server of a Redis Cluster, may take to name the primary. */
@@ -46,11 +46,7 @@ export interface Lead {
 export function leadingTo({ url, prefix }: Pick<SlotAddress, 'url' | 'prefix'>): Lead | null {
   const sentinels = sentinelForm.exec(url)
   if (sentinels !== null) return throughSentinels(sentinels)
-  if (!url.includes(',')) return null
-  return throughSlots(
-    url.split(',').map(one => new URL(one.trim())),
-    prefix,
-  )
+  return namesCluster(url) ? throughSlots(url, prefix) : null
 }
 
 function throughSentinels([, scheme, user, password, hosts, name, db, ofSentinel]: RegExpExecArray): Lead {
@@ -108,7 +104,23 @@ function hostPort(text: string, usual: number): HostPort {
 /** The host of a URL has brackets around an IPv6 address; a socket wants none. */
 const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
-function throughSlots(urls: readonly URL[], key: string): Lead {
+/**
+ * Find the number of primaries of a Redis Cluster that have slots now. 1: the URL names one server, or Sentinels.
+ *
+ * errors  Error: no server of the Redis Cluster answers.
+ */
+export async function primariesOf(url: string): Promise<number> {
+  if (!namesCluster(url)) return 1
+  const { servers, options } = clusterServers(url)
+  const ranges = await anyOf(servers, server =>
+    asking(server, options, redis => redis.cluster('SLOTS') as unknown as Promise<Slots>),
+  )
+  return new Set(ranges.map(([, , [host, port]]) => `${host}:${port}`)).size
+}
+
+/** The servers that the URL of a Redis Cluster names, and the options of a connection to each. */
+function clusterServers(url: string) {
+  const urls = url.split(',').map(one => new URL(one.trim()))
   const { protocol, username, password } = urls[0]!
   const options: RedisOptions = {
     ...given('username', username),
@@ -119,12 +131,22 @@ function throughSlots(urls: readonly URL[], key: string): Lead {
     host: bare(hostname),
     port: Number(port || clusterPort),
   }))
-  const primary = () =>
-    Promise.any(servers.map(server => primaryOf(server, options, key))).catch(error => {
-      throw new Error(`no server of the Redis Cluster says who has the slot: ${firstOf(error)}`)
-    })
-  return leadTo(primary, options)
+  return { servers, options }
 }
+
+function throughSlots(url: string, key: string): Lead {
+  const { servers, options } = clusterServers(url)
+  return leadTo(() => anyOf(servers, server => primaryOf(server, options, key)), options)
+}
+
+/** The first answer of the servers of a Redis Cluster. */
+const anyOf = <Answer>(
+  servers: readonly HostPort[],
+  asked: (server: HostPort) => Promise<Answer>,
+): Promise<Answer> =>
+  Promise.any(servers.map(asked)).catch(error => {
+    throw new Error(`no server of the Redis Cluster says who has the slot: ${firstOf(error)}`)
+  })
 
 /** The first of the errors that Promise.any gathered, in words. */
 const firstOf = (error: unknown): string => ((error as AggregateError).errors[0] as Error).message

@@ -1,6 +1,5 @@
 // The slots of the nodes' Redis. The root has what all nodes share: nodes, owners of shards, key pairs, keys of holds. Journals and
-// keys of events lie in other slots, spread evenly, so the primaries of a Redis Cluster share them. Where there is one server the
-// root has everything.
+// keys of events lie in other slots, one for each primary of a Redis Cluster. Where there is one server the root has everything.
 import calculateSlot from 'cluster-key-slot'
 import type { RedisAddress } from '../wire/shard-options.js'
 import { RedisClient } from './redis.js'
