@@ -31,6 +31,7 @@ import type {
   RuleType,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { Keyed } from './keyed.js'
 import type { Long } from './long.js'
 import type { BillingPriceView } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
@@ -67,7 +68,7 @@ export interface KeysBody {
 export const parseKeysBody = typia.json.createValidateParse<KeysBody>()
 
 /** Body of POST /company-traits and /user-traits: exactly one of `set` and `incr`. */
-export interface TraitUpsert {
+export interface TraitUpsert extends Keyed {
   keys: Keys
   /** The parts of a nested name are joined by ".". */
   trait: string & tags.MinLength<1> & tags.MaxLength<255>

@@ -190,6 +190,15 @@ const cases: Readonly<Record<string, () => Promise<Write>>> = {
     path: `/company-plans/${await company()}`,
     body: { base_plan_id: free.id, add_on_ids: [] },
   }),
+  'POST /company-traits': async () => ({
+    path: '/company-traits',
+    body: { keys: (await world.company()).keys, trait: 'seats', incr: 5 },
+  }),
+  'POST /user-traits': async () => {
+    const keys = { email: `${++made}@example.com` }
+    await client.ok('POST', '/users', { keys })
+    return { path: '/user-traits', body: { keys, trait: 'seats', incr: 5 } }
+  },
   'PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid': async () => ({
     path: `/custom-plan-billings/${await billing()}/mark-paid`,
     body: {},
@@ -321,7 +330,15 @@ for (const [title, make] of Object.entries(cases))
 
     const strange = await send(body, key, abroad)
     t.notOk(strange.status === 409 || strange.status >= 500, `elsewhere: ${strange.status}`)
-    const bad = { company_id: 'comp_none', plan_id: 'plan_none', plan: 5, name: 5, company: 5, catalog: 5 }
+    const bad = {
+      company_id: 'comp_none',
+      plan_id: 'plan_none',
+      plan: 5,
+      name: 5,
+      company: 5,
+      catalog: 5,
+      trait: 5,
+    }
     const wrongPath = path.replace(/(\w{4}_)\w+/, '$1none')
     const wrong = await client.send(method, wrongPath, { ...body, ...bad }, { 'Idempotency-Key': key })
     t.ok(wrong.status >= 400 && wrong.status < 500, `refused first: ${wrong.status}`)
