@@ -192,20 +192,55 @@ t.test('RA-16 a coupon that is redeemed with a subscription is off its first per
   const here = await ChargesWorld.of(client)
   await here.clock('2031-04-01T09:00:00.789Z')
   const plan = await here.sold('Low', [], { monthly_price: 1000 })
-  await client.ok('POST', '/billing/coupons', {
-    external_id: 'half',
-    name: 'Half',
+  const once = {
     amount_off: 0,
-    percent_off: 50,
     duration: 'once',
     duration_in_months: 0,
     max_redemptions: 0,
     times_redeemed: 0,
+  }
+  await client.ok('POST', '/billing/coupons', { ...once, external_id: 'half', name: 'Half', percent_off: 50 })
+  const lines = async (id: string) => told((await here.charges(id)).lines)
+  const [half, same, other, falls] = [
+    await here.subscribed('half', plan, { coupon_external_id: 'half' }),
+    await here.subscribed('same', plan, { coupon_external_id: 'half' }),
+    await here.subscribed('other', plan, { coupon_external_id: 'half' }),
+    await here.subscribed('falls', plan),
+  ]
+  const start = ['discount 1 -500', 'recurring 1 1000']
+  t.same(await lines(half), start)
+  await here.clock('2031-04-10T12:00:00.500Z')
+  await client.ok('POST', '/billing/coupons', { ...once, external_id: 'tenth', name: 'T', percent_off: 10 })
+  const again = { base_plan_id: plan.id, base_plan_price_id: plan.monthly_price.id }
+  await here.manage(same, { ...again, coupon_external_id: 'half' })
+  t.same(await lines(same), start, 'the same coupon again')
+  await here.manage(other, { ...again, coupon_external_id: 'tenth' })
+  t.same(await lines(other), start, 'another coupon takes nothing back')
+  const { billing_subscription: subscription } = await client.ok('GET', `/companies/${other}`)
+  t.match(subscription.discounts, [
+    { coupon_name: 'Half', is_active: false, ended_at: '2031-04-10T12:00:00.000Z' },
+    { coupon_name: 'T', is_active: true, ended_at: null },
+  ])
+  await client.ok('POST', '/plan-groups', { scheduled_downgrade_behavior: 'end_of_billing_period' })
+  const low = await here.sold('Lower', [], { monthly_price: 600 })
+  await here.manage(falls, {
+    base_plan_id: low.id,
+    base_plan_price_id: low.monthly_price.id,
+    coupon_external_id: 'half',
   })
-  const id = await here.subscribed('half', plan, { coupon_external_id: 'half' })
-  t.same(told((await here.charges(id)).lines), ['discount 1 -500', 'recurring 1 1000'])
+  const trial = { is_trialable: true, trial_days: 45, monthly_price: 1000 }
+  const tried = await here.subscribed('tried', await here.sold('Tried', [], trial), {
+    coupon_external_id: 'half',
+  })
   await here.clock('2031-05-01T09:00:00.000Z')
-  t.same(told((await here.charges(id)).lines), ['recurring 1 1000'])
+  t.same(await lines(half), ['recurring 1 1000'])
+  t.same(await lines(same), ['recurring 1 1000'], 'a coupon that goes on does not begin anew')
+  t.same(await lines(other), ['discount 1 -100', 'recurring 1 1000'])
+  t.same(await lines(falls), ['discount 1 -300', 'recurring 1 600'], 'redeemed with a downgrade that waits')
+  await here.clock('2031-05-25T12:00:00.000Z')
+  t.same(await lines(tried), start, 'redeemed with a trial')
+  await here.clock('2031-06-25T12:00:00.000Z')
+  t.same(await lines(tried), ['recurring 1 1000'])
 })
 
 t.test('PB-33, RA-13 a period that a downgrade begins inside a second is charged once', async t => {

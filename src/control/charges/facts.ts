@@ -8,7 +8,6 @@ import type { PlanHolding, SubscriptionState } from '../../core/model/company-st
 import type { Effect } from '../../core/model/message.js'
 import {
   type BillingFacts,
-  type Discount,
   isMetered,
   type Overdraft,
   type Purchase,
@@ -17,7 +16,6 @@ import {
 import { effective, historyOf as entryOfEffect, type HistoryEntry } from '../../core/rating/history.js'
 import type { RatedPrice } from '../../core/rating/line.js'
 import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
-import { addMonthsClamped } from '../../core/values/period.js'
 import { among } from '../../kit/sql.js'
 import {
   type ArrearsTerms,
@@ -27,6 +25,7 @@ import {
   priorTerms,
   ratedVersions,
 } from './definitions.js'
+import { discountsOf } from './discounts.js'
 
 interface HistoryRow {
   readonly company_id: string
@@ -51,16 +50,6 @@ interface SubscriptionRow {
   readonly company_id: string
   readonly currency: string
   readonly discounts: readonly BillingSubscriptionDiscount[]
-}
-
-interface CouponRow {
-  readonly id: string
-  readonly external_id: string
-  readonly percent_off: number | null
-  readonly amount_off: string | null
-  readonly currency: string | null
-  readonly duration: string | null
-  readonly duration_in_months: string | null
 }
 
 /** How an environment charges changes inside a period, and what companies without a plan are on. */
@@ -136,7 +125,7 @@ export async function billingFacts(
   const [versions, prices, discounts, sold] = await Promise.all([
     ratedVersions(sql, environmentId, [...versionIds]),
     itemPrices(sql, environmentId, [...new Set(all.flatMap(pricesIn))]),
-    discountsOf(sql, environmentId, subscriptions),
+    discountsOf(sql, environmentId, subscriptions, histories),
     soldCredits(sql, environmentId, grants, [...versionIds], [...debts.values()].flat()),
   ])
   const facts = new Map<string, BillingFacts>()
@@ -305,55 +294,6 @@ async function fallbackVersions(
       ...inside.map(one => ({ fromMs: one.published_at.getTime(), versionId: one.id })),
     ]
   })
-}
-
-async function discountsOf(
-  sql: Sql,
-  environmentId: string,
-  subscriptions: readonly SubscriptionRow[],
-): Promise<ReadonlyMap<string, readonly Discount[]>> {
-  const names = [...new Set(subscriptions.flatMap(one => one.discounts.map(it => it.coupon_external_id)))]
-  if (names.length === 0) return new Map()
-  const coupons = await sql<CouponRow[]>`
-    select id, external_id, percent_off, amount_off, currency, duration, duration_in_months from billing_coupons
-    where environment_id = ${environmentId} and external_id in ${among(sql, names)}`
-  return new Map(
-    subscriptions.map(({ id, discounts }) => [
-      id,
-      discounts.flatMap(discount => {
-        const coupon = coupons.find(one => one.external_id === discount.coupon_external_id)
-        return coupon && discount.is_active ? [discountOf(id, discount, coupon)] : []
-      }),
-    ]),
-  )
-}
-
-function discountOf(
-  subscriptionId: string,
-  { started_at, ended_at }: BillingSubscriptionDiscount,
-  coupon: CouponRow,
-): Discount {
-  const fromMs = Date.parse(started_at)
-  const months = coupon.duration === 'once' ? 1 : coupon.duration_in_months
-  const ends = [
-    ...(ended_at == null ? [] : [Date.parse(ended_at)]),
-    ...(months === null ? [] : [addMonthsClamped(fromMs, Number(months))]),
-  ]
-  return {
-    couponId: coupon.id,
-    subscriptionId,
-    fromMs,
-    untilMs: ends.length === 0 ? null : Math.min(...ends),
-    percentOff: coupon.percent_off === null ? null : decimalText(coupon.percent_off),
-    amountOff: coupon.amount_off === null ? null : BigInt(coupon.amount_off),
-    currency: coupon.currency,
-  }
-}
-
-/** A double as decimal text without an exponent. */
-const decimalText = (value: number): string => {
-  const text = String(value)
-  return text.includes('e') ? value.toFixed(12) : text
 }
 
 /** Prices of credits: of bundles, of one credit, and of one past zero. */

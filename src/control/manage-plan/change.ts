@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../../core/values/quantity.js'
 import type { Call } from '../../kit/call.js'
-import { isoTime, requireTime } from '../../kit/time.js'
+import { requireTime } from '../../kit/time.js'
 import { withPlans } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
 import {
@@ -33,6 +33,7 @@ import {
 import { amountOf, monthsOf, type SoldPrice, subscribedProduct } from '../billing/sold-price.js'
 import { causeOf } from '../billing/subscription-write.js'
 import { isRunning } from '../billing/view.js'
+import { redeemed } from '../charges/discounts.js'
 import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
 import { type GroupSettings, groupSettings } from '../plan-groups/settings.js'
 import { bundlesOf } from './bundles.js'
@@ -553,10 +554,15 @@ function ownRow(
   const { had, products, total, currency, months, scheduledAtMs, trial, coupon, selection } = terms
   const now = new Date(nowMs)
   const interval = months === 12 ? 'year' : 'month'
+  // periods begin on whole seconds: the first is discounted too (RA-16)
+  const discounts = coupon
+    ? redeemed(had, coupon, wholeSeconds(nowMs), body.promo_code ?? null)
+    : (had?.discounts ?? [])
   if (had !== null && scheduledAtMs !== null) {
     const ends = products.length === 0
     return {
       ...had,
+      discounts,
       cancel_at_period_end: ends,
       own: {
         ...had.own!,
@@ -607,18 +613,7 @@ function ownRow(
       body.payment_method_external_id ?? had?.default_payment_method_external_id ?? null,
     metadata: had?.metadata ?? null,
     products,
-    discounts: coupon
-      ? [
-          {
-            coupon_external_id: coupon.external_id,
-            external_id: coupon.external_id,
-            is_active: true,
-            // periods begin on whole seconds: the first is discounted too (RA-16)
-            started_at: isoTime(wholeSeconds(nowMs)),
-            ...(body.promo_code != null && { customer_facing_code: body.promo_code }),
-          },
-        ]
-      : (had?.discounts ?? []),
+    discounts,
     own: {
       anchor: terms.anchorMs / 1000,
       months,

@@ -1,6 +1,8 @@
 // Charges in advance: fees of plans and add-ons, and units bought before use, with changes inside a period.
 import type { SubscribedItem, SubscriptionState } from '../model/company-state.js'
 import { dayMs, periodAt, type Window } from '../values/period.js'
+import { ChargedUnits, type TakenBack } from './charged-units.js'
+import { isInForce } from './discount.js'
 import type { BillingFacts, ItemPrice } from './facts.js'
 import { type Fraction, minus, roundHalfUp, times, zero } from './fraction.js'
 import { type SubscriptionSince, statesOf } from './history.js'
@@ -28,7 +30,8 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true })
     lines.push(...wholePeriod(scope, opening.state!, tile.startMs))
     let before: SubscriptionState | null = opening.state
-    const unpaid = new Unpaid()
+    const units = new ChargedUnits(tile.startMs)
+    for (const item of itemsOf(opening.state).values()) units.add(item.priceId, unitsOf(item), tile.startMs)
     for (const { fromMs, state, isUnprorated } of states) {
       if (fromMs <= opening.fromMs || fromMs > tile.endMs || fromMs > upToMs) continue
       const own = state === null ? scope : scopeOf(scope, state, true)
@@ -38,7 +41,7 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
       if (fromMs === tile.endMs && tile.endMs === tile.dueEndMs) continue
       const after = fromMs === tile.endMs ? null : state
       const paid = before === null ? scope : scopeOf(scope, before)
-      lines.push(...changed(paid, own, before, after, { atMs: fromMs, isUnprorated, unpaid }))
+      lines.push(...changed(paid, own, before, after, { atMs: fromMs, isUnprorated, units }))
       before = state
     }
   }
@@ -133,30 +136,11 @@ function inTrial(line: ChargeLine): ChargeLine {
   return { ...line, kind: 'trial', of: line.kind, exact: zero, amount: 0n, tiers: [] }
 }
 
-/** Units by price that a period holds and that nothing was charged for: none of them is credited. source: RA-29 */
-class Unpaid {
-  private readonly units = new Map<string, bigint>()
-
-  /** Note a change of a quantity that is neither charged nor credited. */
-  pass(priceId: string, from: bigint, to: bigint): void {
-    if (to > from) this.units.set(priceId, (this.units.get(priceId) ?? 0n) + to - from)
-    else this.take(priceId, from - to)
-  }
-
-  /** Take away so many units, those that nothing was charged for first. Returns how many these are. */
-  take(priceId: string, units: bigint): bigint {
-    const had = this.units.get(priceId) ?? 0n
-    const taken = units < had ? units : had
-    this.units.set(priceId, had - taken)
-    return taken
-  }
-}
-
 /** A change inside a period. */
 interface Step {
   readonly atMs: number
   readonly isUnprorated: boolean
-  readonly unpaid: Unpaid
+  readonly units: ChargedUnits
 }
 
 /**
@@ -171,7 +155,7 @@ function changed(
   pays: Scope,
   before: SubscriptionState | null,
   after: SubscriptionState | null,
-  { atMs, isUnprorated, unpaid }: Step,
+  { atMs, isUnprorated, units }: Step,
 ): ChargeLine[] {
   const [had, has] = [itemsOf(before), itemsOf(after)]
   const ids = new Set([...had.keys(), ...has.keys()])
@@ -183,16 +167,15 @@ function changed(
     if (price === null || isLonger(price, scope) || isFree(scope, is ? after : before)) return []
     const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
     if (isUnprorated && !(isLengthened && to > from)) {
-      unpaid.pass(priceId, from, to)
+      units.add(priceId, to - from, null)
+      units.take(priceId, from > to ? from - to : 0n)
       return []
     }
-    const credited = to < from ? from - unpaid.take(priceId, from - to) : from
-    if (credited === to) return []
     const { paidUntilMs: untilMs, intervalMs: wholeMs } = scope
     const rest = { leftMs: Math.max(0, untilMs - atMs), wholeMs }
     const intervals = intervalsIn(price, scope)
     const item = (is ?? was)!
-    return changeLine(scope, { price, item, from: credited, to, atMs, untilMs, rest, intervals })
+    return unitChanges(scope, { price, item, from, to, atMs, untilMs, rest, intervals }, units)
   })
 }
 
@@ -211,15 +194,57 @@ interface Change {
   readonly intervals: bigint
 }
 
+/**
+ * The lines of a change: one for units that come, and one for each discount that units which go were charged with, the
+ * latest first. Units that nothing was charged for are not credited.
+ *
+ * units   notes the change.
+ * source  RA-14, RA-16, RA-29.
+ */
+function unitChanges(scope: Scope, change: Change, units: ChargedUnits): ChargeLine[] {
+  const { price, from, to, atMs } = change
+  if (to >= from) {
+    const lines = to === from ? [] : changeLine(scope, change, units.lastMs(price.id))
+    units.add(price.id, to - from, atMs)
+    return lines
+  }
+  const taken = alikeDiscounted(scope, units.take(price.id, from - to))
+  let below = to + taken.reduce((sum, part) => sum + part.units, 0n)
+  return taken.flatMap(part => {
+    const above = below
+    below -= part.units
+    return changeLine(scope, { ...change, from: above, to: below }, part.atMs)
+  })
+}
+
+/** Neighbours that were charged with the same discounts, as one. */
+function alikeDiscounted({ facts, subscriptionId }: Scope, parts: readonly TakenBack[]): TakenBack[] {
+  const offAt = (atMs: number): string => {
+    const own = facts.discounts.filter(one => one.subscriptionId === subscriptionId)
+    return own.map(one => isInForce(one, atMs)).join(' ')
+  }
+  const alike: TakenBack[] = []
+  for (const part of parts) {
+    const last = alike.at(-1)
+    if (last && offAt(last.atMs) === offAt(part.atMs))
+      alike[alike.length - 1] = { ...last, units: last.units + part.units }
+    else alike.push(part)
+  }
+  return alike
+}
+
+/** chargedMs  when that was charged which the change takes back, if it does. */
 function changeLine(
   scope: Scope,
   { price, item, from, to, atMs, untilMs, rest, intervals }: Change,
+  chargedMs: number,
 ): ChargeLine[] {
   const difference = minus(costOfUnits(price, to), costOfUnits(price, from))
   if (difference.n === 0n || (difference.n < 0n && !scope.facts.prorates)) return []
   const part = { n: intervals * BigInt(rest.leftMs), d: BigInt(rest.wholeMs) }
   const line = itemLine(scope, item, price, atMs, times(difference, part), rest)
-  return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs }]
+  const takesBack = difference.n < 0n && { takesBackMs: chargedMs }
+  return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs, ...takesBack }]
 }
 
 /** A subscription's state from an instant on; null: it is over. */
@@ -242,6 +267,7 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
   const lines: ChargeLine[] = []
   let sinceMs = 0
   let paid: { readonly item: SubscribedItem; readonly interval: Window } | null = null
+  let units = new ChargedUnits(0)
   for (const [i, { atMs, state, scope, isOpening }] of moments.entries()) {
     const price = priceAt(scope.facts, priceId, atMs)
     if (price === null) continue
@@ -251,7 +277,7 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
       const rest = { leftMs: nextMs - atMs, wholeMs: nextMs - startMs }
       const [from, to] = [unitsOf(paid.item), is ? unitsOf(is) : 0n]
       const change = { price, item: is ?? paid.item, from, to, atMs, untilMs: nextMs, rest, intervals: 1n }
-      lines.push(...changeLine(scope, change))
+      lines.push(...unitChanges(scope, change, units))
       paid = is ? { item: is, interval: paid.interval } : null
     } else if (is) {
       if (paid === null) sinceMs = atMs
@@ -260,6 +286,7 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
       const rest = paid === null && !isOpening ? { leftMs: wholeMs, wholeMs } : null
       lines.push(wholeInterval(scope, is, price, atMs, interval, rest))
       paid = { item: is, interval }
+      units = chargedWhole(is, interval)
     } else paid = null
     // intervals that begin while nothing changes
     const untilMs = Math.min(scope.tile.endMs, moments[i + 1]?.atMs ?? Number.POSITIVE_INFINITY)
@@ -269,9 +296,16 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
       const terms = priceAt(scope.facts, priceId, beginMs) ?? price
       lines.push(wholeInterval(scope, paid.item, terms, beginMs, interval, null))
       paid = { item: paid.item, interval }
+      units = chargedWhole(paid.item, interval)
     }
   }
   return lines
+}
+
+function chargedWhole(item: SubscribedItem, { startMs }: Window): ChargedUnits {
+  const units = new ChargedUnits(startMs)
+  units.add(item.priceId, unitsOf(item), startMs)
+  return units
 }
 
 function wholeInterval(

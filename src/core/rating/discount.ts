@@ -9,48 +9,129 @@ import type { BillingPeriod } from './periods.js'
  * The lines of discounts on the lines of one period.
  *
  * Percent off makes a line beside each charge of its subscription that costs something. Amount off makes one line for
- * each period and currency, at most as large as those charges are with their percents off.
- * source  RA-16.
+ * each period and currency, at most as large as those charges are with their percents off. A credit of an earlier period's
+ * charge takes back what was off only because of it.
+ *
+ * charged  lines in advance of all periods, with their own due times.
+ * periods  those of the company.
+ * source   RA-16.
  */
 export function discountLines(
   discounts: readonly Discount[],
   { startMs, endMs }: BillingPeriod,
   lines: readonly ChargeLine[],
+  charged: readonly ChargeLine[] = [],
+  periods: readonly BillingPeriod[] = [],
 ): ChargeLine[] {
   const made: ChargeLine[] = []
   for (const discount of discounts) {
     const own = lines.filter(line => isOn(discount, line))
     if (own.length === 0) continue
     if (discount.percentOff !== null) {
-      const { n, d } = fractionOf(discount.percentOff)
       for (const line of own) {
-        const exact = times(line.exact, { n: -n, d: d * 100n })
+        const exact = percentOf(discount, line)
         if (exact.n !== 0n) made.push(discountLine(discount, line, exact, line.quantity))
       }
     }
     if (discount.amountOff === null) continue
     for (const currency of new Set(own.map(line => line.currency))) {
       if (discount.currency !== null && discount.currency !== currency) continue
-      const charged = [
+      const here = [
         ...own,
         ...made.filter(line => line.couponId !== null && line.subscriptionId === discount.subscriptionId),
-      ]
-      const sum = charged.reduce((all, line) => (line.currency === currency ? all + line.amount : all), 0n)
+      ].filter(line => (line.takesBackMs ?? startMs) >= startMs)
+      const sum = here.reduce((all, line) => (line.currency === currency ? all + line.amount : all), 0n)
       const off = lesser(sum, discount.amountOff)
       if (off <= 0n) continue
       const first = own.find(line => line.currency === currency)!
       const line = discountLine(discount, first, { n: -off, d: 1n }, { n: 1n, d: 1n })
       made.push({ ...line, of: 'discount', featureId: null, sold: null, fromMs: startMs, untilMs: endMs })
     }
+    for (const former of periods)
+      if (former.startMs < startMs) {
+        const credits = own.filter(line => isIn(former, line.takesBackMs))
+        made.push(...amountsBack(discounts, discount, former, { startMs, endMs }, credits, charged))
+      }
   }
   return made
 }
 
-function isOn({ subscriptionId, fromMs, untilMs }: Discount, line: ChargeLine): boolean {
-  if (line.subscriptionId !== subscriptionId || line.kind === 'trial' || line.amount === 0n) return false
-  // what is owed in arrears was used before its window ended
-  const atMs = line.kind === 'usage' || line.kind === 'overage' ? line.untilMs - 1 : line.fromMs
+type Stretch = Pick<BillingPeriod, 'startMs' | 'endMs'>
+
+function percentOf({ percentOff }: Discount, { exact }: ChargeLine): Fraction {
+  const { n, d } = fractionOf(percentOff!)
+  return times(exact, { n: -n, d: d * 100n })
+}
+
+const isIn = ({ startMs, endMs }: Stretch, atMs = Number.NaN): boolean => atMs >= startMs && atMs < endMs
+
+/**
+ * An amount was off the charges of a former period. Credits of them leave less to pay there, and what was off beyond that is
+ * taken back: nobody gets back more than was paid.
+ *
+ * credits  of the period that is rated
+ * source   RA-16; use is not looked at: decision.
+ */
+function amountsBack(
+  discounts: readonly Discount[],
+  discount: Discount,
+  former: Stretch,
+  { startMs, endMs }: Stretch,
+  credits: readonly ChargeLine[],
+  charged: readonly ChargeLine[],
+): ChargeLine[] {
+  const percents = discounts.filter(one => one.percentOff !== null)
+  const net = (of: readonly ChargeLine[]): bigint =>
+    of.reduce((all, line) => {
+      const offs = percents.filter(one => isOn(one, line)).map(one => percentOf(one, line))
+      return offs.reduce((sum, off) => sum + roundHalfUp(off), all + line.amount)
+    }, 0n)
+  return [...new Set(credits.map(line => line.currency))].flatMap(currency => {
+    if (discount.currency !== null && discount.currency !== currency) return []
+    const own = charged.filter(line => line.currency === currency && isOn(discount, line))
+    const paid = net(own.filter(line => isIn(former, line.dueMs)))
+    const before = net(
+      own.filter(
+        ({ dueMs, takesBackMs }) => dueMs >= former.endMs && dueMs < startMs && isIn(former, takesBackMs),
+      ),
+    )
+    const now = net(credits.filter(line => line.currency === currency))
+    const earlier = discounts
+      .slice(0, discounts.indexOf(discount))
+      .filter(one => one.amountOff !== null && (one.currency ?? currency) === currency)
+      .filter(one => own.some(line => isOn(one, line)))
+    const off = (sum: bigint): bigint => {
+      const left = earlier.reduce(
+        (rest, { amountOff }) => rest - lesser(rest, amountOff!),
+        sum > 0n ? sum : 0n,
+      )
+      return lesser(left, discount.amountOff!)
+    }
+    const back = off(paid + before) - off(paid + before + now)
+    if (back <= 0n) return []
+    const first = credits.find(line => line.currency === currency)!
+    const line = discountLine(discount, first, { n: back, d: 1n }, { n: 1n, d: 1n })
+    return [
+      { ...line, of: 'discount' as const, featureId: null, sold: null, fromMs: startMs, untilMs: endMs },
+    ]
+  })
+}
+
+/** Whether a discount counts for what is charged at an instant. */
+export function isInForce({ fromMs, untilMs }: Discount, atMs: number): boolean {
   return atMs >= fromMs && (untilMs === null || atMs < untilMs)
+}
+
+function isOn(discount: Discount, line: ChargeLine): boolean {
+  if (line.subscriptionId !== discount.subscriptionId || line.kind === 'trial' || line.amount === 0n)
+    return false
+  return isInForce(discount, chargedAt(line))
+}
+
+/** When a line is charged. A credit has the discounts of what it takes back. source: RA-16 */
+function chargedAt({ of, fromMs, untilMs, takesBackMs }: ChargeLine): number {
+  // what is owed in arrears was used before its window ended
+  return takesBackMs ?? (of === 'usage' || of === 'overage' ? untilMs - 1 : fromMs)
 }
 
 function discountLine(

@@ -78,6 +78,8 @@ export interface ChargeLine {
   readonly untilMs: number
   /** When it falls due. */
   readonly dueMs: number
+  /** When the charge was made that a credit takes back; absent: it is no credit of one. */
+  readonly takesBackMs?: number
   /** The part of a period that a change in its middle is charged for. */
   readonly proration: { readonly leftMs: number; readonly wholeMs: number } | null
   readonly events: (EventSum & { readonly before: bigint; readonly after: bigint }) | null

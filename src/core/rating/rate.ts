@@ -202,7 +202,7 @@ export function ratePeriod(
   for (const overdraft of facts.overdrafts)
     if (overdraft.atMs > period.startMs && overdraft.atMs <= period.endMs)
       lines.push(overdraftLine(overdraft))
-  lines.push(...discountLines(facts.discounts, period, lines))
+  lines.push(...discountsIn(facts, period, lines, periods, asOfMs))
   return { period, lines: lines.sort(byOrder), accruing: accruing.sort(byOrder), closed }
 }
 
@@ -227,10 +227,11 @@ export function linesOfChange(before: BillingFacts, after: BillingFacts, nowMs: 
 }
 
 function boughtSince(facts: BillingFacts, sinceMs: number, nowMs: number): ChargeLine[] {
-  return periodsOf(facts, nowMs).flatMap(period => {
+  const periods = periodsOf(facts, nowMs)
+  return periods.flatMap(period => {
     if (period.endMs <= sinceMs || period.startMs > nowMs) return []
     const lines = boughtIn(facts, period, nowMs)
-    return [...lines, ...discountLines(facts.discounts, period, lines)]
+    return [...lines, ...discountsIn(facts, period, lines, periods, Math.min(nowMs, period.endMs))]
   })
 }
 
@@ -248,12 +249,29 @@ function takenBack(line: ChargeLine): ChargeLine {
 /** Lines of a period, up to an instant, that are charged in advance or at once. */
 function boughtIn(facts: BillingFacts, period: BillingPeriod, nowMs: number): ChargeLine[] {
   const asOfMs = Math.min(nowMs, period.endMs)
-  const inAdvance = [...advances(facts, asOfMs), ...onceLines(facts, asOfMs)]
   const bought = facts.purchases.filter(
     ({ atMs }) => atMs >= period.startMs && atMs < period.endMs && atMs <= nowMs,
   )
-  return [...arisingIn(period, inAdvance, facts.invoicesAtOnce), ...bought.map(purchaseLine)]
+  return [...arisingIn(period, inAdvance(facts, asOfMs), facts.invoicesAtOnce), ...bought.map(purchaseLine)]
 }
+
+function discountsIn(
+  facts: BillingFacts,
+  period: BillingPeriod,
+  lines: readonly ChargeLine[],
+  periods: readonly BillingPeriod[],
+  upToMs: number,
+): ChargeLine[] {
+  const { discounts } = facts
+  return discounts.length === 0
+    ? []
+    : discountLines(discounts, period, lines, inAdvance(facts, upToMs), periods)
+}
+
+const inAdvance = (facts: BillingFacts, upToMs: number): ChargeLine[] => [
+  ...advances(facts, upToMs),
+  ...onceLines(facts, upToMs),
+]
 
 function advances(facts: BillingFacts, upToMs: number): ChargeLine[] {
   const ids = new Set(facts.history.flatMap(entry => (entry.kind === 'subscription' ? [entry.id] : [])))

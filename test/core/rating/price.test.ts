@@ -113,3 +113,21 @@ t.test('RA-16 an amount off is at most what is left to pay', async t => {
   t.equal(left(200n), 300n)
   t.equal(left(900n), 0n, 'never more than there is to pay')
 })
+
+t.test('RA-16 a late correction has the discounts of its window', async t => {
+  const [startMs, middleMs, endMs] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 15), Date.UTC(2026, 1, 1)]
+  const used = {
+    subscriptionId: 's',
+    currency: 'usd',
+    quantity: { n: -1n, d: 1n },
+    exact: { n: -400n, d: 1n },
+    amount: -400n,
+  }
+  const line = { ...used, kind: 'correction', of: 'usage', fromMs: startMs, untilMs: endMs } as ChargeLine
+  const period = { startMs: endMs, endMs: Date.UTC(2026, 2, 1), subscriptionId: 's', anchorMs: startMs }
+  const half = { couponId: 'c', subscriptionId: 's', percentOff: '50', amountOff: null, currency: null }
+  const offs = (fromMs: number, untilMs: number | null) =>
+    discountLines([{ ...half, fromMs, untilMs }], period, [line]).map(({ amount }) => amount)
+  t.same(offs(middleMs, null), [200n], 'in force when the window ended')
+  t.same(offs(startMs, middleMs), [], 'over by then')
+})

@@ -1,0 +1,60 @@
+// Units that a period holds of each price, and when each was charged: what a credit takes back.
+import { lesser } from '../values/amount.js'
+
+/** Units that were charged at one instant, epoch ms; null: nothing was charged for them (RA-29). */
+interface Charged {
+  readonly units: bigint
+  readonly atMs: number | null
+}
+
+/** Units that a credit takes back, and when they were charged. */
+export interface TakenBack {
+  readonly units: bigint
+  readonly atMs: number
+}
+
+export class ChargedUnits {
+  private readonly parts = new Map<string, Charged[]>()
+
+  /** openedMs  begin of the time that is paid for: what was not noted was charged then. */
+  constructor(private readonly openedMs: number) {}
+
+  add(priceId: string, units: bigint, atMs: number | null): void {
+    if (units <= 0n) return
+    const parts = this.parts.get(priceId)
+    if (parts) parts.push({ units, atMs })
+    else this.parts.set(priceId, [{ units, atMs }])
+  }
+
+  /**
+   * Take units away: those that nothing was charged for first, then those that were charged last.
+   *
+   * returns  those that were charged, latest first.
+   */
+  take(priceId: string, units: bigint): TakenBack[] {
+    let missing = units
+    const takenFrom = (parts: readonly Charged[]): [kept: Charged[], taken: Charged[]] => {
+      const kept: Charged[] = []
+      const taken: Charged[] = []
+      for (const part of parts.toReversed()) {
+        const out = lesser(part.units, missing)
+        missing -= out
+        if (out > 0n) taken.push({ ...part, units: out })
+        if (out < part.units) kept.unshift({ ...part, units: part.units - out })
+      }
+      return [kept, taken]
+    }
+    const all = this.parts.get(priceId) ?? []
+    const [uncharged] = takenFrom(all.filter(one => one.atMs === null))
+    const [charged, taken] = takenFrom(all.filter(one => one.atMs !== null))
+    this.parts.set(priceId, [...charged, ...uncharged])
+    const back = taken.map(one => ({ units: one.units, atMs: one.atMs! }))
+    return missing > 0n ? [...back, { units: missing, atMs: this.openedMs }] : back
+  }
+
+  /** When units of a price were charged last. */
+  lastMs(priceId: string): number {
+    const charged = this.parts.get(priceId)?.filter(one => one.atMs !== null) ?? []
+    return charged.at(-1)?.atMs ?? this.openedMs
+  }
+}
