@@ -81,6 +81,17 @@ t.test('a count that others take back meanwhile', async t => {
   t.equal((await asked(company)).value, false)
 })
 
+t.test('an event that is told again under its key counts once, here too', async t => {
+  const { company, tollgate } = await usedUp(t, 'told-again')
+  for (let i = 0; i < 2 * limit; i++) tollgate.track('call', { company, idempotencyKey: 'order-1' })
+  t.equal(tollgate.checkHeld('calls', { company })!.value, true)
+  const settled = changeOf(tollgate, ({ type }) => type === 'entity')
+  await tollgate.flush()
+  await settled
+  const { source: _, ...held } = tollgate.checkHeld('calls', { company })!
+  t.strictSame(held, await asked(company))
+})
+
 t.test('events that no figure shows', async t => {
   const { company, tollgate } = await usedUp(t, 'unread')
   for (let i = 0; i < 3; i++) tollgate.track('nobody-reads-it', { company })

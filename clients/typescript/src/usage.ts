@@ -47,6 +47,8 @@ export class Usage {
   private readonly open = new Map<string, Event>()
   /** Companies to confirm in the next message. */
   private readonly due = new Set<string>()
+  /** Companies with use that are not in memory any more. */
+  private readonly released = new Set<string>()
 
   constructor(
     /** Requests confirmations of companies from the service; false: the stream is down. */
@@ -55,8 +57,26 @@ export class Usage {
     private readonly changed: () => void,
   ) {}
 
-  /** Use that evaluation adds to a company's figures. */
-  of(companyId: string): Map<string, number> {
+  /** Use that evaluation adds to a company's figures. The company is in memory until `release`. */
+  of(companyId: string): ReadonlyMap<string, number> {
+    this.released.delete(companyId)
+    return this.totalOf(companyId)
+  }
+
+  /** Companies that take memory here. */
+  get size(): number {
+    return this.totals.size
+  }
+
+  /** A company is not in memory any more: what it used counts, and nothing else of it is kept. */
+  release(companyId: string): void {
+    const total = this.totals.get(companyId)
+    if (total === undefined) return
+    if (total.size > 0) this.released.add(companyId)
+    else this.totals.delete(companyId)
+  }
+
+  private totalOf(companyId: string): Map<string, number> {
     let total = this.totals.get(companyId)
     if (total === undefined) {
       total = new Map()
@@ -69,6 +89,7 @@ export class Usage {
   forget(companyId: string): void {
     this.counted.delete(companyId)
     this.totals.delete(companyId)
+    this.released.delete(companyId)
   }
 
   /** metrics  of the company in memory. */
@@ -79,6 +100,8 @@ export class Usage {
     quantity: number,
     metrics: readonly EngineCompanyMetric[],
   ): void {
+    // The same event again, while the first is on its way: it counts once.
+    if (this.open.has(key)) return
     let counts = this.counted.get(companyId)
     if (counts === undefined) {
       counts = new Map()
@@ -92,7 +115,7 @@ export class Usage {
     const entry = { quantity, sent: false, taken: false, asked: false }
     counted.entries.push(entry)
     this.open.set(key, { companyId, subtype, entry })
-    const total = this.of(companyId)
+    const total = this.totalOf(companyId)
     const sum = (total.get(subtype) ?? 0) + quantity
     if (sum === 0) total.delete(subtype)
     else total.set(subtype, sum)
@@ -198,10 +221,11 @@ export class Usage {
   /** Keep these events of a name only. */
   private keep(companyId: string, subtype: string, counted: Counted, entries: Entry[]): void {
     counted.entries = entries
-    const total = this.of(companyId)
+    const total = this.totalOf(companyId)
     const sum = entries.reduce((all, { quantity }) => all + quantity, 0)
     if (sum === 0) total.delete(subtype)
     else total.set(subtype, sum)
+    if (total.size === 0 && this.released.delete(companyId)) this.totals.delete(companyId)
     if (entries.length > 0) return
     const counts = this.counted.get(companyId)
     counts?.delete(subtype)
