@@ -23,7 +23,7 @@ export async function measureHeld(port: number): Promise<Measured[]> {
   const flags = JSON.parse(await ask({ entity_type: 'rulesengine.Flags' }))
   const company = await ask({ entity_type: 'rulesengine.Company', keys: { slug: slugOf(0) } })
   socket.end()
-  const store = new Store(held, () => {}, { of: () => new Map() })
+  const store = new Store(held, () => {}, { of: () => new Map(), release: () => {} })
   store.take(flags, Date.now())
   collect()
   const before = process.memoryUsage().heapUsed

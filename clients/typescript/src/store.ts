@@ -35,6 +35,8 @@ export class Entities<Data extends Snapshot, Prepared> {
     private readonly forgotten: (keys: Keys) => void,
     /** Pairs of name and value that the service reads in lower case. */
     private readonly lowered: ReadonlySet<string>,
+    /** Called with the id of an entity whose prepared form is given up. */
+    private readonly released: (id: string) => void = () => {},
   ) {}
 
   get size(): number {
@@ -87,6 +89,7 @@ export class Entities<Data extends Snapshot, Prepared> {
     const entry = this.byId.get(id)
     if (entry === undefined) return
     this.byId.delete(id)
+    this.released(id)
     for (const [name, value] of Object.entries(entry.data.keys))
       if (this.byKey.get(`${name}\0${value}`) === id) this.byKey.delete(`${name}\0${value}`)
   }
@@ -214,7 +217,7 @@ export class Store {
   constructor(
     private readonly entitiesMax: number,
     forgotten: (kind: EntityKind, keys: Keys) => void,
-    usage: { of(companyId: string): ReadonlyMap<string, number> },
+    usage: { of(companyId: string): ReadonlyMap<string, number>; release(companyId: string): void },
   ) {
     this.unknown = new Unknown(entitiesMax)
     this.companies = new Entities(
@@ -223,6 +226,7 @@ export class Store {
       mergeCompany,
       keys => forgotten('company', keys),
       this.lowered.company,
+      id => usage.release(id),
     )
     this.users = new Entities(
       entitiesMax,

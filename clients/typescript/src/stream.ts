@@ -167,7 +167,10 @@ export class Stream {
         waiters?.delete(done)
         resolve()
       }
-      const timer = setTimeout(done, waitMs)
+      const timer = setTimeout(() => {
+        done()
+        if (waiters?.size === 0 && this.waiting.get(name) === waiters) this.inVain(name)
+      }, waitMs)
       let waiters = this.waiting.get(name)
       if (waiters === undefined) {
         waiters = new Set()
@@ -279,12 +282,18 @@ export class Stream {
     const kind = type.startsWith(wire.user) ? 'user' : 'company'
     this.options.refused(kind, keys, watched === true)
     const name = nameOf(kind, keys)
-    if (this.asked.size > 10_000) this.asked.clear()
     // A watched list is remembered as unknown; once that ends, it may be requested at once.
-    if (watched) this.asked.delete(name)
-    else this.asked.set(name, Date.now())
     const waiters = this.waiting.get(name)
+    if (watched) this.asked.delete(name)
+    else this.inVain(name)
     if (waiters) this.settle(name, waiters)
+  }
+
+  /** A request had no answer: nothing waits for it any more, and it may be made again after a while. */
+  private inVain(name: string): void {
+    this.waiting.delete(name)
+    if (this.asked.size > 10_000) this.asked.clear()
+    this.asked.set(name, Date.now())
   }
 
   private settle(name: string, waiters: ReadonlySet<() => void>): void {
