@@ -119,7 +119,7 @@ export class Client {
       if (mayFail && !later && !redirects) return answer
       if (!later || attempt === attemptsMax || (answer instanceof Error && attempt > 5))
         throw new Failure(`${method} ${path.split('?', 1)[0]}: ${await told(answer, url)}`)
-      const seconds = answer instanceof Error ? attempt : Number(answer.headers.get('retry-after') ?? 1)
+      const seconds = answer instanceof Error ? attempt : Number(answer.headers.get('retry-after') ?? 1) || 1
       await sleep(Math.min(waitMsMax, seconds * 1_000))
     }
   }

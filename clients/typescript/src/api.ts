@@ -7,7 +7,11 @@ import type { Http } from './http.js'
 export type Api = Client<paths>
 
 export function makeApi(http: Http): Api {
-  const api = createClient<paths>({ baseUrl: http.url, fetch: request => http.fetch(request) })
+  const api = createClient<paths>({
+    baseUrl: http.url,
+    redirect: 'manual',
+    fetch: request => http.fetch(request),
+  })
   api.use({
     async onRequest({ request }) {
       for (const [name, value] of Object.entries(await http.headers())) request.headers.set(name, value)

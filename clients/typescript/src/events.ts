@@ -1,6 +1,6 @@
 // The queue of events: gathered, sent in batches, and sent again with the same idempotency keys until
 // acknowledged. An event that is not counted is told to `failed` and to the logger, never dropped in silence.
-import { reasonOf, TollgateError } from './errors.js'
+import { codeOf, reasonOf, TollgateError } from './errors.js'
 import type { Teller } from './logger.js'
 import { unref } from './stream.js'
 
@@ -51,6 +51,8 @@ const waitMaxMs = 5_000
 const refusedMaxMs = 15_000
 /** Largest body that a page may send while it is closed, bytes. */
 const keepAliveBytesMax = 60_000
+/** Longest wait that an answer may ask for, ms. */
+const askedMaxMs = 3_600_000
 
 interface QueueHooks {
   /** Events that are sent. */
@@ -69,7 +71,7 @@ export class Events {
   /** Why the batch in flight was not taken; null: it was not tried yet. */
   private problem: TollgateError | null = null
   /** Ends the wait before the next attempt. */
-  private wake: (() => void) | null = null
+  private wake: ((isForced: boolean) => void) | null = null
   /** Callers of `flush` that are told when the key is refused. */
   private readonly refusals = new Set<(error: TollgateError) => void>()
 
@@ -162,9 +164,14 @@ export class Events {
     )
   }
 
-  /** Try again now. */
+  /** Try again now; or, where the service named a time to wait for, then. */
   retry(): void {
-    this.wake?.()
+    this.wake?.(false)
+  }
+
+  /** The key is another one: what the former one was told means nothing. */
+  keyChanged(): void {
+    this.wake?.(true)
   }
 
   /** As `flush`, within this time, ms. Returns the number of events that were not acknowledged. */
@@ -173,6 +180,8 @@ export class Events {
     const late = new Promise<void>(resolve => {
       timer = setTimeout(resolve, withinMs)
     })
+    // the process ends: there is no later time
+    this.wake?.(true)
     await Promise.race([this.drain(), late])
     clearTimeout(timer)
     const left = [...this.inFlight, ...this.waiting]
@@ -181,7 +190,7 @@ export class Events {
       this.tell(new TollgateError(0, `${line}${because(this.problem)}`, 'closed'), left, false)
     }
     this.closed = true
-    this.wake?.()
+    this.wake?.(true)
     return left.length
   }
 
@@ -190,19 +199,23 @@ export class Events {
    * again; the idempotency key makes them count once.
    */
   leave(): void {
-    const events = [...this.inFlight, ...this.waiting]
-    for (let at = 0; at < events.length; ) {
-      let body = ''
-      let count = 0
-      while (at + count < events.length) {
-        const next = JSON.stringify(events[at + count])
-        if (count > 0 && body.length + next.length > keepAliveBytesMax) break
-        body += count === 0 ? next : `,${next}`
-        count++
+    const send = (texts: readonly string[]) =>
+      this.post('/event-batch', `{"events":[${texts.join(',')}]}`, true).catch(() => {})
+    let texts: string[] = []
+    let bytes = 0
+    for (const event of [...this.inFlight, ...this.waiting]) {
+      const text = textOf(event)
+      if (text instanceof Error) continue
+      const more = new TextEncoder().encode(text).length + 1
+      if (texts.length > 0 && bytes + more > keepAliveBytesMax) {
+        send(texts)
+        texts = []
+        bytes = 0
       }
-      this.post('/event-batch', `{"events":[${body}]}`, true).catch(() => {})
-      at += count
+      texts.push(text)
+      bytes += more
     }
+    if (texts.length > 0) send(texts)
   }
 
   private get batchMax(): number {
@@ -241,9 +254,11 @@ export class Events {
   private async attempt(events: readonly OutgoingEvent[]): Promise<'done' | 'halve' | number> {
     let response: Response
     let text: string
+    const body = textOf({ events })
+    if (body instanceof Error) return this.refuse(events, 0, `it is no JSON: ${body.message}`)
     this.hooks.sent(events)
     try {
-      response = await this.post('/event-batch?report=true', JSON.stringify({ events }), false)
+      response = await this.post('/event-batch?report=true', body, false)
       text = await response.text()
     } catch (error) {
       const known =
@@ -251,19 +266,24 @@ export class Events {
       return this.keep(known, events, 0)
     }
     const { status } = response
-    const { acknowledged, message } = readAnswer(text)
+    const { acknowledged, message, isRefusal } = readAnswer(text)
     if (response.ok && acknowledged !== null) {
       this.taken(events, acknowledged)
       return 'done'
     }
-    const error = new TollgateError(status, message, response.ok ? 'unexpected_answer' : undefined)
-    if (error.code === 'request_invalid') {
-      if (events.length > 1) return 'halve'
-      this.hooks.taken(events)
-      this.tell(new TollgateError(status, `An event was refused: ${message}`, 'event_refused'), events, false)
-      return 'done'
-    }
-    return this.keep(error, events, Number(response.headers.get('retry-after') ?? 0) * 1_000)
+    const invalid = !response.ok && codeOf(status) === 'request_invalid'
+    // A proxy may refuse anything for reasons of its own. Only that a body is too large is a matter of the body.
+    if (invalid && (isRefusal || status === 413)) return this.refuse(events, status, message)
+    const error = new TollgateError(status, message, response.ok || invalid ? 'unexpected_answer' : undefined)
+    return this.keep(error, events, askedMs(response.headers))
+  }
+
+  /** An event that is alone is given up; several are halved, to find the one that is meant. */
+  private refuse(events: readonly OutgoingEvent[], status: number, why: string): 'done' | 'halve' {
+    if (events.length > 1) return 'halve'
+    this.hooks.taken(events)
+    this.tell(new TollgateError(status, `An event was refused: ${why}`, 'event_refused'), events, false)
+    return 'done'
   }
 
   private taken(events: readonly OutgoingEvent[], answers: readonly Acknowledgement[]): void {
@@ -323,15 +343,26 @@ export class Events {
     const maxMs = code === 'key_refused' || code === 'forbidden' ? refusedMaxMs : waitMaxMs
     const waitMs = Math.max(leastMs, Math.min(maxMs, 100 * 2 ** this.failures) * (0.5 + Math.random() / 2))
     this.failures++
+    const askedUntilMs = Date.now() + leastMs
     return new Promise(resolve => {
+      const wait = (ms: number) => {
+        const timer = setTimeout(done, ms)
+        unref(timer)
+        return timer
+      }
       const done = () => {
         clearTimeout(timer)
         this.wake = null
         resolve()
       }
-      const timer = setTimeout(done, waitMs)
-      unref(timer)
-      this.wake = done
+      let timer = wait(waitMs)
+      this.wake = isForced => {
+        // a clock that was set back adds nothing
+        const leftMs = Math.min(leastMs, askedUntilMs - Date.now())
+        if (isForced || leftMs <= 0) return done()
+        clearTimeout(timer)
+        timer = wait(leftMs)
+      }
     })
   }
 }
@@ -344,14 +375,38 @@ interface Acknowledgement {
 function readAnswer(text: string): {
   readonly acknowledged: readonly Acknowledgement[] | null
   readonly message: string
+  /** It says why, as Tollgate does. */
+  readonly isRefusal: boolean
 } {
   try {
     const { data, error } = JSON.parse(text) as { data?: { events?: unknown }; error?: unknown }
     const acknowledged = Array.isArray(data?.events) ? (data.events as Acknowledgement[]) : null
-    return { acknowledged, message: typeof error === 'string' ? error : 'The answer names no reason' }
+    if (typeof error === 'string') return { acknowledged, message: error, isRefusal: true }
+    return { acknowledged, message: 'The answer names no reason', isRefusal: false }
   } catch {
-    return { acknowledged: null, message: 'The answer is no JSON: is it Tollgate?' }
+    return { acknowledged: null, message: 'The answer is no JSON: is it Tollgate?', isRefusal: false }
   }
+}
+
+/** JSON, or why there is none: a bigint, a circle, a text beyond what the runtime can hold. */
+function textOf(value: object): string | Error {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    return error instanceof Error ? error : new Error(reasonOf(error))
+  }
+}
+
+/**
+ * The wait that an answer asks for, ms; 0: none. Retry-After is a number of seconds, or a date on the clock of who
+ * answered.
+ */
+function askedMs(headers: Headers): number {
+  const value = headers.get('retry-after')?.trim() ?? ''
+  const seconds = /^\d+(\.\d+)?$/.test(value)
+  const at = Date.parse(headers.get('date') ?? '')
+  const ms = seconds ? Number(value) * 1_000 : Date.parse(value) - (Number.isNaN(at) ? Date.now() : at)
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), askedMaxMs)
 }
 
 function timeOf(at: EventIdentity['at']): string {

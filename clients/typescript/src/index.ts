@@ -136,7 +136,7 @@ export class Tollgate {
   setKey(key: KeySource): void {
     this.http.setKey(keyOf(key))
     this.readiness.again()
-    this.events.retry()
+    this.events.keyChanged()
     this.stream?.retry()
   }
 
@@ -413,7 +413,8 @@ export class Tollgate {
   }
 
   private defaultOf(flagKey: string, options: CheckOptions, failure: unknown): Checked {
-    const value = options.default ?? this.options.defaults?.[flagKey] ?? false
+    const { defaults = {} } = this.options
+    const value = options.default ?? (Object.hasOwn(defaults, flagKey) ? defaults[flagKey]! : false)
     return {
       flag: flagKey,
       flag_id: null,

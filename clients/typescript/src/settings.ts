@@ -17,8 +17,21 @@ export function httpOf(options: ClientOptions): Http {
   const key = keyOf(options.key)
   const given = options.fetch ?? globalThis.fetch
   if (typeof given !== 'function') throw wrong('This runtime has no `fetch`: pass one as the option `fetch`')
-  return new Http({ url, key, environmentId, signedContext, fetch: (input, init) => given(input, init) })
+  return new Http({ url, key, environmentId, signedContext, fetch: staying(given, url) })
 }
+
+/** A fetch that goes where it is sent and nowhere else: the key, and what events say, are for no other host. */
+function staying(given: typeof fetch, url: string): typeof fetch {
+  return async (input, init) => {
+    const response = await given(input, { ...init, redirect: 'manual' })
+    const { status, type } = response
+    if (type !== 'opaqueredirect' && !redirects.has(status)) return response
+    const line = `${url} sends elsewhere, which is not followed: give that address as \`url\``
+    throw new TollgateError(status, line, 'unexpected_answer')
+  }
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 function urlOf(url: unknown): string {
   const example = 'the address of Tollgate, such as https://tollgate.example.com'

@@ -1,0 +1,152 @@
+// The queue of events against answers that Tollgate does not give, and events that are none.
+import { createServer, type Server } from 'node:http'
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type OutgoingEvent, Tollgate, type TollgateError } from '../../clients/typescript/src/index.js'
+
+t.setTimeout(60_000)
+
+type Told = { readonly code: string; readonly names: readonly string[]; readonly kept: boolean }
+
+const nameOf = ({ body }: OutgoingEvent) => (body as { readonly event: string }).event
+
+/** A client whose answers a test gives, and what its caller is told of events. */
+function queueOf(t: Test, answer: (names: string[]) => Response) {
+  const told: Told[] = []
+  const sent: string[][] = []
+  const answering = async (_: unknown, init?: RequestInit) => {
+    const { events } = JSON.parse(String(init!.body)) as { readonly events: readonly OutgoingEvent[] }
+    sent.push(events.map(nameOf))
+    return answer(sent.at(-1)!)
+  }
+  const failed = ({ code }: TollgateError, events: readonly OutgoingEvent[], kept: boolean) =>
+    void told.push({ code, names: events.map(nameOf), kept })
+  const tollgate = new Tollgate({
+    url: 'http://tollgate.invalid',
+    key: 'sk_none',
+    logger: null,
+    fetch: answering as typeof fetch,
+    events: { flushMs: 1, failed },
+  })
+  t.teardown(() => tollgate.close(0))
+  return { tollgate, told, sent }
+}
+
+const acknowledge = (names: readonly string[]) =>
+  new Response(JSON.stringify({ data: { events: names.map(() => ({})) } }), { status: 201 })
+
+/** Everything that waits for no timer happens. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await turn()
+}
+
+t.test('security 45 an answer that asks for a wait is not asked again before', async t => {
+  const date = 'Sat, 28 Nov 2026 12:00:00 GMT'
+  const cases: readonly (readonly [string, Record<string, string>, number])[] = [
+    ['seconds', { 'retry-after': '60' }, 60_000],
+    ['a date on the clock of who answers', { 'retry-after': 'Sat, 28 Nov 2026 12:01:00 GMT', date }, 60_000],
+    ['longer than a timer can wait', { 'retry-after': '3000000' }, 3_600_000],
+    ['no time', { 'retry-after': 'soon' }, 100],
+    ['a date that is over', { 'retry-after': 'Sat, 28 Nov 2026 11:00:00 GMT', date }, 100],
+    ['none', {}, 100],
+  ]
+  for (const [name, headers, waitMs] of cases) {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      const { tollgate, sent } = queueOf(t, () => new Response('{"error":"later"}', { status: 503, headers }))
+      tollgate.track('call')
+      mock.timers.tick(1)
+      await settled()
+      t.equal(sent.length, 1, `${name}: sent`)
+      mock.timers.tick(waitMs / 2 - 1)
+      await settled()
+      if (waitMs >= 60_000) {
+        tollgate.flush().catch(() => {})
+        await settled()
+      }
+      t.equal(sent.length, 1, `${name}: not again before its time, flushed or not`)
+      mock.timers.tick(waitMs)
+      await settled()
+      t.equal(sent.length, 2, `${name}: again`)
+    } finally {
+      mock.timers.reset()
+    }
+  }
+})
+
+t.test('security 46 an event that is no JSON is given up alone', async t => {
+  const circle: { it?: object } = {}
+  circle.it = circle
+  const { tollgate, told, sent } = queueOf(t, acknowledge)
+  tollgate.track('first')
+  tollgate.track('large', { traits: { sum: 10n } })
+  tollgate.track('second')
+  tollgate.track('circle', { traits: { circle } })
+  tollgate.track('third')
+  await tollgate.flush()
+  t.equal(tollgate.pendingEvents, 0)
+  t.strictSame(sent.flat().sort(), ['first', 'second', 'third'], 'the others are sent, once')
+  t.strictSame(told, [
+    { code: 'event_refused', names: ['large'], kept: false },
+    { code: 'event_refused', names: ['circle'], kept: false },
+  ])
+})
+
+t.test('security 46 a proxy that refuses throws no event away', async t => {
+  let isBroken = true
+  const { tollgate, told, sent } = queueOf(t, names =>
+    isBroken ? new Response('<html>Bad Request</html>', { status: 400 }) : acknowledge(names),
+  )
+  for (const name of ['first', 'second', 'third']) tollgate.track(name)
+  const names = ['first', 'second', 'third']
+  while (told.length === 0) await turn()
+  isBroken = false
+  await tollgate.flush()
+  t.strictSame(told, [{ code: 'unexpected_answer', names, kept: true }])
+  t.strictSame(sent.at(-1), names, 'the same events, together')
+})
+
+t.test('security 47 the key goes to no other host', async t => {
+  const seen: string[] = []
+  const listen = async (server: Server): Promise<string> => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+  }
+  const other = await listen(
+    createServer((req, res) => {
+      seen.push(`${req.method} ${req.url}`)
+      res.end('{}')
+    }),
+  )
+  for (const status of [301, 302, 303, 307, 308]) {
+    const url = await listen(
+      createServer((req, res) => {
+        req.resume()
+        res.writeHead(status, { Location: `${other}${req.url}` }).end()
+      }),
+    )
+    const told: TollgateError[] = []
+    const events = { flushMs: 1, failed: (error: TollgateError) => void told.push(error) }
+    const tollgate = new Tollgate({ url, key: 'sk_none', logger: null, events })
+    const expected = { status, code: 'unexpected_answer', message: /sends elsewhere/ }
+    await t.rejects(tollgate.checkAll(), expected)
+    await t.rejects(tollgate.api.GET('/companies'), expected)
+    tollgate.track('call')
+    while (told.length === 0) await turn()
+    t.match(told, [expected])
+    t.equal(tollgate.pendingEvents, 1, 'the event stays')
+    await tollgate.close(0)
+  }
+  t.strictSame(seen, [])
+})
+
+t.test('a flag without a default has none by its name', async t => {
+  const tollgate = new Tollgate({ offline: true, defaults: { beta: true } })
+  for (const name of ['constructor', 'toString', '__proto__']) t.equal(await tollgate.isOn(name), false, name)
+  t.equal(await tollgate.isOn('beta'), true)
+})
