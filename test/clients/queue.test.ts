@@ -150,3 +150,56 @@ t.test('a flag without a default has none by its name', async t => {
   for (const name of ['constructor', 'toString', '__proto__']) t.equal(await tollgate.isOn(name), false, name)
   t.equal(await tollgate.isOn('beta'), true)
 })
+
+t.test('security 49 a key that no header takes is in no line and no error', async t => {
+  const lines: string[] = []
+  const line = (text: string) => void lines.push(text)
+  const secret = 'sk_prod_none'
+  for (const value of [`${secret}\nsecond`, `${secret} second`, `${secret}…`, '', undefined]) {
+    const told: TollgateError[] = []
+    const options = {
+      url: 'http://127.0.0.1:9',
+      key: () => value as string,
+      logger: { warn: line, error: line },
+      events: { flushMs: 1, failed: (error: TollgateError) => void told.push(error) },
+    }
+    const tollgate = new Tollgate(options)
+    tollgate.track('call')
+    while (told.length === 0) await turn()
+    const checked = await tollgate.check('exports')
+    t.match(told, [{ code: 'options_invalid' }])
+    t.equal(tollgate.pendingEvents, 1, 'the event stays')
+    t.notMatch(`${told[0]!.message} ${checked.error} ${lines.join(' ')}`, secret)
+    const context = new Tollgate({
+      ...options,
+      key: 'pk_none',
+      signedContext: () => value as string,
+      push: false,
+    })
+    await t.rejects(context.checkAll(), { code: 'options_invalid' })
+    for (const one of [tollgate, context]) await one.close(0)
+  }
+})
+
+t.test('security 49 a function that gives no key holds nothing up for ever', async t => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const told: TollgateError[] = []
+  let asked = 0
+  const tollgate = new Tollgate({
+    url: 'http://tollgate.invalid',
+    key: () => (++asked === 1 ? new Promise<string>(() => {}) : 'sk_none\n'),
+    logger: null,
+    fetch: async () => acknowledge(['call']),
+    events: { flushMs: 1, failed: error => void told.push(error) },
+  })
+  tollgate.track('call')
+  mock.timers.tick(1)
+  await settled()
+  mock.timers.tick(30_000)
+  await settled()
+  t.match(told, [{ code: 'timeout' }])
+  mock.timers.tick(100)
+  await settled()
+  t.equal(tollgate.pendingEvents, 0, 'sent with the next key that is given')
+})

@@ -1,5 +1,6 @@
 // Requests to the service: headers, time limits, and errors that say what was wrong.
 import { reasonOf, TollgateError } from './errors.js'
+import { unref } from './stream.js'
 
 /** A key, or a function that gives the one that is valid now. */
 export type KeySource = string | (() => string | Promise<string>)
@@ -29,14 +30,15 @@ export class Http {
   }
 
   /** The key that is valid now. */
-  async key(): Promise<string> {
+  async key(withinMs = postMs): Promise<string> {
     const { keySource } = this
-    return typeof keySource === 'string' ? keySource : keySource()
+    return typeof keySource === 'string' ? keySource : given('key', keySource, withinMs)
   }
 
   /** The signed context of the page, or undefined without one. */
-  async context(): Promise<string | undefined> {
-    return this.options.signedContext?.()
+  async context(withinMs = postMs): Promise<string | undefined> {
+    const { signedContext } = this.options
+    return signedContext && given('signedContext', signedContext, withinMs)
   }
 
   get environmentId(): string | undefined {
@@ -48,11 +50,11 @@ export class Http {
   }
 
   /** Headers of a request. */
-  async headers(): Promise<Record<string, string>> {
-    const headers: Record<string, string> = { 'X-Service-Api-Key': await this.key() }
+  async headers(withinMs = postMs): Promise<Record<string, string>> {
+    const headers: Record<string, string> = { 'X-Service-Api-Key': await this.key(withinMs) }
     const { environmentId } = this
     if (environmentId !== undefined) headers['X-Service-Environment-Id'] = environmentId
-    const context = await this.context()
+    const context = await this.context(withinMs)
     if (context !== undefined) headers['X-Service-Signed-Context'] = context
     return headers
   }
@@ -83,7 +85,7 @@ export class Http {
   }
 
   private async send(method: string, path: string, body: string | null, withinMs: number): Promise<Response> {
-    const headers = await this.headers()
+    const headers = await this.headers(withinMs)
     if (body !== null) headers['Content-Type'] = 'application/json'
     try {
       return await this.fetch(this.url + path, {
@@ -112,6 +114,38 @@ export class Http {
       if (!(error instanceof TollgateError)) return new TollgateError(0, reasonOf(error), 'unreachable')
       return error.status === 400 || error.status === 426 ? null : error
     }
+  }
+}
+
+/**
+ * The text that a function of the caller gives, without space around it.
+ *
+ * errors  TollgateError: `timeout`; `options_invalid` for what no header takes. Its value is a secret, and not repeated.
+ */
+async function given(
+  option: string,
+  source: () => string | Promise<string>,
+  withinMs: number,
+): Promise<string> {
+  const told = source()
+  const text: unknown = typeof told === 'string' ? told : await inTime(option, told, withinMs)
+  const value = typeof text === 'string' ? text.trim() : ''
+  if (/^[\x21-\x7e]+$/.test(value)) return value
+  const what = value === '' ? 'nothing' : 'a text with a space, a line end or a letter beyond ASCII inside'
+  throw new TollgateError(0, `The function \`${option}\` gave ${what}`, 'options_invalid')
+}
+
+async function inTime<T>(option: string, told: Promise<T>, withinMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new TollgateError(0, `The function \`${option}\` gave nothing in ${withinMs} ms`, 'timeout')
+    timer = setTimeout(() => reject(error), withinMs)
+    unref(timer)
+  })
+  try {
+    return await Promise.race([told, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
