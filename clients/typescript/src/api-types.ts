@@ -5652,6 +5652,7 @@ export interface components {
     };
     TraitRef: string;
     TraitUpsert: {
+      idempotency_key?: null | string;
       incr?: components["schemas"]["Long"] | null;
       keys: components["schemas"]["Keys"];
       set?: null | string;
@@ -10910,6 +10911,7 @@ export interface operations {
   upsertCompanyTrait: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
@@ -10922,6 +10924,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -10942,6 +10945,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -16883,6 +16887,7 @@ export interface operations {
   upsertUserTrait: {
     parameters: {
       header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         Prefer?: components["parameters"]["Prefer"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
@@ -16895,6 +16900,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
           "Preference-Applied": components["headers"]["Preference-Applied"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -16915,6 +16921,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      409: components["responses"]["409"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
