@@ -40,9 +40,16 @@ interface Known {
   readonly untilMs: number
 }
 
+/** Statements about one token: at most one is under way, and one more is to begin after it. */
+interface Asking {
+  readonly running: Promise<TokenRow | undefined>
+  next: Promise<TokenRow | undefined> | null
+}
+
 /** Tokens of companies. Functions reject with the store's error while Postgres is down. */
 export class AccessTokens {
   private readonly known = new Map<string, Known>()
+  private readonly asking = new Map<string, Asking>()
 
   constructor(
     private readonly options: { readonly sql: Sql; readonly keys: Keys; readonly wallMs: () => number },
@@ -90,7 +97,7 @@ export class AccessTokens {
    * source  security L3
    */
   async find(value: string, asker?: KeyAsker): Promise<KeyRecord | null> {
-    const { sql, keys, wallMs } = this.options
+    const { keys, wallMs } = this.options
     const hash = keys.hash(value)
     const name = hash.toString('hex')
     const nowMs = wallMs()
@@ -98,11 +105,7 @@ export class AccessTokens {
     if (known !== undefined && nowMs < known.untilMs && nowMs - known.readAtMs < trustedMs)
       return this.standsFor(known.makerId, nowMs) ? known.record : null
     if (known === undefined && (!form.test(value) || asker?.mayAsk() === false)) return null
-    const [row] = await sql<TokenRow[]>`
-      select t.id, t.account_id, t.environment_id, t.company_id, t.api_key_id, t.expires_at, to_jsonb(m) as member
-      from temporary_access_tokens t
-      left join account_members m on m.id = t.api_key_id and m.account_id = t.account_id and not m.disabled
-      where t.hash = ${hash} and t.expires_at > ${new Date(nowMs)}`
+    const row = await this.look(name, hash)
     this.known.delete(name)
     if (row === undefined) return null
     if (this.known.size >= tokensMax) this.known.delete(this.known.keys().next().value!)
@@ -112,6 +115,38 @@ export class AccessTokens {
     const readAtMs = byMember ? 0 : nowMs
     this.known.set(name, { record, makerId, readAtMs, untilMs: row.expires_at.getTime() })
     return (byMember ? ofAdmin(row) : this.standsFor(makerId, nowMs)) ? record : null
+  }
+
+  /**
+   * The token's row, by a statement that begins after this call. Callers that ask while one is under way share the next one: a
+   * holder without end occupies one connection (security 1).
+   */
+  private look(name: string, hash: Buffer): Promise<TokenRow | undefined> {
+    const asking = this.asking.get(name)
+    if (asking === undefined) return this.begin(name, hash)
+    const again = () => this.begin(name, hash)
+    asking.next ??= asking.running.then(again, again)
+    return asking.next
+  }
+
+  private begin(name: string, hash: Buffer): Promise<TokenRow | undefined> {
+    const asking: Asking = { running: this.read(hash), next: null }
+    this.asking.set(name, asking)
+    const over = () => {
+      if (asking.next === null) this.asking.delete(name)
+    }
+    asking.running.then(over, over)
+    return asking.running
+  }
+
+  private async read(hash: Buffer): Promise<TokenRow | undefined> {
+    const { sql, wallMs } = this.options
+    const [row] = await sql<TokenRow[]>`
+      select t.id, t.account_id, t.environment_id, t.company_id, t.api_key_id, t.expires_at, to_jsonb(m) as member
+      from temporary_access_tokens t
+      left join account_members m on m.id = t.api_key_id and m.account_id = t.account_id and not m.disabled
+      where t.hash = ${hash} and t.expires_at > ${new Date(wallMs())}`
+    return row
   }
 
   /** Whether the key that made a token still stands for it; null: it is not known. */
