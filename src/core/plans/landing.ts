@@ -78,15 +78,36 @@ function fallbackThen(
   return then && plan?.planId === then.planId && plan.versionId === then.versionId ? plan : then
 }
 
-/** A holding in the published version of its plan; `moved` gets what becomes of the prices paid for it. */
+/**
+ * A downgrade in which a plan has another version than was agreed: a migration that it was agreed after, or went along
+ * with, is taken back. A price goes over to the one of the same currency and interval; where the version has none, the
+ * plan comes as agreed.
+ *
+ * source  MI-30
+ */
+export function inVersion(
+  downgrade: Downgrade,
+  catalog: Catalog,
+  { planId, versionId }: Pick<PlanHolding, 'planId' | 'versionId'>,
+): Downgrade {
+  const { plan, addOns, subscription } = downgrade
+  const moved = new Map<string, SoldPriceDef | null>()
+  const go = (held: PlanHolding): PlanHolding =>
+    held.planId === planId ? placed(held, catalog, subscription ?? null, moved, versionId) : held
+  const next = { ...downgrade, plan: plan && go(plan), addOns: addOns.map(go) }
+  return subscription ? { ...next, subscription: landedSubscription(subscription, moved) } : next
+}
+
+/** A holding in a version of its plan, the published one by default; `moved` gets what becomes of the prices paid for it. */
 function placed(
   held: PlanHolding,
   catalog: Catalog,
   subscription: SubscriptionState | null,
   moved: Map<string, SoldPriceDef | null>,
+  versionId?: string,
 ): PlanHolding {
   const def = catalog.plans.get(held.planId)?.def
-  const to = def?.versions.find(one => one.id === def.publishedVersionId)
+  const to = def?.versions.find(one => one.id === (versionId ?? def.publishedVersionId))
   if (!to || to.id === held.versionId) return held
   const from = def?.versions.find(one => one.id === held.versionId)
   const paid = new Set(subscription?.items?.map(({ priceId }) => priceId))

@@ -4,12 +4,14 @@ import type {
   BoughtQuantity,
   Company,
   Moved,
+  PlanSchedule,
   SubscribedItem,
   SubscriptionState,
 } from '../model/company-state.js'
 import type { MigrationReply, NextPlans } from '../model/plan-messages.js'
 import { periodAt } from '../values/period.js'
-import { sellingItems } from './landing.js'
+import { inVersion, sellingItems } from './landing.js'
+import { endsAt } from './plan.js'
 
 /** Plans, payment and quantities as they were before. */
 interface Restored extends NextPlans {
@@ -26,7 +28,7 @@ interface Restored extends NextPlans {
  * is over.
  *
  * returns  the reason why the company stays as it is: it holds another plan, version or price by now, its subscription
- *          has another interval, or the former version is gone.
+ *          has another interval or would have ended by itself meanwhile, or the former version is gone.
  * source   MI-30…32.
  */
 export function restoredPlans(
@@ -51,14 +53,40 @@ export function restoredPlans(
       (present.anchorMs == null) !== (paid.anchorMs == null))
   )
     return { outcome: 'skipped', reason: 'changed_since' }
+  if (paid && present && isAgain(present, paid) && endsAt({ ...present, status: paid.status }) <= nowMs)
+    return { outcome: 'skipped', reason: 'changed_since' }
   const next = paid && present ? restoredSubscription(present, paid, moved, nowMs) : null
   return {
     plan: isBase ? was : plan,
     addOns: isBase ? addOns : addOns.flatMap(one => (one === held ? (was ?? []) : [one])),
-    schedule,
+    schedule: restoredSchedule(schedule, catalog, moved, isBase),
     subscriptions: next === null || next === present ? [] : [next],
     quantities: (moved.seats ?? []).filter(({ trait }) => (company.traits.text(trait) ?? '0') === '0'),
   }
+}
+
+/**
+ * Changes agreed for later, after the way back. A downgrade that keeps the plan keeps its former version; one from a plan
+ * that is left is void.
+ *
+ * source  MI-14, MI-30, EN-95.
+ */
+function restoredSchedule(
+  schedule: PlanSchedule | null,
+  catalog: Catalog,
+  { was, is, prices }: Moved,
+  isBase: boolean,
+): PlanSchedule | null {
+  if (!schedule?.downgrade) return schedule
+  const pays = Object.values(prices).includes(null)
+  if (was !== null && was.planId === is?.planId && !pays)
+    return { ...schedule, downgrade: inVersion(schedule.downgrade, catalog, was) }
+  return isBase ? { ...schedule, downgrade: null } : schedule
+}
+
+/** Whether a subscription that the move ended is to run again. */
+function isAgain(present: SubscriptionState, paid: SubscriptionState): boolean {
+  return paid.anchorMs != null && present.status === 'canceled' && paid.status !== 'canceled'
 }
 
 function restoredSubscription(
@@ -86,8 +114,7 @@ function restoredSubscription(
   }
   const items = [...kept, ...back].sort((a, b) => place(a) - place(b))
   const again = sellingItems(present, items)
-  const ended = present.status === 'canceled' && paid.status !== 'canceled'
-  if (!ended) return again
+  if (!isAgain(present, paid)) return again
   return { ...again, status: paid.status, ...periodOf(paid, nowMs) }
 }
 
