@@ -155,7 +155,7 @@ export async function deliver(
       'User-Agent': 'Tollgate-Webhooks/1',
       ...signed(endpoint, delivery, options.nowMs),
     }
-    return { status: await post(url, address, headers, body, signal), reason: null }
+    return { status: await within(signal, post(url, address, headers, body, signal)), reason: null }
   } catch (error) {
     const detail = error instanceof Error ? error.message : 'failed'
     if (!signal.aborted) return { status: null, reason: unreached, detail }
@@ -246,6 +246,11 @@ function post(
       // The status counts, however the body ends.
       answer.on('error', () => {})
       answer.on('close', () => resolve(answer.statusCode ?? 0))
+    })
+    // Without a listener, Node closes a connection that changes its protocol, and tells nothing.
+    sent.on('upgrade', (answer, socket) => {
+      socket.destroy()
+      resolve(answer.statusCode ?? 0)
     })
     sent.on('error', reject)
     sent.end(body)

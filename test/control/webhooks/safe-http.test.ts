@@ -1,7 +1,7 @@
 // Calls to webhooks end, whatever the endpoint and the garbage collector do.
 import { setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
@@ -42,4 +42,27 @@ t.test('security 12: a call without an answer ends at its timeout, also after a 
   stop.abort()
   t.match(await stopped, { status: null, reason: 'stopped' })
   t.match(await call(600_000), { status: null, reason: 'stopped' }, 'nothing leaves after the stop')
+})
+
+t.test('security 12: an answer that changes the protocol ends the call', async t => {
+  const server = createTcpServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
+    )
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const outcome = await deliver(
+    {
+      url: `http://127.0.0.1:${port}/`,
+      secret: 'whsec_c2VjcmV0',
+      previous_secret: null,
+      previous_secret_until: null,
+    },
+    { id: 'whev_1', payload: '{}' },
+    { privateAddresses: true, nowMs: 0, signal: new AbortController().signal, timeoutMs: 5_000 },
+  )
+  t.same(outcome, { status: 101, reason: null })
 })
