@@ -84,7 +84,9 @@ function isClosed(address: string): boolean {
   const nowMs = performance.now()
   if (own === null || nowMs - own.readAtMs > ownMs)
     own = { addresses: ownAddresses(networkInterfaces()), readAtMs: nowMs }
-  return isPrivateAddress(address) || own.addresses.has(address)
+  if (isPrivateAddress(address)) return true
+  const embedded = isIP(address) === 6 ? mappedV4(address) : null
+  return own.addresses.has(embedded ?? address)
 }
 
 /**

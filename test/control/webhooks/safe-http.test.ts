@@ -1,11 +1,13 @@
 // Calls to webhooks end, whatever the endpoint and the garbage collector do.
 import { setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import os from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { deliver } from '../../../src/control/webhooks/safe-http.js'
+import { deliver, urlProblem } from '../../../src/control/webhooks/safe-http.js'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -65,4 +67,18 @@ t.test('security 12: an answer that changes the protocol ends the call', async t
     { privateAddresses: true, nowMs: 0, signal: new AbortController().signal, timeoutMs: 5_000 },
   )
   t.same(outcome, { status: 101, reason: null })
+})
+
+t.test('security 23: an own public address is closed however it is spelled', async t => {
+  const { networkInterfaces } = os
+  const address = { netmask: '', family: 'IPv4', mac: '', internal: false, cidr: null } as const
+  os.networkInterfaces = () => ({ eth0: [{ ...address, address: '8.8.4.4' }] })
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    os.networkInterfaces = networkInterfaces
+    syncBuiltinESMExports()
+  })
+  for (const host of ['8.8.4.4', '134743044', '[::ffff:8.8.4.4]', '[::FFFF:808:404]'])
+    t.equal(urlProblem(`http://${host}/`, false), 'names a private address', host)
+  t.equal(urlProblem('http://[::ffff:8.8.4.5]/', false), null)
 })
