@@ -187,17 +187,24 @@ export class Sessions {
 
   private readonly ofKeys = new WeakMap<KeyRecord, KeyRecord>()
 
-  /** The role that counts for a request; null: none. `ofAccount`: it changes something of the whole account. */
+  /**
+   * The role that counts for a request; null: none. One that names no environment has the role of the environment to which
+   * `recordOf` binds it.
+   *
+   * ofAccount  it changes something of the whole account.
+   */
   roleFor(
     member: MemberAccess,
     accountId: string,
     environmentId: string,
     ofAccount: boolean,
   ): ConsoleRole | null {
-    const ids = this.options.keys.environments(accountId).map(({ id }) => id)
-    if (ofAccount) return roleEverywhere(member.roles, ids)
-    if (environmentId !== '') return roleIn(member.roles, environmentId)
-    return member.roles['*'] ?? ids.map(id => roleIn(member.roles, id)).find(role => role !== null) ?? null
+    if (ofAccount) {
+      const ids = this.options.keys.environments(accountId).map(({ id }) => id)
+      return roleEverywhere(member.roles, ids)
+    }
+    const id = environmentId || this.firstOf(accountId, member)
+    return id === null ? null : roleIn(member.roles, id)
   }
 
   /**
