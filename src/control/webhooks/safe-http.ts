@@ -214,7 +214,7 @@ async function addressesOf(host: string, signal: AbortSignal): Promise<readonly 
   if (isSlow) throw new Error('its name server does not answer')
   return within(
     signal,
-    systemLookup(() => lookup(host, { all: true, verbatim: true })),
+    systemLookup(() => lookup(host, { all: true, verbatim: true }), signal),
   )
 }
 

@@ -1,4 +1,5 @@
 // Calls to webhooks end, whatever the endpoint and the garbage collector do.
+import dns from 'node:dns/promises'
 import { setMaxListeners } from 'node:events'
 import { createServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
@@ -81,4 +82,45 @@ t.test('security 23: an own public address is closed however it is spelled', asy
   for (const host of ['8.8.4.4', '134743044', '[::ffff:8.8.4.4]', '[::FFFF:808:404]'])
     t.equal(urlProblem(`http://${host}/`, false), 'names a private address', host)
   t.equal(urlProblem('http://[::ffff:8.8.4.5]/', false), null)
+})
+
+t.test('security 12: a name that nobody waits for any more is not looked up', async t => {
+  const { lookup, Resolver } = dns
+  const unknown = async () => {
+    throw new Error('unknown')
+  }
+  const asked: string[] = []
+  let answer = () => {}
+  dns.Resolver = class {
+    resolve4 = unknown
+    resolve6 = unknown
+    cancel() {}
+  } as never
+  dns.lookup = ((host: string) => {
+    asked.push(host)
+    return new Promise((_, reject) => {
+      answer = () => reject(new Error('unknown'))
+    })
+  }) as never
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    Object.assign(dns, { lookup, Resolver })
+    syncBuiltinESMExports()
+  })
+  const call = (host: string) =>
+    deliver(
+      {
+        url: `http://${host}/`,
+        secret: 'whsec_c2VjcmV0',
+        previous_secret: null,
+        previous_secret_until: null,
+      },
+      { id: 'whev_1', payload: '{}' },
+      { privateAddresses: true, nowMs: 0, signal: new AbortController().signal, timeoutMs: 50 },
+    )
+  await Promise.all(['a.example', 'b.example', 'c.example'].map(call))
+  t.same(asked, ['a.example'], 'one at a time')
+  answer()
+  await call('d.example')
+  t.same(asked, ['a.example', 'd.example'])
 })
