@@ -140,8 +140,44 @@ t.test('signing in', async t => {
       (row: { user_name: string; resp_code: number }) => row.user_name === 'Ada' && row.resp_code < 300,
     )
     t.match(mine, { actor_type: 'app_user', api_key_id: null, resource_name: 'Acme' })
+    const apply = (catalog: object) =>
+      browser.send('POST', '/console/api/catalog/apply', { catalog: { catalog: 1, ...catalog } }, here)
+    const wider = [
+      { features: [{ name: 'f', feature_type: 'boolean' }] },
+      { flags: [{ key: 'f', name: 'f' }] },
+    ]
+    for (const catalog of wider) t.equal((await apply(catalog)).status, 400, 'nor by a catalogue')
+    t.equal((await client.ok('GET', '/flags')).length, 0)
+    t.equal(
+      (await apply({ credits: [{ name: 'Tokens', currency: 'usd' }] })).status,
+      200,
+      'of its environment',
+    )
     await client.ok('PUT', `/account-members/${invited.id}`, { disabled: true })
     t.equal((await browser.send('GET', '/console/api/whoami')).status, 401, 'disabled')
+  })
+
+  await t.test('a role of its own holds in an environment also where the request names none', async t => {
+    for (const own of [development, production]) {
+      const invited = await client.ok('POST', '/account-members', {
+        name: 'Kim',
+        console_roles: { '*': 'admin', [own]: 'viewer' },
+      })
+      const browser = new Browser(client.url)
+      await browser.signIn({ token: invited.invitation.token })
+      const company = { keys: { slug: 'unnamed' } }
+      const write = async (headers = {}) =>
+        (await browser.send('POST', '/console/api/companies', company, headers)).status
+      t.equal(await write({ 'X-Service-Environment-Id': own }), 403)
+      const { secret } = await client.ok('POST', '/api-keys', { name: 'counts', environment_id: own })
+      const count = async () => (await client.as(secret).ok('GET', '/companies/count')).count as number
+      const before = await count()
+      await write()
+      t.equal(await count(), before, 'nothing is written in it')
+      const key = { name: 'wider', environment_id: own }
+      const made = await browser.send('POST', '/console/api/api-keys', key)
+      t.ok(made.status >= 400, `no key of it is made: ${made.status}`)
+    }
   })
 
   await t.test('a token that a member made ends with its right to make one (security L3)', async t => {

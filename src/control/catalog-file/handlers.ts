@@ -1,5 +1,6 @@
 // The catalogue as a document: GET /catalog, POST /catalog/diff, POST /catalog/apply (docs/rules/catalog.md).
 import type * as file from '../../../schemas/catalog.js'
+import { roleEverywhere } from '../../core/console-role.js'
 import { KeyedMutex } from '../../entities/turns/one-at-a-time.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
@@ -41,8 +42,11 @@ async function compared(call: Call<file.CatalogWrite, unknown>): Promise<Compare
   return { changes, problems, world, wanted, options }
 }
 
-/** Changes that the key may not make: prices of models are the account's, limits of publishable keys an admin's. */
-function rights({ key }: Call<unknown, unknown>, changes: readonly ObjectChange[]): string[] {
+/**
+ * Changes that the caller may not make: prices of models are the account's, limits of publishable keys an admin's. Features
+ * and flags are the account's: a person needs the right to change them everywhere, as by their own operations.
+ */
+function rights({ key, services }: Call<unknown, unknown>, changes: readonly ObjectChange[]): string[] {
   const differs = (section: ObjectChange['section']) =>
     changes.some(one => one.section === section && one.action !== 'keep')
   const isAdmin = key.scopes.includes('admin')
@@ -51,7 +55,23 @@ function rights({ key }: Call<unknown, unknown>, changes: readonly ObjectChange[
     problems.push('model_prices: only an account-wide key with the scope admin may change them')
   if (differs('publishable_limits') && !isAdmin)
     problems.push('publishable_limits: only a key with the scope admin may change them')
+  if (key.actor?.type === 'app_user') {
+    const ids = services.keys.environments(key.accountId).map(({ id }) => id)
+    const role = roleEverywhere(key.actor.roles, ids)
+    const [wider] = changes.filter(isOfAccount)
+    if (wider !== undefined && role !== 'editor' && role !== 'admin')
+      problems.push(
+        `${wider.section}: these are the account's: changing them needs a role in every environment`,
+      )
+  }
   return problems
+}
+
+/** Whether a change is seen in every environment: of a flag all but its rules. */
+function isOfAccount({ section, action, changes }: ObjectChange): boolean {
+  if (action === 'keep') return false
+  if (section === 'flags' && action === 'change') return changes.some(({ path }) => !path.startsWith('rules'))
+  return section === 'features' || section === 'flags'
 }
 
 async function told(
