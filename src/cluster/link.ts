@@ -65,7 +65,7 @@ export interface Serves {
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
-  /** A node at this address was refused: TLS failed, or neither build works beside the other. */
+  /** A node at this address was refused: TLS failed, or its build and this one do not work side by side. */
   refused(address: string, reason: string): void
 }
 
@@ -83,7 +83,7 @@ interface Hears {
   up(): void
   /** The connection ended. Requests that have no answer by now never get one. */
   down(): void
-  /** The connection with that node was refused: TLS failed, or neither build works beside the other. */
+  /** The connection with that node was refused: TLS failed, or its build and this one do not work side by side. */
   refused(reason: string): void
 }
 

@@ -49,9 +49,8 @@ export class ReplicaWatch {
   }
 
   private async look(): Promise<void> {
-    const { root, all } = this.slots
     // where a primary is away, its own writes fail, and its lease ends if it has the root
-    const probes = [...new Set([root, ...all])].map(one => one.replicasReached().catch(() => null))
+    const probes = this.slots.clients.map(one => one.replicasReached().catch(() => null))
     const known = (await Promise.all(probes)).filter(one => one !== null)
     if (known.length > 0) this.reached = Math.min(...known)
     if (!this.stopped) this.timer = this.later()

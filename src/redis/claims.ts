@@ -119,11 +119,8 @@ export class ShardClaims {
 
   private async mark(records: readonly RecordedClaim[]): Promise<void> {
     const named = records.map(({ env, key, eventId }) => ({ name: nameOf(env, key), eventId }))
-    const marked = [...this.slots.bySlot(named, ({ name }) => this.slots.slotOf(name))].map(
-      ([slot, some]) => {
-        const redis = this.slots.all[slot]!
-        return redis.write('mark', ...some.flatMap(({ name, eventId }) => [redis.key(`i:${name}`), eventId]))
-      },
+    const marked = [...this.slots.bySlot(named, ({ name }) => this.slots.slotOf(name))].map(([redis, some]) =>
+      redis.write('mark', ...some.flatMap(({ name, eventId }) => [redis.key(`i:${name}`), eventId])),
     )
     await Promise.all(marked)
   }
@@ -239,10 +236,9 @@ export class ShardClaims {
   private async fatesOf(asked: readonly Asked[], free: Taken[]): Promise<readonly Taken[]> {
     const settled: Taken[] = []
     const { slots } = this
-    const slotOf = ({ shard }: Asked): number => shard % slots.all.length
-    for (const [slot, some] of slots.bySlot(asked, slotOf)) {
+    for (const [redis, some] of slots.bySlot(asked, ({ shard }) => slots.numberOfShard(shard))) {
       const questions = some.flatMap(({ question }) => question)
-      const answers = await slots.all[slot]!.run<readonly string[]>('fates', ...questions)
+      const answers = await redis.run<readonly string[]>('fates', ...questions)
       for (const [i, answer] of answers.entries())
         if (answer === 'kept') settled.push(some[i]!.one)
         else if (answer === 'free') free.push(some[i]!.one)
@@ -254,9 +250,8 @@ export class ShardClaims {
     things: readonly T[],
     work: (redis: RedisClient, some: readonly T[]) => Promise<void>,
   ): Promise<void> {
-    const { slots } = this
-    const parts = [...slots.bySlot(things, ({ slot }) => slot)]
-    await Promise.all(parts.map(([slot, some]) => work(slots.all[slot]!, some)))
+    const parts = [...this.slots.bySlot(things, ({ slot }) => slot)]
+    await Promise.all(parts.map(([redis, some]) => work(redis, some)))
   }
 
   /** The event is recorded at this sequence, which is appended in this tick. */

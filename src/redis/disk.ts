@@ -168,9 +168,8 @@ export class OwnedDisk extends RedisDisk {
 
   /** Claims made on an earlier connection: the Redis of that time may have been replaced by one that lacks them. */
   private async mustStand(marks: readonly Mark[]): Promise<void> {
-    const { slots } = this
-    for (const [slot, some] of slots.bySlot(marks, ({ held }) => held.slot)) {
-      const values = await slots.all[slot]!.values(some.map(({ held }) => held.key))
+    for (const [redis, some] of this.slots.bySlot(marks, ({ held }) => held.slot)) {
+      const values = await redis.values(some.map(({ held }) => held.key))
       if (some.some(({ held }, i) => values[i] !== held.value))
         throw new Fenced('STOLEN: Redis lost the claim of a record')
     }

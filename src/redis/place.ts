@@ -1,7 +1,7 @@
 // The forms of REDIS_URL, and the options of a connection to each. All keys of a slot (slots.ts) carry one hash tag, so one
 // server at a time has them all. A connection leads to this server: the one named, the primary that Sentinels name, or the
-// primary of the slot in a Redis Cluster. When that server is replaced, the
-// connection ends or is ended, and the next one leads to its successor.
+// primary of the slot in a Redis Cluster. When that server is replaced, the connection ends or is ended, and the next one leads to
+// its successor.
 import { connect as connectTcp } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'

@@ -68,8 +68,7 @@ export async function forgetSpan(pages: ClaimPages, span: SealedSpan, slots: Red
   let gone = 0
   let some: { readonly name: string; readonly eventId: string }[] = []
   const forget = async (): Promise<void> => {
-    for (const [slot, held] of slots.bySlot(some, ({ name }) => slots.slotOf(name))) {
-      const redis = slots.all[slot]!
+    for (const [redis, held] of slots.bySlot(some, ({ name }) => slots.slotOf(name))) {
       const pairs = held.flatMap(({ name, eventId }) => [redis.key(`i:${name}`), eventId])
       gone += await redis.run<number>('forget', span.toMs, ...pairs)
     }

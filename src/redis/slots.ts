@@ -29,9 +29,19 @@ export class RedisSlots {
     return new RedisSlots(first, await Promise.all(slots.map(open)))
   }
 
+  /** All connections, each once. */
+  get clients(): readonly RedisClient[] {
+    return [...new Set([this.root, ...this.all])]
+  }
+
+  /** Number of the slot of a shard's journal. */
+  numberOfShard(shard: number): number {
+    return shard % this.all.length
+  }
+
   /** The slot of a shard's journal. */
   ofShard(shard: number): RedisClient {
-    return this.all[shard % this.all.length]!
+    return this.all[this.numberOfShard(shard)]!
   }
 
   /** Number of the slot of an event's key. name: its hash as a text (`nameOf`). */
@@ -40,13 +50,13 @@ export class RedisSlots {
     return count === 1 ? 0 : (64 * digits.get(name[0]!)! + digits.get(name[1]!)!) % count
   }
 
-  /** These things, for each slot that has some. */
-  bySlot<T>(things: readonly T[], slotOf: (thing: T) => number): ReadonlyMap<number, readonly T[]> {
-    const found = new Map<number, T[]>()
+  /** These things, for each slot that has some. slotOf: the number of a thing's slot. */
+  bySlot<T>(things: readonly T[], slotOf: (thing: T) => number): ReadonlyMap<RedisClient, readonly T[]> {
+    const found = new Map<RedisClient, T[]>()
     for (const thing of things) {
-      const slot = slotOf(thing)
-      const others = found.get(slot)
-      if (others === undefined) found.set(slot, [thing])
+      const redis = this.all[slotOf(thing)]!
+      const others = found.get(redis)
+      if (others === undefined) found.set(redis, [thing])
       else others.push(thing)
     }
     return found
@@ -54,11 +64,11 @@ export class RedisSlots {
 
   /** Whether the last command to each slot was answered. */
   get answer(): boolean {
-    return this.root.answers && this.all.every(({ answers }) => answers)
+    return this.clients.every(({ answers }) => answers)
   }
 
   async close(): Promise<void> {
-    await Promise.all([...new Set([this.root, ...this.all])].map(one => one.close()))
+    await Promise.all(this.clients.map(one => one.close()))
   }
 }
 

@@ -11,7 +11,7 @@ type Told = { readonly code: string; readonly names: readonly string[]; readonly
 
 const nameOf = ({ body }: OutgoingEvent) => (body as { readonly event: string }).event
 
-/** A client whose answers a test gives, and what its caller is told of events. */
+/** Make a client that hears the answers of `answer`. `told` gets what its caller is told of events; `sent` the names in each batch. */
 function queueOf(t: Test, answer: (names: string[]) => Response) {
   const told: Told[] = []
   const sent: string[][] = []

@@ -13,7 +13,7 @@ import type { BillingPeriod } from './periods.js'
  * charge takes back what was off only because of it.
  *
  * charged  lines in advance of all periods, with their own due times.
- * periods  those of the company.
+ * periods  all billing periods of the company.
  * source   RA-16.
  */
 export function discountLines(
