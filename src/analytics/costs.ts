@@ -38,6 +38,7 @@ export async function costs(
   filter: CostFilter,
 ): Promise<CostRow[]> {
   const { by } = filter
+  const ofModels = by.includes('model') || filter.model !== undefined
   const rows = await ask<{
     company_id: string
     model: string
@@ -48,15 +49,15 @@ export async function costs(
     credit_id: string
     credits: string
     events: number | string
-  }>(store, 'costs', {
+  }>(store, ofModels ? 'costs_of_models' : 'costs', {
     environment_id: environmentId,
     from_ms: filter.fromMs,
     to_ms: filter.toMs,
-    company_id: filter.companyId ?? '',
-    user_id: filter.userId ?? '',
-    model: filter.model ?? '',
+    company_id: filter.companyId,
+    user_id: filter.userId,
+    model: filter.model,
+    by_model: ofModels ? by.includes('model') : undefined,
     by_company: by.includes('company'),
-    by_model: by.includes('model'),
     by_user: by.includes('user'),
     by_day: by.includes('day'),
     limit: costRowsMax,

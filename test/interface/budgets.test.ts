@@ -167,6 +167,21 @@ t.test('BU-7 costs, credits at their price, and the margin', async t => {
   const [euros] = await client.ok('GET', `/costs?company_id=${other.id}&currency=eur&by=day`)
   t.match(euros, { cost: '0', revenue: null, margin: null, other_costs: [{ currency: 'usd', cost: '0.25' }] })
   t.equal((await client.get('/costs?start_time=2020-01-01&end_time=2031-01-01')).status, 400)
+
+  // a draw of a user's use; the model of it is asked for or is not
+  const user = await client.ok('POST', '/users', { keys: { id: 'burner' }, company_ids: [other.id] })
+  await client.ok('POST', '/events', {
+    event_type: 'track',
+    body: { event: metered.subtype, company: other.keys, user: { id: 'burner' }, quantity: 8 },
+  })
+  for (const by of ['user', 'user&by=model'])
+    t.match(
+      await client.ok('GET', `/costs?company_id=${other.id}&user_id=${user.id}&by=${by}`),
+      [{ user_id: user.id, model: null, inference_count: 0, cost: '0', revenue: '4', margin: '4' }],
+      by,
+    )
+  t.match(await client.ok('GET', `/costs?company_id=${other.id}&model=m1`), [{ cost: '0.25', revenue: '1' }])
+  t.same(await client.ok('GET', `/costs?company_id=${other.id}&model=m2`), [])
 })
 
 t.test('BU-6 webhooks hear once in a window that a bound is reached, hard or soft', async t => {
