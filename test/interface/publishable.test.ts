@@ -367,10 +367,15 @@ t.test('M2 refused requests of a publishable key are counted, and those of other
   const one = await account.ok('GET', `/audit-log/${refused[0]!.id}`)
   t.ok(JSON.stringify(one).length < 3_000, 'little is kept of a refused request')
   const counts = (await account.ok('GET', '/audit-log?limit=20&kind=auth_failure')) as readonly Row[]
-  const counted = counts.find(row => row.url === 'requests/refused')
-  t.match(counted, { kind: 'auth_failure' })
-  const { req_body: body } = await account.ok('GET', `/audit-log/${counted!.id}`)
-  t.match(body, /"count":1\d\d|"count":[6-9]\d/)
+  const counted = counts.filter(row => row.url === 'requests/refused')
+  t.match(counted[0], { kind: 'auth_failure' })
+  // these requests may fall into two windows too: each has a row
+  let count = 0
+  for (const { id } of counted) {
+    const { req_body: body } = await account.ok('GET', `/audit-log/${id}`)
+    count += JSON.parse(body).count
+  }
+  t.ok(count >= 100, `sixty of a publishable key and forty of another, ${count} counted`)
 })
 
 t.test('L2 a read of a context secret leaves an audit row', async t => {
