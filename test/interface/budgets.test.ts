@@ -73,7 +73,7 @@ t.test(
     const { id } = await put({ company_id: company.id, max_spend: 10, period: 'hour', label: 'Hourly' })
     t.equal((await use(6)).error, null)
     const why = new RegExp(
-      `^Spend policy Hourly \\(${id}\\) allows 10 credits in a hour, of which 6 are spent; it resets at 2031-05-05T11:00:00.000Z`,
+      `^Spend policy Hourly \\(${id}\\) allows 10 credits in an hour, of which 6 are spent; it resets at 2031-05-05T11:00:00.000Z`,
     )
     t.match((await use(5)).error, why)
     t.equal(await left(), 994, 'the event that failed drew nothing')
@@ -109,6 +109,30 @@ t.test(
     t.equal((await use(1)).error, null)
   },
 )
+
+t.test('BU-3 BU-4 what a lease pays counts for the policies of the user and group that use it', async t => {
+  const leasing = await world.company()
+  await client.ok('PUT', `/company-plans/${leasing.id}`, { base_plan_id: metered.plan.id })
+  await world.grant(leasing.id, credit.id, 100)
+  const user = await client.ok('POST', '/users', { keys: { id: 'heavy' }, company_ids: [leasing.id] })
+  const { id } = await put({ user_id: user.id, max_spend: 3, period: 'day' })
+  await put({ group_trait: 'crew', group_value: 'night', max_spend: 2, period: 'day' })
+  const company = { company_id: leasing.id, credit_type_id: credit.id }
+  const { id: lease } = await client.ok('POST', '/billing/credits/lease', {
+    ...company,
+    requested_amount: 50,
+  })
+  const spend = (quantity: number, more: object) =>
+    use(quantity, { company: leasing.keys, lease_id: lease, ...more })
+  const heavy = { user: { id: 'heavy' } }
+  t.equal((await spend(2, heavy)).error, null)
+  t.match((await spend(2, heavy)).error, `${id} allows 3 credits in a day, of which 2 are spent`)
+  t.equal((await spend(1, heavy)).error, null)
+  t.match((await spend(1, heavy)).error, /of which 3 are spent/)
+  t.match((await spend(3, { traits: { crew: 'night' } })).error, /allows 2 credits in a day/)
+  t.equal((await spend(10, {})).error, null, 'others go on')
+  t.match(await client.ok('PUT', `/billing/credits/lease/${lease}/release`), { tracked_amount: 13 })
+})
 
 t.test('BU-2 groups go by a trait of the event', async t => {
   await put({ group_trait: 'agent', group_value: 'crawler', max_spend: 3, period: 'day' })

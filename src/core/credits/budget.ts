@@ -102,7 +102,7 @@ export function overBudget(
     const spent = spentIn(account, window)
     if (spent + amount <= window.max) continue
     const name = window.label === null ? window.policyId : `${window.label} (${window.policyId})`
-    const most = `${amountToDecimal(window.max)} credits in a ${window.period}`
+    const most = `${amountToDecimal(window.max)} credits in ${window.period === 'hour' ? 'an' : 'a'} ${window.period}`
     const resets = new Date(window.endMs).toISOString()
     return `Spend policy ${name} allows ${most}, of which ${amountToDecimal(spent)} are spent; it resets at ${resets}`
   }
@@ -133,6 +133,18 @@ export function budgetParts(
   return windows.map(
     ({ policyId, startMs, max, endMs }): BudgetPart => [policyId, startMs, moved, encodeAmount(max), endMs],
   )
+}
+
+/**
+ * Windows in which a hold was not counted: what it pays counts there when it is used. A lease belongs to a company, so it is
+ * counted in no window of a user or a group. source: BU-3, BU-4
+ */
+export function windowsBeside(
+  windows: readonly BudgetWindow[] | undefined,
+  { budget }: Readonly<HoldState>,
+): readonly BudgetWindow[] | undefined {
+  if (windows === undefined || budget === undefined) return windows
+  return windows.filter(({ policyId }) => !budget.some(([counted]) => counted === policyId))
 }
 
 /** Credits that a hold gives back leave the windows they were counted in, the latest first. source: BU-4 */

@@ -6,9 +6,9 @@ import type {
   HoldState,
   UseLinks,
 } from '../model/account-state.js'
-import { type Amount, encodeAmount } from '../values/amount.js'
+import { type Amount, encodeAmount, lesser } from '../values/amount.js'
 import { addMonthsClamped } from '../values/period.js'
-import { budgetParts, overBudget } from './budget.js'
+import { budgetParts, overBudget, windowsBeside } from './budget.js'
 import { usable } from './burn-order.js'
 import { pay } from './grant.js'
 import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
@@ -61,8 +61,8 @@ export function drawForEvent(
 }
 
 /**
- * The reason for which a hard spend policy refuses a use, as a sentence; null: none does. Use that a hold pays was counted
- * when it was held.
+ * The reason for which a hard spend policy refuses a use, as a sentence; null: none does. What a hold pays was counted when
+ * it was held, in the windows of that time; in those of others, such as the user of this event, it counts now.
  *
  * source  BU-3.
  */
@@ -79,8 +79,9 @@ export function budgetRefusal(
         ? undefined
         : openHoldOf(account, 'reservation', reservationId)
   if (hold === undefined) return overBudget(account, windows, cost)
-  const over = hold.kind === 'lease' ? 0n : cost - unspentOf(hold)
-  return overBudget(account, windows, over)
+  const paid = lesser(cost, unspentOf(hold))
+  const over = hold.kind === 'lease' ? 0n : cost - paid
+  return overBudget(account, windowsBeside(windows, hold), paid + over) ?? overBudget(account, windows, over)
 }
 
 function takeCost(
@@ -92,7 +93,7 @@ function takeCost(
   if (use.leaseId !== null) {
     const lease = openHoldOf(account, 'lease', use.leaseId)
     if (lease !== undefined && use.cost > 0n) {
-      const { effect, taken } = commit(account, lease, use.cost, use, nowMs)
+      const { effect, taken } = commit(account, lease, config.windows, use.cost, use, nowMs)
       return { ...nothing, effects: [effect], applied: 'lease', consumed: taken, uncovered: use.cost - taken }
     }
   } else if (use.reservationId !== null) {
@@ -167,7 +168,7 @@ function chargeReservation(
   use: Use,
   nowMs: number,
 ): UseDecision {
-  const { effect, taken } = commit(account, hold, use.cost, use, nowMs)
+  const { effect, taken } = commit(account, hold, config.windows, use.cost, use, nowMs)
   const commits = use.cost === 0n ? [] : [effect]
   const seq = account.sequence + 1 + (use.cost === 0n ? 0 : entryCount(effect))
   const effects = [...commits, ...endHold(account, hold, 'settled', nowMs, taken, seq)]

@@ -20,7 +20,7 @@ import { type Amount, costOf, decodeAmount, encodeAmount, lesser } from '../valu
 import { holdId } from '../values/hold-id.js'
 import { hourMs, minuteMs } from '../values/period.js'
 import type { Quantity } from '../values/quantity.js'
-import { budgetBack, budgetParts, overBudget } from './budget.js'
+import { budgetBack, budgetParts, overBudget, windowsBeside } from './budget.js'
 import { pay } from './grant.js'
 import { entryCount } from './ledger.js'
 import { capacityOf } from './overdraft.js'
@@ -318,11 +318,13 @@ function remainingOf(account: Readonly<CreditAccount>, seq: number): Amount {
 
 /**
  * Take a use out of a hold: slices in the order they were taken, at most the unspent rest. The effect reports `over`
- * as uncovered; a reservation's excess is drawn separately and is not uncovered. source: CR-71, CR-74, CR-78
+ * as uncovered; a reservation's excess is drawn separately and is not uncovered. It counts in those `windows` of spend
+ * policies that the hold is not counted in. source: CR-71, CR-74, CR-78, BU-4
  */
 export function commit(
   account: Readonly<CreditAccount>,
   hold: Readonly<HoldState>,
+  windows: CreditConfig['windows'],
   cost: Amount,
   links: UseLinks,
   nowMs: number,
@@ -336,24 +338,24 @@ export function commit(
     slices.push([slice.seq, encodeAmount(part)])
   }
   const over = hold.kind === 'lease' && missing > 0n ? encodeAmount(missing) : undefined
-  return {
-    taken: cost - missing,
-    effect: {
-      t: 'credit_commit',
-      c: account.creditId,
-      seq: account.sequence + 1,
-      at: links.atMs,
-      now: links.atMs === nowMs ? undefined : nowMs,
-      h: hold.id,
-      k: hold.kind,
-      s: slices,
-      cost: encodeAmount(cost),
-      un: over,
-      f: links.featureId ?? undefined,
-      e: links.eventId ?? undefined,
-      u: links.userId ?? undefined,
-    },
+  const taken = cost - missing
+  const b = budgetParts(windowsBeside(windows, hold), taken)
+  const effect: Commit['effect'] = {
+    t: 'credit_commit',
+    c: account.creditId,
+    seq: account.sequence + 1,
+    at: links.atMs,
+    now: links.atMs === nowMs ? undefined : nowMs,
+    h: hold.id,
+    k: hold.kind,
+    s: slices,
+    cost: encodeAmount(cost),
+    un: over,
+    f: links.featureId ?? undefined,
+    e: links.eventId ?? undefined,
+    u: links.userId ?? undefined,
   }
+  return { taken, effect: b === undefined ? effect : { ...effect, b } }
 }
 
 /**

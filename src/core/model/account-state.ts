@@ -214,6 +214,8 @@ export type CreditEffect =
   | {
       readonly t: 'credit_commit'
       readonly c: string
+      /** Windows that it counts in and its hold does not (BU-4); absent: none. */
+      readonly b?: readonly BudgetPart[]
       readonly seq: number
       readonly at: number
       readonly now?: number

@@ -155,17 +155,30 @@ t.test(
             if (id === undefined) break
             const hold = open.get(id)!
             const isLease = account.lease?.id === id
-            const cost = BigInt(random.below(2)) * credit
-            const links = { featureId: null, eventId: 'e', userId: null, atMs: nowMs }
-            if (cost > 0n && !isLease) {
-              const use = { cost, leaseId: null, reservationId: id, ...links }
-              apply(drawForEvent(account, configAt(null, null, nowMs), use, nowMs).effects)
-              close(id, hold.amount - cost)
-            } else {
+            const cost = BigInt(random.below(5)) * credit
+            if (cost === 0n) {
               const ended = releaseHold(account, isLease ? 'lease' : 'reservation', id, nowMs)
               if (!('refused' in ended)) apply(ended.effects)
               close(id, hold.amount)
+              break
             }
+            const holds = { leaseId: isLease ? id : null, reservationId: isLease ? null : id }
+            const use = { cost, ...holds, featureId: null, eventId: 'e', userId, atMs: nowMs }
+            const paid = cost < hold.amount ? cost : hold.amount
+            const rest = isLease ? 0n : cost - paid
+            // a window that counted the hold has counted what it pays
+            const beside = ids.filter(one => !hold.ids.includes(one))
+            const room = (list: readonly string[], more: bigint) =>
+              more === 0n || list.every(one => sums.of(one, nowMs) + more <= mostOf[one]! * credit)
+            const refused = budgetRefusal(account, config, use)
+            if ((refused === null) !== (room(beside, paid + rest) && room(ids, rest)))
+              t.fail(`${said}: ${cost} from a hold of ${hold.amount}: ${refused}`)
+            if (refused !== null) break
+            apply(drawForEvent(account, config, use, nowMs).effects)
+            sums.add(beside, paid, nowMs)
+            sums.add(ids, rest, nowMs)
+            if (isLease) open.set(id, { ...hold, amount: hold.amount - paid })
+            else close(id, hold.amount - paid)
           }
         }
         for (const id of Object.keys(mostOf))
