@@ -23,15 +23,21 @@ export function isAddressBlock(text: string): boolean {
   return blockOf(text) !== null
 }
 
-/** Whether every address of a block is in one of the others. */
+/** Every address: IPv4 addresses are those of ::ffff:0:0/96. */
+export const everyAddress = '::/0'
+
+/** Whether every address of a block is in one of the others, IPv4 and IPv6. */
 export function isWithinBlocks(text: string, blocks: readonly string[]): boolean {
   const inner = blockOf(text)
   if (inner === null) return false
   return blocks.some(one => {
     const outer = blockOf(one)
-    if (outer?.family !== inner.family || inner.bits < outer.bits) return false
-    return addressList([one]).has(inner.address)
+    return outer !== null && bitsInV6(inner) >= bitsInV6(outer) && addressList([one]).has(inner.address)
   })
+}
+
+function bitsInV6({ family, bits }: Block): number {
+  return family === 'ipv4' ? bits + 96 : bits
 }
 
 /**

@@ -416,3 +416,20 @@ t.test('L3 a key made by a bound key has its conditions', async t => {
   const free = await account.ok('POST', '/api-keys', { name: 'free' })
   t.equal((await bound.post(`/api-keys/${free.id}/roll`, {})).status, 403, 'nor takes one that has none')
 })
+
+t.test('L3 a key for every IPv4 address makes none for IPv6, with addresses named or absent', async t => {
+  const make = async (allowed_addresses: string[]) => {
+    const admin = { name: 'admin', scopes: ['admin', 'read', 'write'], allowed_addresses }
+    const made = await account.ok('POST', '/api-keys', admin)
+    return { id: made.id, client: account.as(made.secret) }
+  }
+  const { id, client } = await make(['0.0.0.0/0'])
+  t.match(await client.ok('POST', '/api-keys', { name: 'inherits' }), { allowed_addresses: ['0.0.0.0/0'] })
+  t.match(await client.post('/api-keys', { name: 'wider', allowed_addresses: ['::/0'] }), { status: 403 })
+  t.match(await client.put(`/api-keys/${id}`, { allowed_addresses: null }), { status: 403 })
+  const free = await account.ok('POST', '/api-keys', { name: 'free' })
+  t.match(await client.put(`/api-keys/${free.id}`, { name: 'taken' }), { status: 403 })
+
+  const dual = await make(['0.0.0.0/0', '::/0'])
+  t.match(await dual.client.put(`/api-keys/${dual.id}`, { allowed_addresses: null }), { status: 200 })
+})

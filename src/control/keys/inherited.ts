@@ -1,7 +1,7 @@
 // Conditions that a key made by another key has from it: otherwise a key that expires, is bound to addresses or is capped
 // could make one without.
 // source: security L3; refusing what would go beyond: decision.
-import { isWithinBlocks } from '../../account/address-blocks.js'
+import { everyAddress, isWithinBlocks } from '../../account/address-blocks.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyConditionChange } from './store.js'
 import type { ApiKeyRow } from './view.js'
@@ -58,13 +58,12 @@ function mustBeWithin(
   if (own.expiresAtMs != null && (expiresAtMs ?? Number.POSITIVE_INFINITY) > own.expiresAtMs)
     throw beyond('expires_at', 'ends no later than itself')
   const blocks = own.allowedAddresses
-  if (blocks != null && !(allowedAddresses ?? [anyAddress]).every(block => isWithinBlocks(block, blocks)))
+  if (blocks != null && !(allowedAddresses ?? [everyAddress]).every(block => isWithinBlocks(block, blocks)))
     throw beyond('allowed_addresses', 'is taken from no other addresses than itself')
   if (own.rateLimitPercent !== null && (rateLimitPercent ?? uncapped) > own.rateLimitPercent)
     throw beyond('rate_limit_percent', 'may do no more than itself')
 }
 
-const anyAddress = '0.0.0.0/0'
 const uncapped = 100
 
 const beyond = (member: string, what: string): ServiceError =>
