@@ -4,6 +4,7 @@ import type { ApiKey, ApiKeyCreate, WhoAmI } from '../../schemas/keys.js'
 import { clearStores } from '../../src/control/environments/clear.js'
 import * as environments from '../../src/control/environments/handlers.js'
 import * as keys from '../../src/control/keys/handlers.js'
+import type { KeyRecord } from '../../src/kit/call.js'
 import { isoPattern, openHouse } from './house.js'
 
 t.test('keys and environments', async t => {
@@ -78,6 +79,14 @@ t.test('keys and environments', async t => {
     t.match(await house.fails(keys.createApiKey, { body: { name: 'x', environment_id: 'env_none' } }), {
       status: 404,
     })
+  })
+
+  await t.test('AL-6 a key with the scope admin alone makes keys with each scope', async t => {
+    const key: KeyRecord = { ...house.admin, scopes: ['admin'] }
+    for (const scope of ['admin', 'capture', 'check', 'read', 'write'] as const) {
+      const body: ApiKeyCreate = { name: scope, scopes: [scope] }
+      t.match(await house.data(keys.createApiKey, { key, body }), { scopes: [scope] }, scope)
+    }
   })
 
   await t.test(
