@@ -16,7 +16,7 @@ export function roleIn(roles: RoleMap, environmentId: string): ConsoleRole | nul
 }
 
 /**
- * The role for what belongs to the whole account, as features and flags do: the least one of all environments, because
+ * The role for what belongs to the whole account, as features, flags and plans do: the least one of all environments, because
  * the change is seen in each.
  *
  * environmentIds  of the account.
@@ -32,6 +32,15 @@ export function roleEverywhere(roles: RoleMap, environmentIds: readonly string[]
   }
   return least
 }
+
+/** Whether a role that holds in every environment may change what belongs to the whole account. */
+export function changesAccount(everywhere: ConsoleRole | null): boolean {
+  return everywhere === 'editor' || everywhere === 'admin'
+}
+
+/** Why a person may not change what belongs to the whole account. */
+export const accountFault =
+  'this belongs to the whole account: it needs the role editor or admin in every environment'
 
 /** The higher of two roles. */
 export function higher(one: ConsoleRole | null, other: ConsoleRole | null): ConsoleRole | null {

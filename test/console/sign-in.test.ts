@@ -140,11 +140,25 @@ t.test('signing in', async t => {
       (row: { user_name: string; resp_code: number }) => row.user_name === 'Ada' && row.resp_code < 300,
     )
     t.match(mine, { actor_type: 'app_user', api_key_id: null, resource_name: 'Acme' })
+    const ask = async (method: string, path: string, body: object) =>
+      (await browser.send(method, `/console/api${path}`, body, here)).status
+    const pro = { name: 'Pro', description: '', plan_type: 'plan' }
+    for (const [path, body] of [
+      ['/plans', pro],
+      ['/plan-bundles', { plan: pro, entitlements: [] }],
+      ['/plans/billing-linked', { ...pro, billing_provider: 'psp', external_resource_id: 'product_1' }],
+    ] as const)
+      t.equal(await ask('POST', path, body), 403, `${path}: of the account`)
+    const custom = { name: 'For Acme', company_id: made.body.data.id }
+    t.equal(await ask('POST', '/custom-plans', custom), 201, 'of the company, and so of its environment')
+    const plan = await client.ok('POST', '/plans', pro)
+    t.equal(await ask('PUT', `/plans/${plan.id}`, { name: 'Pro 2' }), 200, 'a version of the environment')
     const apply = (catalog: object) =>
       browser.send('POST', '/console/api/catalog/apply', { catalog: { catalog: 1, ...catalog } }, here)
     const wider = [
       { features: [{ name: 'f', feature_type: 'boolean' }] },
       { flags: [{ key: 'f', name: 'f' }] },
+      { plans: [{ name: 'Team', plan_type: 'plan' }] },
     ]
     for (const catalog of wider) t.equal((await apply(catalog)).status, 400, 'nor by a catalogue')
     t.equal((await client.ok('GET', '/flags')).length, 0)

@@ -6,6 +6,7 @@ import type * as file from '../../../schemas/catalog.js'
 import type { PlanVersionRow } from '../../catalog/plans.js'
 import { ServiceError } from '../../errors.js'
 import type { Call } from '../../kit/call.js'
+import { mayChangePlan } from '../account/definitions-in-use.js'
 import { deleteBundle } from '../credits/bundles.js'
 import { deleteCredit } from '../credits/handlers.js'
 import { changeEnvironment } from '../environments/handlers.js'
@@ -171,8 +172,10 @@ class Applying {
       const edit = async (version: file.CatalogPlanVersion): Promise<PlanVersionRow> =>
         writeDraft(place, await ensureDraft(tx, plan, call.environment.id, clock.wall()), version, to.name)
       const version = to.external_resource_version ?? null
-      if (version !== plan.external_resource_version)
+      if (version !== plan.external_resource_version) {
+        await mayChangePlan(tx, inner, plan.id)
         await tx`update plans set external_resource_version = ${version} where id = ${plan.id}`
+      }
       const isNew = to.published != null && !isDeepStrictEqual(from?.published, to.published)
       const isPublished = isNew && change.publishes === true
       const migrations = isPublished ? await this.publish(tx, await edit(to.published!)) : []

@@ -1,6 +1,6 @@
 // The catalogue as a document: GET /catalog, POST /catalog/diff, POST /catalog/apply (docs/rules/catalog.md).
 import type * as file from '../../../schemas/catalog.js'
-import { roleEverywhere } from '../../core/console-role.js'
+import { accountFault, changesAccount, roleEverywhere } from '../../core/console-role.js'
 import { KeyedMutex } from '../../entities/turns/one-at-a-time.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
@@ -43,8 +43,8 @@ async function compared(call: Call<file.CatalogWrite, unknown>): Promise<Compare
 }
 
 /**
- * Changes that the caller may not make: prices of models are the account's, limits of publishable keys an admin's. Features
- * and flags are the account's: a person needs the right to change them everywhere, as by their own operations.
+ * Changes that the caller may not make: prices of models are the account's, limits of publishable keys an admin's. Features,
+ * flags and plans are the account's: a person needs the right to change them everywhere, as by their own operations.
  */
 function rights({ key, services }: Call<unknown, unknown>, changes: readonly ObjectChange[]): string[] {
   const differs = (section: ObjectChange['section']) =>
@@ -57,21 +57,20 @@ function rights({ key, services }: Call<unknown, unknown>, changes: readonly Obj
     problems.push('publishable_limits: only a key with the scope admin may change them')
   if (key.actor?.type === 'app_user') {
     const ids = services.keys.environments(key.accountId).map(({ id }) => id)
-    const role = roleEverywhere(key.actor.roles, ids)
-    const [wider] = changes.filter(isOfAccount)
-    if (wider !== undefined && role !== 'editor' && role !== 'admin')
-      problems.push(
-        `${wider.section}: these are the account's: changing them needs a role in every environment`,
-      )
+    const wider = changes.find(isOfAccount)
+    if (wider !== undefined && !changesAccount(roleEverywhere(key.actor.roles, ids)))
+      problems.push(`${wider.section}: ${accountFault}`)
   }
   return problems
 }
 
-/** Whether a change is seen in every environment: of a flag all but its rules. */
+/** Whether a change is seen in every environment: of a flag all but its rules, of a plan all but its versions. */
 function isOfAccount({ section, action, changes }: ObjectChange): boolean {
   if (action === 'keep') return false
   if (section === 'flags' && action === 'change') return changes.some(({ path }) => !path.startsWith('rules'))
-  return section === 'features' || section === 'flags'
+  if (section === 'plans' && action === 'change')
+    return changes.some(({ path }) => path === 'external_resource_version')
+  return section === 'features' || section === 'flags' || section === 'plans'
 }
 
 async function told(

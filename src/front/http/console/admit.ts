@@ -1,6 +1,7 @@
 // Admission of a request of the console: the same operations as with a key, opened by the cookie of a session.
 
 import type { SignedIn } from '../../../account/sessions.js'
+import { accountFault, changesAccount } from '../../../core/console-role.js'
 import { ServiceError } from '../../../errors.js'
 import type { KeyRecord } from '../../../kit/call.js'
 import type { AppRequest } from '../apps/app.js'
@@ -57,14 +58,9 @@ class ConsoleAdmit extends AdmitStage {
     const { member } = signedIn
     if (member === null) return sessions.keyOf(signedIn)
     const { route } = compiled
-    const changesAll = route.mutates && !route.environmentRequired
-    const ofAccount = changesAll && (route.scope !== 'admin' || route.ofAccount)
-    const role = sessions.roleFor(member, signedIn.accountId, environmentId, ofAccount)
-    if (role === null)
-      throw new ServiceError(
-        'forbidden',
-        ofAccount ? 'This changes the whole account: it needs a role in every environment' : 'No role here',
-      )
+    const role = sessions.roleFor(member, signedIn.accountId, environmentId, route.changesAccount)
+    if (route.changesAccount && !changesAccount(role)) throw new ServiceError('forbidden', accountFault)
+    if (role === null) throw new ServiceError('forbidden', 'No role here')
     if (role === 'support' && route.mutates && !ofSupport.test(route.path))
       throw new ServiceError('forbidden', 'Role support changes overrides and grants of credits alone')
     return sessions.recordOf(signedIn, member, role, environmentId)

@@ -27,6 +27,11 @@ interface Common<Body, Query> {
   readonly environment?: 'required' | 'optional'
   /** An account-wide operation: not for keys bound to an environment. */
   readonly ofAccount?: boolean
+  /**
+   * Its change is seen in every environment: a person needs a role in each. Default: whether it works without an
+   * environment, but for operations of admins on a part of one.
+   */
+  readonly seenEverywhere?: boolean
   /** A read that the audit log records: of secrets, of exports, of the log itself. */
   readonly recorded?: boolean
   /** Status of a success. Default 200. */
@@ -85,6 +90,8 @@ export interface Route {
   readonly limit: LimitKind
   readonly environmentRequired: boolean
   readonly ofAccount: boolean
+  /** It changes what belongs to the whole account: a person needs a role in every environment. */
+  readonly changesAccount: boolean
   readonly status: number
   /** Not for read-only keys (AL-21). */
   readonly mutates: boolean
@@ -148,6 +155,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     limit,
     environmentRequired: spec.environment !== 'optional',
     ofAccount: spec.ofAccount === true,
+    changesAccount: mutates && (spec.seenEverywhere ?? isWide(spec)),
     status: spec.status ?? 200,
     mutates,
     waitsForPostgres: mutates && spec.journaled !== true,
@@ -167,6 +175,14 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     // the row's type has checked that parser, query and handler fit; the table mixes rows of all types
     handle: spec.handle as unknown as Route['handle'],
   }
+}
+
+function isWide({
+  scope,
+  environment,
+  ofAccount,
+}: Pick<Common<never, never>, 'scope' | 'environment' | 'ofAccount'>): boolean {
+  return environment === 'optional' && (scope !== 'admin' || ofAccount === true)
 }
 
 /** The tagged read of what a write changes, or null: such a write ignores If-Match. */
