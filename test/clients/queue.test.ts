@@ -3,7 +3,12 @@ import { createServer, type Server } from 'node:http'
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type OutgoingEvent, Tollgate, type TollgateError } from '../../clients/typescript/src/index.js'
+import {
+  type EventOptions,
+  type OutgoingEvent,
+  Tollgate,
+  type TollgateError,
+} from '../../clients/typescript/src/index.js'
 
 t.setTimeout(60_000)
 
@@ -12,7 +17,7 @@ type Told = { readonly code: string; readonly names: readonly string[]; readonly
 const nameOf = ({ body }: OutgoingEvent) => (body as { readonly event: string }).event
 
 /** Make a client that hears the answers of `answer`. `told` gets what its caller is told of events; `sent` the names in each batch. */
-function queueOf(t: Test, answer: (names: string[]) => Response) {
+function queueOf(t: Test, answer: (names: string[]) => Response, more: EventOptions = {}) {
   const told: Told[] = []
   const sent: string[][] = []
   const answering = async (_: unknown, init?: RequestInit) => {
@@ -27,7 +32,7 @@ function queueOf(t: Test, answer: (names: string[]) => Response) {
     key: 'sk_none',
     logger: null,
     fetch: answering as typeof fetch,
-    events: { flushMs: 1, failed },
+    events: { flushMs: 1, failed, ...more },
   })
   t.teardown(() => tollgate.close(0))
   return { tollgate, told, sent }
@@ -91,6 +96,71 @@ t.test('security 46 an event that is no JSON is given up alone', async t => {
     { code: 'event_refused', names: ['large'], kept: false },
     { code: 'event_refused', names: ['circle'], kept: false },
   ])
+})
+
+t.test('security 50 the queue is bounded by bytes, as by number', async t => {
+  const told: Told[] = []
+  const tollgate = new Tollgate({
+    url: 'http://tollgate.invalid',
+    key: 'sk_none',
+    logger: null,
+    fetch: () => new Promise<never>(() => {}),
+    events: {
+      bufferBytesMax: 10_000,
+      failed: ({ code }, events, kept) => void told.push({ code, names: events.map(nameOf), kept }),
+    },
+  })
+  t.teardown(() => tollgate.close(0))
+  // two bytes each in the queue and on the wire
+  const large = { traits: { note: 'é'.repeat(2_000) } }
+  t.not(tollgate.track('first', large), null)
+  t.not(tollgate.track('second', large), null)
+  t.equal(tollgate.track('third', large), null)
+  t.not(tollgate.track('small'), null, 'what fits is taken')
+  t.strictSame(told, [{ code: 'queue_full', names: ['third'], kept: false }])
+  t.equal(tollgate.pendingEvents, 3)
+})
+
+t.test('security 50 bytes of what is acknowledged, refused or given up are free again', async t => {
+  const answer = (names: string[]) =>
+    names.includes('bad') ? new Response('{"error":"invalid"}', { status: 400 }) : acknowledge(names)
+  const { tollgate, sent } = queueOf(t, answer, { bufferBytesMax: 5_000 })
+  const large = { traits: { note: 'a'.repeat(1_000) } }
+  for (let round = 0; round < 5; round++) {
+    for (const name of ['call', 'bad', 'call']) t.not(tollgate.track(name, large), null)
+    await tollgate.flush()
+  }
+  t.equal(sent.flat().filter(name => name === 'bad').length, 15, 'with others, halved, alone')
+  t.equal(tollgate.pendingEvents, 0)
+})
+
+t.test('an event is sent as it was when it was tracked', async t => {
+  let isAway = true
+  const bodies: string[] = []
+  const given: OutgoingEvent[] = []
+  const tollgate = new Tollgate({
+    url: 'http://tollgate.invalid',
+    key: 'sk_none',
+    logger: null,
+    fetch: async (_, init) => {
+      if (isAway) throw new Error('away')
+      bodies.push(String(init!.body))
+      return acknowledge(['call'])
+    },
+    events: { flushMs: 1, failed: (_, events) => void given.push(...events) },
+  })
+  t.teardown(() => tollgate.close(0))
+  const traits = { plan: 'free' }
+  const company = { slug: 'acme' }
+  tollgate.track('call', { company, traits })
+  traits.plan = 'paid'
+  company.slug = 'other'
+  while (given.length === 0) await turn()
+  t.match(given[0]!.body, { company: { slug: 'acme' }, traits: { plan: 'free' } }, 'told as it was')
+  isAway = false
+  await tollgate.flush()
+  const { events } = JSON.parse(bodies[0]!) as { readonly events: readonly OutgoingEvent[] }
+  t.match(events[0]!.body, { company: { slug: 'acme' }, traits: { plan: 'free' } })
 })
 
 t.test('security 46 a proxy that refuses throws no event away', async t => {

@@ -1,6 +1,6 @@
 // The queue of events: gathered, sent in batches, and sent again with the same idempotency keys until
 // acknowledged. An event that is not counted is told to `failed` and to the logger, never dropped in silence.
-import { codeOf, reasonOf, TollgateError } from './errors.js'
+import { codeOf, type ErrorCode, reasonOf, TollgateError } from './errors.js'
 import type { Teller } from './logger.js'
 import { unref } from './stream.js'
 
@@ -21,6 +21,8 @@ export interface EventOptions {
   readonly batchMax?: number
   /** Most events that wait together. Beyond it `track` returns null. Default 100 000. */
   readonly bufferMax?: number
+  /** Most bytes of events that wait together, as JSON. Beyond it `track` returns null. Default 67 108 864. */
+  readonly bufferBytesMax?: number
   /**
    * Called with events that do not count, or not yet.
    *
@@ -55,15 +57,24 @@ const keepAliveBytesMax = 60_000
 const askedMaxMs = 3_600_000
 
 interface QueueHooks {
-  /** Events that are sent. */
-  readonly sent: (events: readonly OutgoingEvent[]) => void
-  /** Events that the service has acknowledged or refused for good. */
-  readonly taken: (events: readonly OutgoingEvent[]) => void
+  /** Idempotency keys of events that are sent. */
+  readonly sent: (keys: readonly string[]) => void
+  /** Those of events that the service has acknowledged or refused for good. */
+  readonly taken: (keys: readonly string[]) => void
+}
+
+/** An event as it was when it was added: what its caller changes afterwards is not sent. */
+interface Queued {
+  readonly key: string
+  readonly json: string
+  readonly bytes: number
 }
 
 export class Events {
-  private waiting: OutgoingEvent[] = []
-  private inFlight: readonly OutgoingEvent[] = []
+  private waiting: Queued[] = []
+  private inFlight: readonly Queued[] = []
+  /** Bytes of both. */
+  private bytes = 0
   private timer: ReturnType<typeof setTimeout> | null = null
   private sending: Promise<void> | null = null
   private failures = 0
@@ -101,27 +112,31 @@ export class Events {
     return this.put(event) ? event.idempotency_key : null
   }
 
-  /** Put an event into the queue as it is. */
+  /** Put an event into the queue as it is. Returns whether it was taken; else `failed` is told. */
   put(event: OutgoingEvent): boolean {
-    const max = this.options.bufferMax ?? 100_000
-    if (this.closed || this.size >= max) {
-      const error = this.closed
-        ? new TollgateError(0, 'The client is closed: an event was not taken', 'closed')
-        : new TollgateError(
-            0,
-            `${max} events wait already: an event was not taken${because(this.problem)}`,
-            'queue_full',
-          )
-      this.tell(error, [event], false)
-      return false
-    }
-    this.waiting.push(event)
+    if (this.closed) return this.leaveOut(event, 'The client is closed: an event was not taken', 'closed')
+    const { bufferMax: max = 100_000, bufferBytesMax: bytesMax = 2 ** 26 } = this.options
+    const full = (many: string) =>
+      this.leaveOut(event, `${many} already: an event was not taken${because(this.problem)}`, 'queue_full')
+    if (this.size >= max) return full(`${max} events wait`)
+    const json = textOf(event)
+    if (json instanceof Error)
+      return this.leaveOut(event, `An event was refused: it is no JSON: ${json.message}`, 'event_refused')
+    const bytes = bytesOf(json)
+    if (this.bytes + bytes > bytesMax) return full(`${this.bytes} bytes of events wait`)
+    this.bytes += bytes
+    this.waiting.push({ key: event.idempotency_key, json, bytes })
     if (this.waiting.length >= this.batchMax) this.begin()
     else if (this.timer === null && this.sending === null) {
       this.timer = setTimeout(() => this.begin(), this.options.flushMs ?? 1_000)
       unref(this.timer)
     }
     return true
+  }
+
+  private leaveOut(event: OutgoingEvent, why: string, code: ErrorCode): false {
+    this.tell(new TollgateError(0, why, code), [event], false)
+    return false
   }
 
   /**
@@ -187,7 +202,7 @@ export class Events {
     const left = [...this.inFlight, ...this.waiting]
     if (left.length > 0 && !this.closed) {
       const line = `The client closed with ${left.length} events that were not acknowledged in ${withinMs} ms`
-      this.tell(new TollgateError(0, `${line}${because(this.problem)}`, 'closed'), left, false)
+      this.tell(new TollgateError(0, `${line}${because(this.problem)}`, 'closed'), left.map(eventOf), false)
     }
     this.closed = true
     this.wake?.(true)
@@ -204,15 +219,13 @@ export class Events {
     let texts: string[] = []
     let bytes = 0
     for (const event of [...this.inFlight, ...this.waiting]) {
-      const text = textOf(event)
-      if (text instanceof Error) continue
-      const more = new TextEncoder().encode(text).length + 1
+      const more = event.bytes + 1
       if (texts.length > 0 && bytes + more > keepAliveBytesMax) {
         send(texts)
         texts = []
         bytes = 0
       }
-      texts.push(text)
+      texts.push(event.json)
       bytes += more
     }
     if (texts.length > 0) send(texts)
@@ -236,12 +249,13 @@ export class Events {
   private async send(): Promise<void> {
     const batch = this.waiting.splice(0, this.batchMax)
     this.inFlight = batch
-    const parts: (readonly OutgoingEvent[])[] = [batch]
+    const parts: (readonly Queued[])[] = [batch]
     while (parts.length > 0 && !this.closed) {
-      const [events] = parts as [readonly OutgoingEvent[]]
+      const [events] = parts as [readonly Queued[]]
       const outcome = await this.attempt(events)
       if (outcome === 'done') {
         parts.shift()
+        for (const { bytes } of events) this.bytes -= bytes
         this.inFlight = parts.flat()
       } else if (outcome === 'halve') {
         const half = events.length >> 1
@@ -251,12 +265,11 @@ export class Events {
   }
 
   /** Returns 'done', 'halve' for events of which one is invalid, or the least delay before the next attempt, ms. */
-  private async attempt(events: readonly OutgoingEvent[]): Promise<'done' | 'halve' | number> {
+  private async attempt(events: readonly Queued[]): Promise<'done' | 'halve' | number> {
     let response: Response
     let text: string
-    const body = textOf({ events })
-    if (body instanceof Error) return this.refuse(events, 0, `it is no JSON: ${body.message}`)
-    this.hooks.sent(events)
+    const body = `{"events":[${events.map(({ json }) => json).join(',')}]}`
+    this.hooks.sent(keysOf(events))
     try {
       response = await this.post('/event-batch?report=true', body, false)
       text = await response.text()
@@ -279,22 +292,24 @@ export class Events {
   }
 
   /** An event that is alone is given up; several are halved, to find the one that is meant. */
-  private refuse(events: readonly OutgoingEvent[], status: number, why: string): 'done' | 'halve' {
+  private refuse(events: readonly Queued[], status: number, why: string): 'done' | 'halve' {
     if (events.length > 1) return 'halve'
-    this.hooks.taken(events)
-    this.tell(new TollgateError(status, `An event was refused: ${why}`, 'event_refused'), events, false)
+    this.hooks.taken(keysOf(events))
+    const error = new TollgateError(status, `An event was refused: ${why}`, 'event_refused')
+    this.tell(error, events.map(eventOf), false)
     return 'done'
   }
 
-  private taken(events: readonly OutgoingEvent[], answers: readonly Acknowledgement[]): void {
+  private taken(events: readonly Queued[], answers: readonly Acknowledgement[]): void {
     this.failures = 0
     this.problem = null
     if (this.teller.over('events')) this.teller.info('events are acknowledged again')
-    this.hooks.taken(events)
+    this.hooks.taken(keysOf(events))
     const failed = new Map<string, OutgoingEvent[]>()
     for (const [at, { error }] of answers.entries()) {
-      const event = events[at]
-      if (error == null || event === undefined) continue
+      const queued = events[at]
+      if (error == null || queued === undefined) continue
+      const event = eventOf(queued)
       const same = failed.get(error)
       if (same) same.push(event)
       else failed.set(error, [event])
@@ -308,14 +323,14 @@ export class Events {
   }
 
   /** The events stay. Logger and `failed` are told at the first attempt of an outage, and when its reason changes. */
-  private keep(error: TollgateError, events: readonly OutgoingEvent[], leastMs: number): number {
+  private keep(error: TollgateError, events: readonly Queued[], leastMs: number): number {
     const isNew = this.problem?.code !== error.code
     this.problem = error
     if (isNew) this.teller.over('events')
     const line = `${this.size} events wait and are sent again: ${error.message}`
     if (error.code === 'rate_limited') this.teller.warn('events', line)
     else this.teller.error('events', line)
-    if (isNew) this.call(error, events, true)
+    if (isNew) this.call(error, events.map(eventOf), true)
     if (error.code === 'key_refused' || error.code === 'forbidden')
       for (const refuse of [...this.refusals]) refuse(this.late(''))
     return leastMs
@@ -387,6 +402,14 @@ function readAnswer(text: string): {
     return { acknowledged: null, message: 'The answer is no JSON: is it Tollgate?', isRefusal: false }
   }
 }
+
+const eventOf = ({ json }: Queued): OutgoingEvent => JSON.parse(json) as OutgoingEvent
+
+const keysOf = (events: readonly Queued[]): readonly string[] => events.map(({ key }) => key)
+
+const encoder = new TextEncoder()
+
+const bytesOf = (text: string): number => encoder.encode(text).length
 
 /** JSON, or why there is none: a bigint, a circle, a text beyond what the runtime can hold. */
 function textOf(value: object): string | Error {

@@ -87,8 +87,8 @@ export class Tollgate {
       options.events ?? {},
       this.teller,
       {
-        sent: events => this.usage.sent(events.map(one => one.idempotency_key)),
-        taken: events => this.usage.taken(events.map(one => one.idempotency_key)),
+        sent: keys => this.usage.sent(keys),
+        taken: keys => this.usage.taken(keys),
       },
     )
     this.usage = new Usage(
@@ -439,7 +439,7 @@ export class Tollgate {
   /**
    * Report use. It counts at once in checks of this process; past use (`at`, `backfill`) when the service has it.
    *
-   * returns  its idempotency key; null: the queue is full, the event was not taken, and `events.failed` has it.
+   * returns  its idempotency key; null: the event was not taken (the queue is full, or it is no JSON), and `events.failed` has it.
    * errors   TollgateError `options_invalid` for an `at` that is no time.
    */
   track(event: string, options: TrackOptions = {}): string | null {
