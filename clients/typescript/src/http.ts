@@ -1,4 +1,5 @@
 // Requests to the service: headers, time limits, and errors that say what was wrong.
+import { ServiceClock } from './clock.js'
 import { reasonOf, TollgateError } from './errors.js'
 import { unref } from './stream.js'
 
@@ -18,11 +19,20 @@ const postMs = 30_000
 
 export class Http {
   readonly url: string
+  readonly clock = new ServiceClock()
+  /** The way of every request. */
+  readonly fetch: typeof fetch
   private keySource: KeySource
 
   constructor(private readonly options: HttpOptions) {
     this.url = options.url
     this.keySource = options.key
+    this.fetch = async (input, init) => {
+      const askedMs = Date.now()
+      const response = await options.fetch(input, init)
+      this.clock.heard(response.headers, askedMs, Date.now())
+      return response
+    }
   }
 
   setKey(key: KeySource): void {
@@ -43,10 +53,6 @@ export class Http {
 
   get environmentId(): string | undefined {
     return this.options.environmentId
-  }
-
-  get fetch(): typeof fetch {
-    return this.options.fetch
   }
 
   /** Headers of a request. */

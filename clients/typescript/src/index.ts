@@ -564,7 +564,8 @@ export class Tollgate {
       requested_amount: request.amount,
       ...(request.expiresAt !== undefined && { expires_at: request.expiresAt }),
     })
-    return new Lease(view, request, calls, () => Date.now() + this.store.aheadMs)
+    const now = () => Date.now() + (this.connected ? this.store.aheadMs : this.http.clock.aheadMs)
+    return new Lease(view, request, calls, now)
   }
 
   /**

@@ -11,6 +11,7 @@ export interface LeaseView {
   readonly granted_amount: number
   readonly tracked_amount: number
   readonly expires_at: string
+  readonly updated_at: string
 }
 
 export interface LeaseRequest {
@@ -47,6 +48,8 @@ export class Lease {
   private granted: bigint
   private drawn: bigint
   private expiresMs: number
+  /** The least by which the time of the lease's environment is ahead of this process's clock, ms. */
+  private leastAheadMs: number
   private over = false
   private extending: Promise<void> | null = null
   private releasing: Promise<void> | null = null
@@ -55,11 +58,13 @@ export class Lease {
     private view: LeaseView,
     private readonly request: LeaseRequest,
     private readonly calls: LeaseCalls,
+    /** The service's time, ms. */
     private readonly now: () => number,
   ) {
     this.granted = amountFromNumber(view.granted_amount)
     this.drawn = amountFromNumber(view.tracked_amount)
     this.expiresMs = Date.parse(view.expires_at)
+    this.leastAheadMs = leastAheadMs(view)
   }
 
   get id(): string {
@@ -72,7 +77,7 @@ export class Lease {
   }
 
   get isOpen(): boolean {
-    return !this.over && this.now() < this.expiresMs
+    return !this.over && Math.max(this.now(), Date.now() + this.leastAheadMs) < this.expiresMs
   }
 
   private get left(): bigint {
@@ -134,6 +139,7 @@ export class Lease {
     this.view = view
     this.granted = amountFromNumber(view.granted_amount)
     this.expiresMs = Date.parse(view.expires_at)
+    this.leastAheadMs = leastAheadMs(view)
   }
 
   /** Settle: resolves when the service has taken every event reported so far. */
@@ -159,3 +165,6 @@ export class Lease {
     await this.calls.send('PUT', `/billing/credits/lease/${encodeURIComponent(this.id)}/release`, null)
   }
 }
+
+/** An answer is no older than what it tells. */
+const leastAheadMs = ({ updated_at }: LeaseView): number => Date.parse(updated_at) - Date.now()
