@@ -42,6 +42,8 @@ const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`
 
 /** Longest wait between attempts, ms. They begin with one second and double. */
 const waitMaxMs = 30_000
+/** A connection that lives as long was a good one: the waits begin anew after it, ms. */
+const livesMs = 10_000
 /** Most lists of keys in one message. */
 const listsMax = 500
 /** After a request in vain, an entity is not requested again for this long, ms. */
@@ -68,6 +70,8 @@ export class Stream {
   private isOpening = false
   private failures = 0
   private timer: ReturnType<typeof setTimeout> | null = null
+  /** Runs until the connection has lived long enough. */
+  private proving: ReturnType<typeof setTimeout> | null = null
   private pings: ReturnType<typeof setInterval> | null = null
   /** Whether anything was heard since the last ping. */
   private isHeard = true
@@ -198,7 +202,7 @@ export class Stream {
   close(): void {
     this.closing = true
     if (this.timer !== null) clearTimeout(this.timer)
-    this.endPings()
+    this.endTimers()
     this.socket?.close(1000)
     this.socket = null
     this.connected = false
@@ -207,7 +211,10 @@ export class Stream {
 
   private opened(): void {
     this.connected = true
-    this.failures = 0
+    this.proving = setTimeout(() => {
+      this.failures = 0
+    }, livesMs)
+    unref(this.proving)
     this.isHeard = true
     this.pings = setInterval(() => this.ping(), pingMs)
     unref(this.pings)
@@ -228,9 +235,11 @@ export class Stream {
     this.send({ action: 'ping' })
   }
 
-  private endPings(): void {
+  private endTimers(): void {
     if (this.pings !== null) clearInterval(this.pings)
+    if (this.proving !== null) clearTimeout(this.proving)
     this.pings = null
+    this.proving = null
   }
 
   private ask(kind: EntityKind, lists: readonly Keys[], action: 'start' | 'confirm' = 'start'): void {
@@ -306,18 +315,19 @@ export class Stream {
   }
 
   private ended(reason: string): void {
-    this.endPings()
+    const wasConnected = this.connected
+    this.endTimers()
     this.socket = null
     this.connected = false
     this.release()
-    this.again(reason)
+    this.again(reason, wasConnected)
   }
 
-  private again(reason: string): void {
+  private again(reason: string, wasConnected = false): void {
     if (this.closing) return
     const waitMs = Math.min(waitMaxMs, 1_000 * 2 ** this.failures) * (0.5 + Math.random())
     this.failures++
-    if (this.failures === 1) this.options.changed(false, reason)
+    if (wasConnected || this.failures === 1) this.options.changed(false, reason)
     this.timer = setTimeout(() => {
       this.timer = null
       this.start()
