@@ -119,14 +119,14 @@ export class Deliveries {
     while (this.again) {
       this.again = false
       try {
-        const due = this.options.isHere?.() === false ? [] : await this.due()
-        for (const row of due) this.launch(row)
-        if (due.length > 0) this.again = true
-        else
-          waitMs = Math.min(
-            await this.untilNextMs(),
-            this.options.isHere === undefined ? idleMsMax : elsewhereMs,
-          )
+        const { isHere } = this.options
+        if (isHere?.() === false) waitMs = elsewhereMs
+        else {
+          const due = await this.due()
+          for (const row of due) this.launch(row)
+          if (due.length > 0) this.again = true
+          else waitMs = Math.min(await this.untilNextMs(), isHere === undefined ? idleMsMax : elsewhereMs)
+        }
       } catch (error) {
         this.options.log.warn({ err: error }, 'webhooks not read')
         waitMs = storeRetryMs
@@ -141,28 +141,30 @@ export class Deliveries {
   private async due(): Promise<readonly DueRow[]> {
     if (atOnceMax <= this.flying.size) return []
     const { sql } = this.options
-    const environments = this.counts('environment_id')
-    const webhooks = this.counts('webhook_id')
-    const full = (counts: ReadonlyMap<string, number>, max: number) =>
-      [...counts].filter(([, count]) => count >= max).map(([id]) => id)
+    const { flying, environments, webhooks } = this.full()
     const rows = await sql<DueRow[]>`
-      with recursive named as (
-        (select environment_id from webhook_events where status = 'pending' order by environment_id limit 1)
-        union all
-        select (select e.environment_id from webhook_events e
-          where e.status = 'pending' and e.environment_id > named.environment_id order by e.environment_id limit 1)
-        from named where named.environment_id is not null
-      )
+      ${pendingEnvironments(sql)}
       select due.* from named cross join lateral (
         select e.id, e.webhook_id, e.environment_id, e.payload, e.attempt_count, w.url, w.secret,
           w.previous_secret, w.previous_secret_until
         from webhook_events e join webhooks w on w.id = e.webhook_id
         where e.environment_id = named.environment_id and e.status = 'pending' and e.next_attempt_at <= ${new Date()}
-          and e.id <> all (${[...this.flying.keys()]}::text[])
-          and e.webhook_id <> all (${full(webhooks, perWebhookMax)}::text[])
+          and e.id <> all (${flying}::text[]) and e.webhook_id <> all (${webhooks}::text[])
         order by e.next_attempt_at, e.created_at limit ${perEnvironmentMax}) due
-      where named.environment_id <> all (${full(environments, perEnvironmentMax)}::text[])`
-    return fairly(rows, atOnceMax - this.flying.size, environments, webhooks)
+      where named.environment_id <> all (${environments}::text[])`
+    const room = atOnceMax - this.flying.size
+    return fairly(rows, room, this.counts('environment_id'), this.counts('webhook_id'))
+  }
+
+  /** What is under way, and the environments and webhooks that have no free place. */
+  private full() {
+    const of = (counts: ReadonlyMap<string, number>, max: number) =>
+      [...counts].filter(([, count]) => count >= max).map(([id]) => id)
+    return {
+      flying: [...this.flying.keys()],
+      environments: of(this.counts('environment_id'), perEnvironmentMax),
+      webhooks: of(this.counts('webhook_id'), perWebhookMax),
+    }
   }
 
   private counts(member: keyof Flight): Map<string, number> {
@@ -209,14 +211,21 @@ export class Deliveries {
     this.wake()
   }
 
+  /** Time until the next row is due that has a free place. For others a call that lands looks again. */
   private async untilNextMs(): Promise<number> {
-    // a landing looks again by itself
+    if (atOnceMax <= this.flying.size) return idleMsMax
     const { sql } = this.options
+    const { flying, environments, webhooks } = this.full()
     const [row] = await sql<{ at: Date | null }[]>`
-      select min(next_attempt_at) as at from webhook_events
-      where status = 'pending' and id <> all (${[...this.flying.keys()]}::text[])`
+      ${pendingEnvironments(sql)}
+      select min(next.at) as at from named cross join lateral (
+        select e.next_attempt_at as at from webhook_events e
+        where e.environment_id = named.environment_id and e.status = 'pending'
+          and e.id <> all (${flying}::text[]) and e.webhook_id <> all (${webhooks}::text[])
+        order by e.next_attempt_at limit 1) next
+      where named.environment_id <> all (${environments}::text[])`
     if (!row?.at) return idleMsMax
-    return Math.min(idleMsMax, Math.max(this.flying.size > 0 ? 50 : 1, row.at.getTime() - Date.now()))
+    return Math.min(idleMsMax, Math.max(1, row.at.getTime() - Date.now()))
   }
 
   private launch(row: DueRow): void {
@@ -286,6 +295,16 @@ export class Deliveries {
     )
   }
 }
+
+/** The environments in which deliveries wait, as `named`: one step in the index for each, however many wait in it. */
+const pendingEnvironments = (sql: Sql) => sql`
+  with recursive named as (
+    (select environment_id from webhook_events where status = 'pending' order by environment_id limit 1)
+    union all
+    select (select e.environment_id from webhook_events e
+      where e.status = 'pending' and e.environment_id > named.environment_id order by e.environment_id limit 1)
+    from named where named.environment_id is not null
+  )`
 
 /**
  * The due rows that may leave now: one of each environment in turn, those with the fewest calls first.
