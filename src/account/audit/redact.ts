@@ -92,9 +92,22 @@ export function redactQuery(target: string): string {
   const pairs = query.split('&').map(pair => {
     const [name = '', value] = pair.split('=', 2)
     if (value === undefined) return pair
-    return isSecretName(name) ? `${name}=${mask}` : `${name}=${redactText(value)}`
+    return isSecretName(decoded(name)) || isHidden(value) ? `${name}=${mask}` : `${name}=${redactText(value)}`
   })
   return `${path}?${pairs.join('&')}`
+}
+
+/** A part of a query as it is read. Secrets and their names are ASCII; what is no escape stays. */
+function decoded(part: string): string {
+  return part
+    .replaceAll('+', ' ')
+    .replaceAll(/%[0-9a-f]{2}/gi, escaped => String.fromCharCode(Number.parseInt(escaped.slice(1), 16)))
+}
+
+/** Whether only the decoded value shows that it is a secret. */
+function isHidden(value: string): boolean {
+  const plain = decoded(value)
+  return plain !== value && redactText(plain) !== plain
 }
 
 // For texts that are not JSON: finds members as they would be written in JSON.

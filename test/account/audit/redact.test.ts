@@ -76,6 +76,20 @@ t.test('security 10 addresses that are secrets: user, query, and long parts of t
     'to https://***@hooks.example.com/services/T000/B000/***?token=***&y=*** now',
   )
   t.equal(redactQuery('/flags?q=one&apiKey=two&limit=3'), '/flags?q=one&apiKey=***&limit=3')
+  for (const name of ['api%5Fkey', 'api%5fk%65y', '%73ecret', 'api+key', 'p%61ssword%ZZ'])
+    t.equal(redactQuery(`/flags?q=one&${name}=two`), `/flags?q=one&${name}=***`, name)
+  for (const value of [
+    'sk%5Fprod%5Fabcdefgh12',
+    'Bearer%20abcdefgh12',
+    'bearer+abcdefgh12',
+    '%73k_prod_abcdefgh12',
+  ])
+    t.equal(redactQuery(`/flags?q=${value}`), '/flags?q=***', value)
+  t.equal(
+    redactQuery('/flags?q=a%20b&name=x+y&%ZZ=%'),
+    '/flags?q=a%20b&name=x+y&%ZZ=%',
+    'others as they were',
+  )
 })
 
 t.test('security 10 padding cannot blind it: blanks, long texts, depth', async t => {
