@@ -6,6 +6,7 @@ import { keyFault } from './conditions.js'
 import { newId } from './ids.js'
 import type { KeyAsker, KeyRecord, Keys } from './key-types.js'
 import { type AccessRow, memberAccess } from './member-access.js'
+import { SharedLooks } from './shared-looks.js'
 
 /** How long a token may be good for. */
 export const tokenSeconds = { least: 60, usual: 900, most: 86_400 } as const
@@ -40,16 +41,10 @@ interface Known {
   readonly untilMs: number
 }
 
-/** Statements about one token: at most one is under way, and one more is to begin after it. */
-interface Asking {
-  readonly running: Promise<TokenRow | undefined>
-  next: Promise<TokenRow | undefined> | null
-}
-
 /** Tokens of companies. Functions reject with the store's error while Postgres is down. */
 export class AccessTokens {
   private readonly known = new Map<string, Known>()
-  private readonly asking = new Map<string, Asking>()
+  private readonly looks = new SharedLooks<TokenRow | undefined>()
 
   constructor(
     private readonly options: { readonly sql: Sql; readonly keys: Keys; readonly wallMs: () => number },
@@ -105,7 +100,7 @@ export class AccessTokens {
     if (known !== undefined && nowMs < known.untilMs && nowMs - known.readAtMs < trustedMs)
       return this.standsFor(known.makerId, nowMs) ? known.record : null
     if (known === undefined && (!form.test(value) || asker?.mayAsk() === false)) return null
-    const row = await this.look(name, hash)
+    const row = await this.looks.look(name, () => this.read(hash))
     this.known.delete(name)
     if (row === undefined) return null
     if (this.known.size >= tokensMax) this.known.delete(this.known.keys().next().value!)
@@ -115,28 +110,6 @@ export class AccessTokens {
     const readAtMs = byMember ? 0 : nowMs
     this.known.set(name, { record, makerId, readAtMs, untilMs: row.expires_at.getTime() })
     return (byMember ? ofAdmin(row) : this.standsFor(makerId, nowMs)) ? record : null
-  }
-
-  /**
-   * The token's row, by a statement that begins after this call. Callers that ask while one is under way share the next one: a
-   * holder without end occupies one connection (security 1).
-   */
-  private look(name: string, hash: Buffer): Promise<TokenRow | undefined> {
-    const asking = this.asking.get(name)
-    if (asking === undefined) return this.begin(name, hash)
-    const again = () => this.begin(name, hash)
-    asking.next ??= asking.running.then(again, again)
-    return asking.next
-  }
-
-  private begin(name: string, hash: Buffer): Promise<TokenRow | undefined> {
-    const asking: Asking = { running: this.read(hash), next: null }
-    this.asking.set(name, asking)
-    const over = () => {
-      if (asking.next === null) this.asking.delete(name)
-    }
-    asking.running.then(over, over)
-    return asking.running
   }
 
   private async read(hash: Buffer): Promise<TokenRow | undefined> {

@@ -5,6 +5,7 @@ import { type ConsoleRole, type RoleMap, roleEverywhere, roleIn } from '../core/
 import { newId } from './ids.js'
 import type { KeyAsker, KeyRecord, Keys } from './key-types.js'
 import { type MemberAccess, memberAccess } from './member-access.js'
+import { SharedLooks } from './shared-looks.js'
 
 /** A session ends after this long without a request. */
 const sessionMs = 12 * 3_600_000
@@ -50,6 +51,9 @@ interface SessionRow {
 /** Sessions of the console. Every function rejects with the store's error while Postgres is down, but `find` of a session read lately. */
 export class Sessions {
   private readonly entries = new Map<string, Entry>()
+  private readonly looks = new SharedLooks<SignedIn | null>()
+  /** Grows with each sign-out and change of a member: what is read meanwhile may be what was before. */
+  private changes = 0
 
   constructor(
     private readonly options: {
@@ -90,12 +94,20 @@ export class Sessions {
   async end(value: string): Promise<boolean> {
     if (!form.test(value)) return false
     const hash = this.options.keys.hash(value)
-    this.entries.delete(hash.toString('hex'))
-    return (await this.options.sql`delete from console_sessions where hash = ${hash}`).count > 0
+    const forget = () => {
+      this.changes++
+      this.entries.delete(hash.toString('hex'))
+    }
+    forget()
+    const { count } = await this.options.sql`delete from console_sessions where hash = ${hash}`
+    // a request in between has read it again
+    forget()
+    return count > 0
   }
 
   /** A member was changed: their sessions are read again before their next request. */
   forgetMember(memberId: string): void {
+    this.changes++
     for (const [name, { session }] of this.entries)
       if (session.member?.id === memberId) this.entries.delete(name)
   }
@@ -121,10 +133,11 @@ export class Sessions {
     const name = hash.toString('hex')
     const entry = this.entries.get(name)
     const nowMs = wallMs()
-    if (entry === undefined) return asker?.mayAsk() === false ? null : this.read(hash, nowMs)
+    const read = () => this.looks.look(name, () => this.read(hash, wallMs()))
+    if (entry === undefined) return asker?.mayAsk() === false ? null : read()
     const ageMs = nowMs - entry.readAtMs
     if (ageMs <= trustedMs) return this.usable(entry, nowMs)
-    return this.read(hash, nowMs).catch(error => {
+    return read().catch(error => {
       // a session that ended meanwhile is not in memory any more
       if (ageMs > trustedAwayMs || !this.entries.has(name)) throw error
       return this.usable(entry, nowMs)
@@ -134,6 +147,7 @@ export class Sessions {
   private async read(hash: Buffer, nowMs: number): Promise<SignedIn | null> {
     const { sql } = this.options
     const name = hash.toString('hex')
+    const { changes } = this
     const [row] = await sql<SessionRow[]>`
       select s.id, s.account_id, s.member_id, s.api_key_id, s.expires_at, m.name, m.email, m.role, m.console_roles
       from console_sessions s left join account_members m on m.id = s.member_id
@@ -161,6 +175,7 @@ export class Sessions {
     }
     const entry: Entry = { session, readAtMs: nowMs }
     this.entries.delete(name)
+    if (this.changes !== changes) return this.usable(entry, nowMs)
     if (this.entries.size >= sessionsMax) this.entries.delete(this.entries.keys().next().value!)
     this.entries.set(name, entry)
     return this.usable(entry, nowMs)
