@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopback } from '../config.js'
+import { retryAfterMs } from '../core/values/retry-after.js'
 import { jsonText } from '../json.js'
 import { Failure } from './io.js'
 
@@ -119,10 +120,14 @@ export class Client {
       if (mayFail && !later && !redirects) return answer
       if (!later || attempt === attemptsMax || (answer instanceof Error && attempt > 5))
         throw new Failure(`${method} ${path.split('?', 1)[0]}: ${await told(answer, url)}`)
-      const seconds = answer instanceof Error ? attempt : Number(answer.headers.get('retry-after') ?? 1) || 1
-      await sleep(Math.min(waitMsMax, seconds * 1_000))
+      await sleep(Math.min(waitMsMax, answer instanceof Error ? attempt * 1_000 : askedMs(answer)))
     }
   }
+}
+
+/** The wait that an answer asks for, ms; a second where it asks for none. */
+function askedMs({ headers }: Response): number {
+  return retryAfterMs(headers.get('retry-after'), headers.get('date'), Date.now()) || 1_000
 }
 
 async function told(answer: Response | Error, url: string): Promise<string> {

@@ -1,5 +1,6 @@
 // The queue of events: gathered, sent in batches, and sent again with the same idempotency keys until
 // acknowledged. An event that is not counted is told to `failed` and to the logger, never dropped in silence.
+import { retryAfterMs } from '../../../src/core/values/retry-after.js'
 import { codeOf, type ErrorCode, reasonOf, TollgateError } from './errors.js'
 import type { Teller } from './logger.js'
 import { unref } from './stream.js'
@@ -288,7 +289,9 @@ export class Events {
     // A proxy may refuse anything for reasons of its own. Only that a body is too large is a matter of the body.
     if (invalid && (isRefusal || status === 413)) return this.refuse(events, status, message)
     const error = new TollgateError(status, message, response.ok || invalid ? 'unexpected_answer' : undefined)
-    return this.keep(error, events, askedMs(response.headers))
+    const { headers } = response
+    const askedMs = retryAfterMs(headers.get('retry-after'), headers.get('date'), Date.now())
+    return this.keep(error, events, Math.min(askedMs, askedMaxMs))
   }
 
   /** An event that is alone is given up; several are halved, to find the one that is meant. */
@@ -418,18 +421,6 @@ function textOf(value: object): string | Error {
   } catch (error) {
     return error instanceof Error ? error : new Error(reasonOf(error))
   }
-}
-
-/**
- * The wait that an answer asks for, ms; 0: none. Retry-After is a number of seconds, or a date on the clock of who
- * answered.
- */
-function askedMs(headers: Headers): number {
-  const value = headers.get('retry-after')?.trim() ?? ''
-  const seconds = /^\d+(\.\d+)?$/.test(value)
-  const at = Date.parse(headers.get('date') ?? '')
-  const ms = seconds ? Number(value) * 1_000 : Date.parse(value) - (Number.isNaN(at) ? Date.now() : at)
-  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), askedMaxMs)
 }
 
 function timeOf(at: EventIdentity['at']): string {
