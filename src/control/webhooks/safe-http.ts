@@ -89,6 +89,14 @@ function isClosed(address: string): boolean {
   return own.addresses.has(embedded ?? address)
 }
 
+/** Ports at which no web server listens but mail, shells, names and files: those to which browsers send nothing (Fetch). */
+const otherPorts: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+])
+
 /**
  * Why a URL cannot be called at all, or null. A name may still turn out to be a private address when it is called.
  *
@@ -100,6 +108,7 @@ export function urlProblem(text: string, privateAddresses: boolean, plain = true
     return 'expected an http or https URL'
   if (url.protocol === 'http:' && !plain) return 'a production environment is told by https alone'
   if (url.username !== '' || url.password !== '') return 'must not carry a user name or password'
+  if (url.port !== '' && otherPorts.has(Number(url.port))) return 'names a port of another protocol'
   const host = bare(url.hostname)
   const closed = host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && isClosed(host))
   return closed && !privateAddresses ? 'names a private address' : null
