@@ -201,7 +201,7 @@ function placesOf(header: readonly string[], zone: string): ReadonlyMap<string, 
 
 function memberOf(name: string, kind: string, members: Members, isColumn: boolean): Member {
   const [first, ...rest] = name.split('.')
-  const member = members[first!]
+  const member = memberNamed(members, first!)
   const isMap = member?.type === 'map' || member?.type === 'traits'
   if (member && (isMap ? rest.join('.') !== '' : rest.length === 0)) return member
   if (member && isMap) throw new Failure(`${name}: name one of its members, as ${name}.number`)
@@ -214,6 +214,10 @@ function memberOf(name: string, kind: string, members: Members, isColumn: boolea
       : `columns.${name}: ${kind} have no such member${meant(name, Object.keys(members))}; there are ${known.join(', ')}`,
   )
 }
+
+/** A member of the kind. Every object has a `constructor`, and no kind. */
+const memberNamed = (members: Members, name: string): Member | undefined =>
+  Object.hasOwn(members, name) ? members[name] : undefined
 
 type Get = (source: unknown) => unknown
 
@@ -258,7 +262,8 @@ function put(row: Record<string, unknown>, name: string, type: Member['type'], v
     return
   }
   const [first, ...rest] = name.split('.')
-  row[first!] ??= {}
+  // a key may have any name, as __proto__
+  row[first!] ??= Object.create(null)
   const map = row[first!] as Record<string, unknown>
   map[rest.join('.')] = value
 }
@@ -279,7 +284,7 @@ function wholeRow(given: Readonly<Record<string, unknown>>, members: Members, zo
   const reading = plainReading(zone)
   const row: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
-    const member = members[name]
+    const member = memberNamed(members, name)
     if (!member) throw new MemberFault(name, `${name}: not a member${meant(name, Object.keys(members))}`)
     if (value === null) {
       if (member.clears === true) row[name] = null
