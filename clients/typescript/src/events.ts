@@ -60,7 +60,7 @@ const askedMaxMs = 3_600_000
 interface QueueHooks {
   /** Idempotency keys of events that are sent. */
   readonly sent: (keys: readonly string[]) => void
-  /** Those of events that the service has acknowledged or refused for good. */
+  /** Idempotency keys of events that the service has acknowledged or refused for good. */
   readonly taken: (keys: readonly string[]) => void
 }
 

@@ -156,7 +156,7 @@ export class Deliveries {
     return fairly(rows, room, this.counts('environment_id'), this.counts('webhook_id'))
   }
 
-  /** What is under way, and the environments and webhooks that have no free place. */
+  /** Calls under way, and the environments and webhooks that have no free place. */
   private full() {
     const of = (counts: ReadonlyMap<string, number>, max: number) =>
       [...counts].filter(([, count]) => count >= max).map(([id]) => id)

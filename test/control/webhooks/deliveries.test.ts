@@ -1,4 +1,4 @@
-// What the deliverer asks of Postgres while receivers hang.
+// Statements of the deliverer of webhooks while receivers hang.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
