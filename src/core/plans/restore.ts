@@ -11,7 +11,7 @@ import type {
 import type { MigrationReply, NextPlans } from '../model/plan-messages.js'
 import { periodAt } from '../values/period.js'
 import { inVersion, sellingItems } from './landing.js'
-import { endsAt } from './plan.js'
+import { endsAt, isActive } from './plan.js'
 
 /** Plans, payment and quantities as they were before. */
 interface Restored extends NextPlans {
@@ -28,7 +28,7 @@ interface Restored extends NextPlans {
  * is over.
  *
  * returns  the reason why the company stays as it is: it holds another plan, version or price by now, its subscription
- *          has another interval or would have ended by itself meanwhile, or the former version is gone.
+ *          has another interval, would have ended by itself meanwhile, or another takes its place, or the former version is gone.
  * source   MI-30…32.
  */
 export function restoredPlans(
@@ -53,8 +53,14 @@ export function restoredPlans(
       (present.anchorMs == null) !== (paid.anchorMs == null))
   )
     return { outcome: 'skipped', reason: 'changed_since' }
-  if (paid && present && isAgain(present, paid) && endsAt({ ...present, status: paid.status }) <= nowMs)
-    return { outcome: 'skipped', reason: 'changed_since' }
+  if (paid && present && isAgain(present, paid)) {
+    const isOver = endsAt({ ...present, status: paid.status }) <= nowMs
+    // a company has one subscription of the service's own at most
+    const other = company.subscriptions.find(
+      one => one.id !== paid.id && one.anchorMs != null && isActive(one, nowMs),
+    )
+    if (isOver || other) return { outcome: 'skipped', reason: 'changed_since' }
+  }
   const next = paid && present ? restoredSubscription(present, paid, moved, nowMs) : null
   return {
     plan: isBase ? was : plan,

@@ -151,3 +151,30 @@ t.test('MI-32 a subscription that was to end meanwhile does not run again', asyn
   t.equal(restore(of, moved, endMs - dayMs).outcome, 'completed', 'before its end it does')
   t.match(of.subscriptions, [{ status: 'active', cancelAtPeriodEnd: true, periodEndMs: endMs }])
 })
+
+t.test('MI-32 a subscription does not run again beside another of the service itself', async t => {
+  const ended = { toPlanId: 'free', versionId: 'free_v1', priceIds: {}, ended: ['pro_v1y'] }
+  const second = {
+    id: 'bilsub_2',
+    externalId: 'comp_1_2',
+    anchorMs: start + dayMs,
+    periodStartMs: start + dayMs,
+  }
+  const running = (of: Company) =>
+    of.subscriptions.filter(one => one.status !== 'canceled').map(({ id }) => id)
+  const of = payer()
+  const moved = migrate(of, ended, start + dayMs)
+  apply(of, { t: 'subscription', subscription: { ...paid('low_v1y'), ...second } }, start + 2 * dayMs)
+  t.match(restore(of, moved, start + 3 * dayMs), { outcome: 'skipped', reason: 'changed_since' })
+  t.same(running(of), ['bilsub_2'])
+  t.match(of.plan, { planId: 'free' })
+  const over = { ...paid('low_v1y'), ...second, status: 'canceled' as const }
+  apply(of, { t: 'subscription', subscription: over }, start + 4 * dayMs)
+  t.equal(restore(of, moved, start + 5 * dayMs).outcome, 'completed', 'once that is over it does')
+  t.same(running(of), ['bilsub_1'])
+  const reported = payer()
+  const alike = migrate(reported, ended, start + dayMs)
+  const provided = { ...paid('low_v1y'), ...second, anchorMs: null }
+  apply(reported, { t: 'subscription', subscription: provided }, start + 2 * dayMs)
+  t.equal(restore(reported, alike, start + 3 * dayMs).outcome, 'completed', "beside a provider's it does")
+})
