@@ -191,7 +191,12 @@ function withCommitments(
     for (const { featureId, priceBehavior, prices = [], committed = 0 } of version?.entitlements ?? []) {
       known.push(...prices)
       const trait = priceBehavior === 'pay_in_advance' ? limitTrait(catalog, featureId) : undefined
-      if (trait !== undefined) sold.set(trait, { atLeast: committed, prices })
+      if (trait === undefined) continue
+      // of several plans that sell it the largest commitment counts, at the price of its plan
+      const had = sold.get(trait)
+      const isLargest = had === undefined || committed > had.atLeast
+      const all = isLargest ? [...prices, ...(had?.prices ?? [])] : [...had.prices, ...prices]
+      sold.set(trait, { atLeast: isLargest ? committed : had.atLeast, prices: all })
     }
   }
   const next = quantities.map(one => {
@@ -206,11 +211,13 @@ function withCommitments(
         one.months === subscription?.intervalMonths && (currency === undefined || one.currency === currency),
     )
     if (atLeast === 0 || items === undefined || price?.productId == null) continue
-    const item = items.find(({ priceId }) => prices.some(({ id }) => id === priceId))
+    const own = items.filter(({ priceId }) => prices.some(({ id }) => id === priceId))
+    const [item] = own
+    const missing = own.reduce((rest, { quantity }) => rest - (quantity ?? 1), atLeast)
     if (item === undefined)
       items = [...items, { productId: price.productId, priceId: price.id, quantity: atLeast }]
-    else if ((item.quantity ?? 1) < atLeast)
-      items = items.map(one => (one === item ? { ...one, quantity: atLeast } : one))
+    else if (missing > 0)
+      items = items.map(one => (one === item ? { ...one, quantity: (one.quantity ?? 1) + missing } : one))
   }
   const changed = subscription !== null && items !== undefined && items !== subscription.items
   return { quantities: next, subscription: changed ? sellingItems(subscription, items!) : subscription }
