@@ -1,6 +1,6 @@
 // Rows of billing records, and the conversion of a subscription row to the core's state.
 import type { Sql } from 'postgres'
-import type { BillingSubscriptionDiscount, ManagePlanRequest } from '../../../schemas/billing.js'
+import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type {
   BillingCollectionMethod,
   BillingCollector,
@@ -19,6 +19,7 @@ import { renewed } from '../../core/plans/subscription.js'
 import { anchorKept, laterDay } from '../../core/values/period.js'
 import { readQuantity, type StoredQuantity, storedQuantity } from '../../core/values/quantity.js'
 import { among } from '../../kit/sql.js'
+import type { RedeemedDiscount } from '../charges/coupon-terms.js'
 
 interface Recorded {
   readonly id: string
@@ -78,7 +79,7 @@ export interface SubscriptionRow extends Recorded {
   readonly default_payment_method_external_id: string | null
   readonly metadata: { readonly [member: string]: unknown } | null
   readonly products: readonly SubscribedProduct[]
-  readonly discounts: readonly BillingSubscriptionDiscount[]
+  readonly discounts: readonly RedeemedDiscount[]
   /** Set when the service bills this subscription itself. Periods renew from the anchor, epoch seconds. */
   readonly own: OwnSubscription | null
   /** Day and time of a provider's periods, epoch seconds; null in older rows. */

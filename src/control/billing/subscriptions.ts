@@ -22,6 +22,7 @@ import { list, page, type QueryOf, query, string } from '../../kit/query.js'
 import { inTransaction } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
 import { told, whole } from '../../kit/unchanged.js'
+import { withTerms } from '../charges/coupon-terms.js'
 import { withMeteredItems } from './metered-items.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { overdue } from './payment-gating.js'
@@ -167,7 +168,9 @@ async function subscriptionFrom(
       had && !call.body.product_external_ids
         ? had.products
         : await inTransaction(sql, tx => subscribedProducts(tx, call, body.product_external_ids, provider)),
-    discounts: body.discounts,
+    discounts: call.body.discounts
+      ? await withTerms(sql, environment.id, body.discounts, had?.discounts ?? [])
+      : (had?.discounts ?? []),
     own: null, // from now on its provider owns it
     billing_cycle_anchor: providerAnchor(call.body.billing_cycle_anchor, had, [start, end]),
     provider_event_at: null,

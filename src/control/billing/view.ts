@@ -242,26 +242,27 @@ function shownTime(given: string): string {
   return ms === null ? given : isoTime(ms)
 }
 
-/** A coupon without a record is named by its external id. */
+/** Discounts with the terms that they were redeemed with (RA-16). A coupon without a record is named by its external id. */
 function discountViews(
   row: SubscriptionRow,
   { coupons }: SubscriptionParts,
 ): BillingSubscriptionDiscountView[] {
   return row.discounts.map(discount => {
-    const coupon = coupons.get(discount.coupon_external_id)
+    const known = coupons.get(discount.coupon_external_id)
+    const terms = discount.terms ?? known
     return {
-      coupon_id: coupon?.id ?? discount.coupon_external_id,
-      coupon_name: coupon?.name ?? discount.coupon_external_id,
+      coupon_id: terms?.id ?? discount.coupon_external_id,
+      coupon_name: known?.name ?? terms?.name ?? discount.coupon_external_id,
       discount_external_id: discount.external_id,
-      duration: coupon?.duration ?? '',
+      duration: terms?.duration ?? '',
       subscription_external_id: row.external_id,
       is_active: discount.is_active,
       started_at: shownTime(discount.started_at),
       ended_at: discount.ended_at == null ? null : shownTime(discount.ended_at),
-      amount_off: storedLongOrNull(coupon?.amount_off ?? null),
-      percent_off: coupon?.percent_off ?? null,
-      currency: coupon?.currency ?? null,
-      duration_in_months: storedLongOrNull(coupon?.duration_in_months ?? null),
+      amount_off: storedLongOrNull(terms?.amount_off ?? null),
+      percent_off: terms?.percent_off ?? null,
+      currency: terms?.currency ?? null,
+      duration_in_months: storedLongOrNull(terms?.duration_in_months ?? null),
       customer_facing_code: discount.customer_facing_code ?? null,
       promo_code_external_id: discount.promo_code_external_id ?? null,
     }

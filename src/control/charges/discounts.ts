@@ -1,25 +1,15 @@
 // Discounts of a subscription: how long they count, and what becomes of them when another coupon is redeemed.
 import type { Sql } from 'postgres'
-import type { BillingSubscriptionDiscount } from '../../../schemas/billing.js'
 import type { Discount } from '../../core/rating/facts.js'
 import type { HistoryEntry } from '../../core/rating/history.js'
 import { addMonthsClamped } from '../../core/values/period.js'
 import { among } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
-
-interface CouponRow {
-  readonly id: string
-  readonly external_id: string
-  readonly percent_off: number | null
-  readonly amount_off: string | null
-  readonly currency: string | null
-  readonly duration: string | null
-  readonly duration_in_months: string | number | null
-}
+import { type CouponRow, type CouponTerms, type RedeemedDiscount, termsOf } from './coupon-terms.js'
 
 /** A subscription that a coupon is redeemed with. */
 interface RedeemingRow {
-  readonly discounts: readonly BillingSubscriptionDiscount[]
+  readonly discounts: readonly RedeemedDiscount[]
   readonly status: string
   readonly trial_end: string | number | null
 }
@@ -27,7 +17,7 @@ interface RedeemingRow {
 interface DiscountedRow {
   readonly id: string
   readonly company_id: string
-  readonly discounts: readonly BillingSubscriptionDiscount[]
+  readonly discounts: readonly RedeemedDiscount[]
 }
 
 /** Discounts that are over are kept as long as a price by years may be credited. */
@@ -40,8 +30,8 @@ const keptMonths = 13
  * source      RA-16; decision 34.
  */
 function spanOfDiscount(
-  { started_at, ended_at }: Pick<BillingSubscriptionDiscount, 'started_at' | 'ended_at'>,
-  { duration, duration_in_months }: Pick<CouponRow, 'duration' | 'duration_in_months'>,
+  { started_at, ended_at }: Pick<RedeemedDiscount, 'started_at' | 'ended_at'>,
+  { duration, duration_in_months }: Pick<CouponTerms, 'duration' | 'duration_in_months'>,
   trialEndMs: number | null,
 ): { readonly fromMs: number; readonly untilMs: number | null } {
   const fromMs = Math.max(Date.parse(started_at), trialEndMs ?? 0)
@@ -62,10 +52,10 @@ function spanOfDiscount(
  */
 export function redeemed(
   row: RedeemingRow | null,
-  coupon: Omit<CouponRow, 'id' | 'amount_off' | 'percent_off' | 'currency'>,
+  coupon: CouponRow,
   nowMs: number,
   code: string | null,
-): readonly BillingSubscriptionDiscount[] {
+): readonly RedeemedDiscount[] {
   const { external_id: id } = coupon
   const had = row?.discounts ?? []
   const trialEndMs = row?.trial_end == null ? null : Number(row.trial_end) * 1000
@@ -75,7 +65,8 @@ export function redeemed(
     one =>
       one.coupon_external_id === id &&
       one.is_active &&
-      (spanOfDiscount(one, coupon, isOf ? trialEndMs : null).untilMs ?? Number.POSITIVE_INFINITY) > nowMs,
+      (spanOfDiscount(one, one.terms ?? termsOf(coupon), isOf ? trialEndMs : null).untilMs ??
+        Number.POSITIVE_INFINITY) > nowMs,
   )
   if (isInForce) return had
   const ended = had.map(one =>
@@ -90,12 +81,13 @@ export function redeemed(
       external_id: id,
       is_active: true,
       started_at: isoTime(nowMs),
+      terms: termsOf(coupon),
       ...(code !== null && { customer_facing_code: code }),
     },
   ]
 }
 
-function mattersAt({ started_at }: BillingSubscriptionDiscount, endedAt: string, nowMs: number): boolean {
+function mattersAt({ started_at }: RedeemedDiscount, endedAt: string, nowMs: number): boolean {
   const endMs = Date.parse(endedAt)
   return endMs > Date.parse(started_at) && addMonthsClamped(endMs, keptMonths) > nowMs
 }
@@ -110,16 +102,16 @@ export async function discountsOf(
   const names = [...new Set(subscriptions.flatMap(one => one.discounts.map(it => it.coupon_external_id)))]
   if (names.length === 0) return new Map()
   const coupons = await sql<CouponRow[]>`
-    select id, external_id, percent_off, amount_off, currency, duration, duration_in_months from billing_coupons
-    where environment_id = ${environmentId} and external_id in ${among(sql, names)}`
+    select * from billing_coupons where environment_id = ${environmentId} and external_id in ${among(sql, names)}`
   return new Map(
     subscriptions.map(({ id, company_id: companyId, discounts }) => {
       const trialEndMs = trialEndOf(histories.get(companyId) ?? [], id)
       const counting = discounts.flatMap(discount => {
         const coupon = coupons.find(one => one.external_id === discount.coupon_external_id)
+        const terms = discount.terms ?? (coupon && termsOf(coupon))
         // one that is over still counts for what was charged before its end
         const counts = discount.is_active || discount.ended_at != null
-        return coupon && counts ? [discountOf(id, discount, coupon, trialEndMs)] : []
+        return terms && counts ? [discountOf(id, discount, terms, trialEndMs)] : []
       })
       return [id, counting]
     }),
@@ -145,8 +137,8 @@ function trialEndOf(entries: readonly HistoryEntry[], id: string): number | null
 
 function discountOf(
   subscriptionId: string,
-  discount: BillingSubscriptionDiscount,
-  coupon: CouponRow,
+  discount: RedeemedDiscount,
+  coupon: CouponTerms,
   trialEndMs: number | null,
 ): Discount {
   return {

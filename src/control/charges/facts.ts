@@ -1,6 +1,5 @@
 // The facts that rating takes, read from Postgres for several companies at once.
 import type { Sql } from 'postgres'
-import type { BillingSubscriptionDiscount } from '../../../schemas/billing.js'
 import type { ProrationBehavior } from '../../../schemas/enums.js'
 import { grouped } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
@@ -17,6 +16,7 @@ import { effective, historyOf as entryOfEffect, type HistoryEntry } from '../../
 import type { RatedPrice } from '../../core/rating/line.js'
 import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
 import { among } from '../../kit/sql.js'
+import type { RedeemedDiscount } from './coupon-terms.js'
 import {
   type ArrearsTerms,
   arrearsTerms,
@@ -49,7 +49,7 @@ interface SubscriptionRow {
   readonly id: string
   readonly company_id: string
   readonly currency: string
-  readonly discounts: readonly BillingSubscriptionDiscount[]
+  readonly discounts: readonly RedeemedDiscount[]
 }
 
 /** How an environment charges changes inside a period, and what companies without a plan are on. */
