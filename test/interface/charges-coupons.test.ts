@@ -1,4 +1,4 @@
-// Coupons over time: the terms that a discount was redeemed with, over HTTP.
+// Coupons over time: the terms that a discount was redeemed with, and the one charge that `once` is for, over HTTP.
 import t from 'tap'
 import { startHere } from '../harness.js'
 import { linkedPlan, offerPlans, seconds, subscriptionBody } from './billing-world.js'
@@ -77,3 +77,79 @@ t.test('RA-16 a discount that a provider reports keeps its terms', async t => {
   t.match(shown.discounts, [{ amount_off: 100 }])
   t.same(await lines(), ['discount 1 -100', 'recurring 1 1000'], 'reported again')
 })
+
+t.test(
+  'RA-16 once is for the first charge after its redemption, whenever that is, and for no other',
+  async t => {
+    const { client } = await startHere(t)
+    const here = await ChargesWorld.of(client)
+    await here.clock('2031-03-01T00:00:00.000Z')
+    await client.ok('POST', '/plan-groups', { proration_behavior: 'create_prorations' })
+    const seats = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+    const seat = { feature_id: seats.id, price_behavior: 'pay_in_advance', monthly_unit_price: 310 }
+    const plan = await here.sold('Low', [{ ...seat, yearly_unit_price: 3650 }], {
+      monthly_price: 1000,
+      yearly_price: 12_000,
+    })
+    const yearly = await client.ok('GET', `/plans/${plan.id}`)
+    const [entitlement] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
+    const monthlySeat = entitlement.metered_monthly_price.id
+    const once = { ...coupon, duration: 'once' }
+    await client.ok('POST', '/billing/coupons', {
+      ...once,
+      external_id: 'half',
+      name: 'H',
+      percent_off: 50,
+      amount_off: 0,
+    })
+    await client.ok('POST', '/billing/coupons', {
+      ...once,
+      external_id: 'some',
+      name: 'S',
+      amount_off: 300,
+      percent_off: 0,
+    })
+    const lines = async (id: string, period = 'current') => told((await here.charges(id, period)).lines)
+    const byYear = { base_plan_id: plan.id, base_plan_price_id: yearly.yearly_price.id }
+    const byMonth = { base_plan_id: plan.id, base_plan_price_id: plan.monthly_price.id }
+    const [year, changed, kept] = [
+      await here.subscribed('year', plan, byYear),
+      await here.subscribed('changed', plan),
+      await here.subscribed('kept', plan),
+    ]
+    const two = { pay_in_advance_entitlements: [{ price_id: monthlySeat, quantity: 2 }] }
+
+    await here.clock('2031-03-16T12:00:00.000Z')
+    await here.manage(year, { ...byYear, coupon_external_id: 'half' })
+    await here.manage(kept, { ...byMonth, coupon_external_id: 'half' })
+    const redeems = { ...byMonth, ...two, coupon_external_id: 'some' }
+    const { subscription_change_preview: said } = await client.ok('POST', '/manage-plan/preview', {
+      company_id: changed,
+      add_on_selections: [],
+      credit_bundles: [],
+      custom_field_values: [],
+      ...redeems,
+    })
+    t.equal(said.due_now, 310 - 300, 'the preview knows it')
+    await here.manage(changed, redeems)
+    // two seats for half of March
+    const inMarch = ['recurring 1 1000', 'discount 1 -300', 'seat 2 310'].sort()
+    t.same((await lines(changed)).sort(), inMarch, 'the change that it came with')
+    t.same(await lines(kept), ['recurring 1 1000'], 'what was charged before is not discounted')
+    t.same(await lines(year), ['recurring 1 12000'])
+
+    await here.clock('2031-04-01T00:00:00.000Z')
+    t.same((await lines(changed)).sort(), ['recurring 1 1000', 'seat 2 620'], 'not the renewal too')
+    t.same((await lines(kept)).sort(), ['discount 1 -500', 'recurring 1 1000'])
+    await here.clock('2031-04-16T00:00:00.000Z')
+    await here.manage(kept, { ...byMonth, ...two })
+    const inApril = ['discount 1 -500', 'recurring 1 1000', 'seat 2 310']
+    t.same((await lines(kept)).sort(), inApril, 'a later change in the same period is not discounted')
+
+    await here.clock('2032-03-01T00:00:00.000Z')
+    t.same((await lines(year)).sort(), ['discount 1 -6000', 'recurring 1 12000'], 'the renewal of a year')
+    await here.manage(year, { ...byYear, coupon_external_id: 'half' })
+    await here.clock('2033-03-01T00:00:00.000Z')
+    t.same(await lines(year), ['recurring 1 12000'], 'named again it does not begin anew')
+  },
+)

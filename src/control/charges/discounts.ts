@@ -35,7 +35,8 @@ function spanOfDiscount(
   trialEndMs: number | null,
 ): { readonly fromMs: number; readonly untilMs: number | null } {
   const fromMs = Math.max(Date.parse(started_at), trialEndMs ?? 0)
-  const months = duration === 'once' ? 1 : duration_in_months
+  // `once` is for one charge, whenever that is
+  const months = duration === 'once' ? null : duration_in_months
   const ends = [
     ...(ended_at == null ? [] : [Date.parse(ended_at)]),
     ...(months === null ? [] : [addMonthsClamped(fromMs, Number(months))]),
@@ -145,6 +146,7 @@ function discountOf(
     couponId: coupon.id,
     subscriptionId,
     ...spanOfDiscount(discount, coupon, trialEndMs),
+    ...(coupon.duration === 'once' && { once: 'first' as const }),
     percentOff: coupon.percent_off === null ? null : decimalText(coupon.percent_off),
     amountOff: coupon.amount_off === null ? null : BigInt(coupon.amount_off),
     currency: coupon.currency,

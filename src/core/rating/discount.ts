@@ -39,7 +39,12 @@ export function discountLines(
       const here = [
         ...own,
         ...made.filter(line => line.couponId !== null && line.subscriptionId === discount.subscriptionId),
-      ].filter(line => (line.takesBackMs ?? startMs) >= startMs)
+      ].filter(
+        // late use was no part of the one charge
+        line =>
+          (line.takesBackMs ?? startMs) >= startMs &&
+          !(discount.once && (line.kind === 'correction' || line.of === 'correction')),
+      )
       const sum = here.reduce((all, line) => (line.currency === currency ? all + line.amount : all), 0n)
       const off = lesser(sum, discount.amountOff)
       if (off <= 0n) continue
@@ -125,7 +130,32 @@ export function isInForce({ fromMs, untilMs }: Discount, atMs: number): boolean 
 function isOn(discount: Discount, line: ChargeLine): boolean {
   if (line.subscriptionId !== discount.subscriptionId || line.kind === 'trial' || line.amount === 0n)
     return false
-  return isInForce(discount, chargedAt(line))
+  const { once } = discount
+  if (once === 'first' || (once !== undefined && (once === 'use') !== (line.window !== null))) return false
+  return isInForce(discount, once === 'use' ? line.window!.nextMs - 1 : chargedAt(line))
+}
+
+/**
+ * A discount that is for one charge alone, with the time of that charge: all that is charged in advance in one second, or the
+ * use of one window.
+ *
+ * chargedMs  the first charge in advance; Infinity: none so far.
+ * usedMs     end of the first window of use that costs before it; null: none.
+ * returns    null where nothing is charged yet.
+ * source     RA-16.
+ */
+export function ofOneCharge(discount: Discount, chargedMs: number, usedMs: number | null): Discount | null {
+  if (usedMs !== null) return { ...discount, once: 'use', fromMs: usedMs - 1, untilMs: usedMs }
+  if (chargedMs === Number.POSITIVE_INFINITY) return null
+  // what a request changes is charged in its second, in which a period of the service's own begins
+  const fromMs = Math.floor(chargedMs / 1000) * 1000
+  return { ...discount, once: 'advance', fromMs, untilMs: fromMs + 1000 }
+}
+
+/** Whether a charge costs something that a discount could take something off. */
+export function isOffOf({ subscriptionId, percentOff, currency }: Discount, line: ChargeLine): boolean {
+  if (line.subscriptionId !== subscriptionId || line.kind === 'trial' || line.amount <= 0n) return false
+  return percentOff !== null || currency === null || currency === line.currency
 }
 
 /** When a line is charged. A credit has the discounts of what it takes back. source: RA-16 */

@@ -92,7 +92,12 @@ export interface Discount {
   readonly amountOff: bigint | null
   /** Null: any. */
   readonly currency: string | null
+  /** It is for one charge alone. Absent: for all that is charged in its time. */
+  readonly once?: OnceFor
 }
+
+/** The first charge of its time, whatever that is; once that is known, one in advance, or use. source: RA-16 */
+type OnceFor = 'first' | 'advance' | 'use'
 
 export interface BillingFacts {
   readonly companyId: string

@@ -3,8 +3,8 @@ import type { PlanHolding } from '../model/company-state.js'
 import { inOrder } from '../values/text-order.js'
 import { advanceLines } from './advance.js'
 import { correctionLines } from './corrections.js'
-import { discountLines } from './discount.js'
-import type { BillingFacts, Overdraft, Purchase, RatedVersion, UsageReader } from './facts.js'
+import { discountLines, isInForce, isOffOf, ofOneCharge } from './discount.js'
+import type { BillingFacts, Discount, Overdraft, Purchase, RatedVersion, UsageReader } from './facts.js'
 import { type Fraction, fractionOf, fractionText, roundHalfUp, times } from './fraction.js'
 import { heldSpans } from './history.js'
 import type { ChargeKind, ChargeLine, RatedPrice, SoldIn } from './line.js'
@@ -160,19 +160,24 @@ const hasPrices = (version: RatedVersion | undefined): boolean =>
  * Rate one period: closed, or open as of now.
  *
  * period   one of `periodsOf`.
+ * known    the facts.
  * nowMs    the present. Events received later, and windows that end later, do not count.
  * returns  lines by due time; the same for equal facts, whenever it is asked.
  * source   RA-1, RA-10, RA-12.
  */
 export function ratePeriod(
-  facts: BillingFacts,
+  known: BillingFacts,
   period: BillingPeriod,
   reader: UsageReader,
   nowMs: number,
 ): RatedPeriod {
-  const spans = heldSpans(facts.history)
+  const spans = heldSpans(known.history)
   const asOfMs = Math.min(nowMs, period.endMs)
-  const periods = billingPeriods(facts.history, spans, nowMs)
+  const periods = billingPeriods(known.history, spans, nowMs)
+  const facts = withOnce(known, period.endMs, (discount, beforeMs) => {
+    const untilMs = Math.min(beforeMs - 1, period.endMs)
+    return firstUse(known, discount, { untilMs, asOfMs, periods, reader })
+  })
   const lines: ChargeLine[] = []
   const accruing: ChargeLine[] = []
   const closed: BilledWindow[] = []
@@ -207,6 +212,57 @@ export function ratePeriod(
 }
 
 /**
+ * Facts in which each discount that is for one charge alone knows that charge; without those that have none so far.
+ *
+ * firstUse  the end of the first window of use that costs before an instant; null: none.
+ * source    RA-16.
+ */
+function withOnce(
+  facts: BillingFacts,
+  upToMs: number,
+  firstUse: (discount: Discount, beforeMs: number) => number | null,
+): BillingFacts {
+  if (facts.discounts.every(one => one.once !== 'first')) return facts
+  const charged = inAdvance({ ...facts, discounts: [] }, upToMs)
+  const discounts = facts.discounts.flatMap(discount => {
+    if (discount.once !== 'first') return [discount]
+    const own = charged.filter(line => isOffOf(discount, line) && isInForce(discount, line.fromMs))
+    const firstMs = Math.min(...own.map(line => line.fromMs), Number.POSITIVE_INFINITY)
+    return ofOneCharge(discount, firstMs, firstUse(discount, firstMs)) ?? []
+  })
+  return { ...facts, discounts }
+}
+
+interface UseIn {
+  /** Inclusive. */
+  readonly untilMs: number
+  readonly asOfMs: number
+  readonly periods: readonly BillingPeriod[]
+  readonly reader: UsageReader
+}
+
+/** The end of the first window whose use costs something that a discount could be off. */
+function firstUse(
+  facts: BillingFacts,
+  discount: Discount,
+  { untilMs, asOfMs, periods, reader }: UseIn,
+): number | null {
+  const windows = [...segmentsOf(facts, heldSpans(facts.history))].flatMap(([featureId, segments]) =>
+    segments.some(one => one.subscriptionId === discount.subscriptionId)
+      ? billedWindows(featureId, segments, periods, asOfMs)
+      : [],
+  )
+  const own = windows.filter(({ nextMs }) => nextMs <= untilMs && isInForce(discount, nextMs - 1))
+  const first = own
+    .sort((a, b) => a.nextMs - b.nextMs)
+    .find(window => {
+      const rated = rateWindow(window, periods, reader, Math.min(window.nextMs, asOfMs))
+      return meteredLines(rated, window).some(line => isOffOf(discount, line))
+    })
+  return first?.nextMs ?? null
+}
+
+/**
  * The lines that a change of a company's holdings makes: what is charged in advance or at once, and its discounts, in the
  * running period and those that the change begins. A line that is there no more is taken back.
  *
@@ -226,7 +282,9 @@ export function linesOfChange(before: BillingFacts, after: BillingFacts, nowMs: 
   return [...made.sort(byOrder), ...[...had.values()].flat().map(takenBack)]
 }
 
-function boughtSince(facts: BillingFacts, sinceMs: number, nowMs: number): ChargeLine[] {
+function boughtSince(known: BillingFacts, sinceMs: number, nowMs: number): ChargeLine[] {
+  // use is not looked at
+  const facts = withOnce(known, nowMs, () => null)
   const periods = periodsOf(facts, nowMs)
   return periods.flatMap(period => {
     if (period.endMs <= sinceMs || period.startMs > nowMs) return []

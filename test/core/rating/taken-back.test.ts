@@ -67,7 +67,12 @@ function sums(history: readonly HistoryEntry[], discounts: readonly Discount[], 
     history,
     versions: new Map(),
     fallback: [],
-    itemPrices: new Map([price('year', '3650', 12), price('month', '310', 1), price('dear', '3100', 1)]),
+    itemPrices: new Map([
+      price('year', '3650', 12),
+      price('month', '310', 1),
+      price('dear', '3100', 1),
+      price('free', '0', 12),
+    ]),
     currencies: new Map([['sub', 'usd']]),
     currency: null,
     prorates: true,
@@ -119,4 +124,31 @@ t.test('RA-16 a credit takes back the amount off that its charge had', async t =
   t.same(sums(falls, [off(0, 1, { amountOff: 2000n })], 5), [1100, 310 - 3000 + 1900], 'a downgrade')
   const two = [off(0, 31, { amountOff: 800n }), off(0, 31, { amountOff: 3000n })]
   t.same(sums([at(0, ['year', 1]), at(65, null)], two, 70), [0, 0], 'two amounts')
+})
+
+t.test('RA-16 once is for the first charge alone, and a credit takes back what it took off', async t => {
+  const once = (from: number, more: Partial<Discount>) => [off(from, null, { once: 'first', ...more })]
+  const half = { percentOff: '50' }
+  const fewer = [at(0, ['year', 4]), at(100, ['year', 1])]
+  t.same(sums(fewer, once(0, { percentOff: '100' }), 120), [0], 'nothing was paid')
+  t.same(sums(fewer, once(0, half), 370), [2 * 3650 - 1.5 * 2650, 3650], 'the renewal is in full')
+  t.same(sums(fewer, once(50, half), 370), [4 * 3650 - 3 * 2650, 1825], 'a credit is no charge')
+  const more = [at(0, ['year', 2]), at(65, ['year', 4]), at(165, ['year', 5])]
+  t.same(sums(more, once(50, half), 200), [2 * 3650 + 3000 + 2000], 'the first change, not the second')
+  t.same(sums(more, once(50, { amountOff: 5000n }), 370), [7300 + 1000 + 2000, 5 * 3650])
+  t.same(sums(more, once(50, { amountOff: 9000n }), 370), [7300 + 2000, 5 * 3650], 'the rest of it is lost')
+  const free = [at(0, ['free', 1]), at(65, ['year', 1])]
+  t.same(sums(free, once(0, half), 370), [1500, 3650], 'what costs nothing does not use it up')
+  const replaced = [off(50, 60, { once: 'first', ...half })]
+  t.same(sums(more, replaced, 370), [7300 + 6000 + 2000, 5 * 3650], 'over before anything was charged')
+  const euros = { amountOff: 100n, currency: 'eur' }
+  t.same(sums(fewer.slice(0, 1), once(0, euros), 10), [4 * 3650], 'of another currency')
+})
+
+t.test('RA-16 a discount for some months meets the renewals of a year within them', async t => {
+  const year = [at(0, ['year', 1])]
+  const months = (from: number) => sums(year, [off(from, from + 90, { percentOff: '50' })], 370)
+  t.same(months(0), [1825, 3650])
+  t.same(months(200), [3650, 3650], 'nothing is charged in them')
+  t.same(months(300), [3650, 1825])
 })
