@@ -221,6 +221,51 @@ t.test('decision 37 the key is free again after 24 hours of the environment', as
   t.equal((await world.balance(company.id, credit.id))[0], 20)
 })
 
+t.test('decision 37 a key is not free while its environment has the same day', async t => {
+  const { sql, paidWrites } = tollgate.services
+  const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+  const clock = (body: object) => client.ok('PUT', `/environments/${environmentId}/clock`, body)
+  const credit = await world.credit()
+  const company = await world.company()
+  const body = { company_id: company.id, credit_id: credit.id, quantity: 10, reason: 'free' }
+  const path = '/billing/credits/grants/company'
+  await clock({ now: '2041-04-01T12:00:00.000Z', frozen: true })
+  await client.post(path, body, under('still'))
+  await client.post(path, body, under('unanswered'))
+  await sql`update paid_writes set status = null, body = null, owner = 'dead' where key = 'unanswered'`
+  /** Three days pass outside. */
+  const later = async () => {
+    await sql`update paid_writes set made_at = made_at - interval '3 days'`
+    await sql`update paid_effects set made_at = made_at - interval '3 days'`
+    await paidWrites.prune(sql)
+  }
+  await later()
+  t.equal(replayed(await client.post(path, body, under('still'))), 'true')
+  t.equal((await client.post(path, body, under('unanswered'))).status, 202, 'its change is known')
+  t.equal((await world.balance(company.id, credit.id))[0], 20)
+  const left = async () =>
+    (await sql`select key from paid_writes where key in ('still', 'unanswered')`).length
+  t.equal(await left(), 2)
+  await clock({ now: '2041-04-02T12:00:00.000Z', frozen: true })
+  await later()
+  t.equal(await left(), 0, 'after a day of its time')
+})
+
+t.test('decision 37 the first answer again has its headers', async t => {
+  const { keys } = await world.company()
+  const body = { keys, trait: 'stored', set: '7' }
+  const brief = { ...under('brief'), Prefer: 'return=minimal' }
+  const applied = (answer: { headers: Headers }) => answer.headers.get('preference-applied')
+  const first = await client.post('/company-traits', body, brief)
+  t.equal(applied(first), 'return=minimal')
+  const again = await client.post('/company-traits', body, brief)
+  t.same([replayed(again), applied(again)], ['true', 'return=minimal'])
+  t.same(again.body, first.body)
+  await client.post('/company-traits', body, under('whole'))
+  const whole = await client.post('/company-traits', body, { ...under('whole'), Prefer: 'return=minimal' })
+  t.same([replayed(whole), applied(whole)], ['true', null], 'the whole answer was the first')
+})
+
 t.test('decision 37 a change whose answer was lost is not made again', async t => {
   const credit = await world.credit()
   const company = await world.company()

@@ -21,6 +21,8 @@ export interface KeptAnswer {
   readonly status: number
   /** The whole body; null: it was too long, or was never made. */
   readonly body: string | null
+  /** Headers of its own; null: none. */
+  readonly headers: Readonly<Record<string, string>> | null
 }
 
 /** The right to run work under a key. */
@@ -57,6 +59,7 @@ interface Row {
   readonly owner: string | null
   readonly status: number | null
   readonly body: string | null
+  readonly headers: Readonly<Record<string, string>> | null
   readonly stale: boolean
 }
 
@@ -142,10 +145,21 @@ export class PaidWrites {
     await sql`update paid_writes set owned_at = now() where claim = any(${[...this.claims]}::text[])`
   }
 
-  /** Remove keys older than the window. */
+  /**
+   * Remove keys older than the window, which is of the environment's time: under a test clock that stands still a key goes
+   * on. One of a time that is yet to come was used before that clock went back.
+   */
   async prune(sql: Sql): Promise<void> {
-    await sql`delete from paid_writes where made_at <= now() - ${`${keptHours} hours`}::interval`
-    await sql`delete from paid_effects where made_at <= now() - ${`${2 * keptHours} hours`}::interval`
+    await sql`
+      delete from paid_writes
+      where made_at <= now() - ${`${keptHours} hours`}::interval and not exists (
+        select from environments where id = environment_id
+          and extract(epoch from used_at) * 1000 > environment_present(id) - ${windowMs}::bigint
+          and extract(epoch from used_at) * 1000 <= environment_present(id))`
+    await sql`
+      delete from paid_effects
+      where made_at <= now() - ${`${2 * keptHours} hours`}::interval
+        and not exists (select from paid_writes where paid_writes.claim = paid_effects.claim)`
   }
 
   private async worked<T>(
@@ -184,7 +198,8 @@ export class PaidWrites {
       if (row === 'taken') continue
       if ('made' in row) return { claim: row.made }
       if (row.fingerprint !== write.fingerprint) throw reused()
-      if (row.status !== null) return { replayed: { status: row.status, body: row.body } }
+      const { status, body, headers } = row
+      if (status !== null) return { replayed: { status, body, headers } }
       if (row.owner === null || !this.options.shared || row.owner === this.owner || row.stale) {
         const resolved = await this.resolved(sql, row, repeats)
         if (resolved !== null) return resolved
@@ -199,7 +214,7 @@ export class PaidWrites {
 
   private async find(sql: Sql, { environmentId, keyKind, key, nowMs }: KeyedWrite): Promise<Row | undefined> {
     const [row] = await sql<Row[]>`
-      select claim, fingerprint, owner, status, body,
+      select claim, fingerprint, owner, status, body, headers,
         owned_at < now() - ${`${silentSeconds} seconds`}::interval as stale
       from paid_writes
       where environment_id = ${environmentId} and key_kind = ${keyKind} and key = ${key}
@@ -218,7 +233,7 @@ export class PaidWrites {
       values (${claim}, ${environmentId}, ${keyKind}, ${key}, ${fingerprint}, ${this.owner}, ${usedAt})
       on conflict (environment_id, key_kind, key) do update set
         claim = excluded.claim, fingerprint = excluded.fingerprint, owner = excluded.owner, owned_at = now(),
-        status = null, body = null, used_at = excluded.used_at, made_at = now()
+        status = null, body = null, headers = null, used_at = excluded.used_at, made_at = now()
       where paid_writes.used_at <= ${new Date(nowMs - windowMs)}
       returning claim`
     return rows.length === 0 ? 'taken' : { made: claim }
@@ -248,7 +263,7 @@ export class PaidWrites {
       const [effect] = await sql`select 1 from paid_effects where claim = ${claim}`
       if (!effect || repeats) return { claim }
       await sql`update paid_writes set status = ${takenStatus} where claim = ${claim}`
-      return { replayed: { status: takenStatus, body: null } }
+      return { replayed: { status: takenStatus, body: null, headers: null } }
     } catch (error) {
       await this.disown(sql, claim)
       throw error
@@ -259,9 +274,11 @@ export class PaidWrites {
     sql: Sql,
     write: KeyedWrite,
     claim: string,
-    { status, body }: KeptAnswer,
+    { status, body, headers }: KeptAnswer,
   ): Promise<void> {
-    await sql`update paid_writes set status = ${status}, body = ${body} where claim = ${claim}`
+    const own = headers && JSON.stringify(headers)
+    await sql`
+      update paid_writes set status = ${status}, body = ${body}, headers = ${own}::text::jsonb where claim = ${claim}`
     const count = this.counts.get(write.environmentId)
     if (count) count.bytes += body?.length ?? 0
   }

@@ -111,9 +111,9 @@ async function isThere({ postgres }: Services): Promise<boolean> {
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' }
 
-function again({ status, body }: KeptAnswer): Answer {
+function again({ status, body, headers }: KeptAnswer): Answer {
   if (body === null) return { ...takenAnswer, headers: replayedHeader }
-  return { status, whole: body, headers: replayedHeader }
+  return { status, whole: body, headers: { ...headers, ...replayedHeader } }
 }
 
 function keptOf(
@@ -124,8 +124,8 @@ function keptOf(
 ): KeptAnswer {
   const reply = success(answer, route.status, echoed(echo, params), '')
   const body = reply.pieces === undefined ? reply.body : bytesOf(reply.pieces).toString()
-  if (body.length > keptLengthMax) return { status: takenAnswer.status!, body: null }
-  return { status: reply.status, body }
+  if (body.length > keptLengthMax) return { status: takenAnswer.status!, body: null, headers: null }
+  return { status: reply.status, body, headers: answer.headers ?? null }
 }
 
 /** Messages that follow a change, or finish an earlier one: they are not the change that the key stands for. */
