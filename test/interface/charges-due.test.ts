@@ -258,3 +258,32 @@ t.test('PB-33, RA-13 a period that a downgrade begins inside a second is charged
   t.same(told((await here.charges(id, '2031-04-01T00:00:00.000Z')).lines), ['recurring 1 3000'])
   t.same(told((await here.charges(id)).lines), ['recurring 1 1000', 'recurring -1 -1500'])
 })
+
+t.test('RA-14 a plan group that comes later credits nothing that was changed before', async t => {
+  const { client } = await startHere(t)
+  const here = await ChargesWorld.of(client)
+  await here.clock('2031-01-01T00:00:00.000Z')
+  const { id: feature_id } = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+  const seat = { feature_id, price_behavior: 'pay_in_advance', monthly_unit_price: 310 }
+  const plan = await here.sold('Low', [seat], { monthly_price: 1000 })
+  const [entitlement] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}`)
+  const price_id = entitlement.metered_monthly_price.id
+  const some = (quantity: number) => ({
+    base_plan_id: plan.id,
+    base_plan_price_id: plan.monthly_price.id,
+    pay_in_advance_entitlements: [{ price_id, quantity }],
+  })
+  const lines = async (id: string) => told((await here.charges(id)).lines).sort()
+  const before = await here.subscribed('before', plan, some(4))
+  const after = await here.subscribed('after', plan, some(4))
+  await here.clock('2031-01-11T00:00:00.000Z')
+  await here.manage(before, some(1))
+  const whole = ['recurring 1 1000', 'seat 4 1240']
+  t.same(await lines(before), whole)
+  await here.clock('2031-01-21T00:00:00.000Z')
+  await client.ok('POST', '/plan-groups', { proration_behavior: 'create_prorations' })
+  t.same(await lines(before), whole, 'a change without a plan group')
+  await here.manage(after, some(1))
+  // 3 seats for 11 of 31 days
+  t.same(await lines(after), ['recurring 1 1000', 'seat -3 -330', 'seat 4 1240'])
+})

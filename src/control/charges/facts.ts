@@ -131,7 +131,7 @@ export async function billingFacts(
   const facts = new Map<string, BillingFacts>()
   for (const [companyId, entries] of histories) {
     const profile = profiles.find(one => one.company_id === companyId)
-    const behavior = profile?.proration_behavior ?? group.now.settings.proration_behavior ?? null
+    const behavior = profile?.proration_behavior ?? null
     const own = subscriptions.filter(one => one.company_id === companyId)
     const currency = profile?.currency ?? null
     const bought = grants.filter(one => one.company_id === companyId)
@@ -148,8 +148,9 @@ export async function billingFacts(
       itemPrices: prices,
       currencies: new Map(own.map(one => [one.id, one.currency])),
       currency,
-      prorates: behavior !== null,
-      invoicesAtOnce: behavior === 'invoice_immediately',
+      ...prorationOf(behavior ?? group.now.settings.proration_behavior),
+      // what a profile says has no former terms
+      formerProrations: behavior === null ? group.prorations : [],
       purchases: bought.flatMap(one => purchaseOf(one, sold, main)),
       overdrafts: [...overdraftsOf(bought, owing), ...owed],
       discounts: own.flatMap(one => discounts.get(one.id) ?? []),
@@ -236,18 +237,33 @@ function pricesIn(entry: HistoryEntry): string[] {
 interface Group {
   readonly now: GroupRow
   readonly former: readonly { readonly terms: GroupRow; readonly until_ms: string }[]
+  /** How changes were charged until instants, also before there was a group. */
+  readonly prorations: NonNullable<BillingFacts['formerProrations']>
+}
+
+function prorationOf(
+  behavior: ProrationBehavior | null | undefined,
+): Pick<BillingFacts, 'prorates' | 'invoicesAtOnce'> {
+  return { prorates: behavior != null, invoicesAtOnce: behavior === 'invoice_immediately' }
 }
 
 async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
-  const [[row], former] = await Promise.all([
+  const [[row], all] = await Promise.all([
     sql<
       GroupRow[]
     >`select fallback_plan_id, settings from plan_groups where environment_id = ${environmentId}`,
-    sql<{ terms: GroupRow; until_ms: string }[]>`
-      select terms, until_ms from prior_terms
-      where environment_id = ${environmentId} and kind = 'plan_groups' order by place`,
+    sql<{ kind: string; terms: GroupRow; until_ms: string }[]>`
+      select kind, terms, until_ms from prior_terms
+      where environment_id = ${environmentId} and kind in ('no_plan_group', 'plan_groups') order by place`,
   ])
-  return { now: row ?? { fallback_plan_id: null, settings: {} }, former }
+  return {
+    now: row ?? { fallback_plan_id: null, settings: {} },
+    former: all.filter(({ kind }) => kind === 'plan_groups'),
+    prorations: all.map(({ terms, until_ms }) => ({
+      ...prorationOf(terms.settings.proration_behavior),
+      untilMs: Number(until_ms),
+    })),
+  }
 }
 
 /** Names of what is metered: events, and traits. */

@@ -3,7 +3,7 @@ import type { SubscribedItem, SubscriptionState } from '../model/company-state.j
 import { dayMs, periodAt, type Window } from '../values/period.js'
 import { ChargedUnits, type TakenBack } from './charged-units.js'
 import { isInForce } from './discount.js'
-import type { BillingFacts, ItemPrice } from './facts.js'
+import { type BillingFacts, type ItemPrice, prorationAt } from './facts.js'
 import { type Fraction, minus, roundHalfUp, times, zero } from './fraction.js'
 import { type SubscriptionSince, statesOf } from './history.js'
 import type { ChargeLine, SoldIn } from './line.js'
@@ -240,7 +240,7 @@ function changeLine(
   chargedMs: number,
 ): ChargeLine[] {
   const difference = minus(costOfUnits(price, to), costOfUnits(price, from))
-  if (difference.n === 0n || (difference.n < 0n && !scope.facts.prorates)) return []
+  if (difference.n === 0n || (difference.n < 0n && !prorationAt(scope.facts, atMs).prorates)) return []
   const part = { n: intervals * BigInt(rest.leftMs), d: BigInt(rest.wholeMs) }
   const line = itemLine(scope, item, price, atMs, times(difference, part), rest)
   const takesBack = difference.n < 0n && { takesBackMs: chargedMs }

@@ -99,6 +99,13 @@ export interface Discount {
 /** The first charge of its time, whatever that is; once that is known, one in advance, or use. source: RA-16 */
 type OnceFor = 'first' | 'advance' | 'use'
 
+type Proration = Pick<BillingFacts, 'prorates' | 'invoicesAtOnce'>
+
+/** How a change inside a period was charged at its instant. source: RA-14, RA-15 */
+export function prorationAt({ formerProrations = [], ...now }: BillingFacts, atMs: number): Proration {
+  return formerProrations.find(({ untilMs }) => atMs < untilMs) ?? now
+}
+
 export interface BillingFacts {
   readonly companyId: string
   /** As `effective` gives them. */
@@ -115,6 +122,8 @@ export interface BillingFacts {
   readonly prorates: boolean
   /** Changes inside a period are charged at once, not with its closing. */
   readonly invoicesAtOnce: boolean
+  /** Both as they were until instants, ascending; absent: ever as they are. */
+  readonly formerProrations?: readonly (Proration & { readonly untilMs: number })[]
   readonly purchases: readonly Purchase[]
   readonly overdrafts: readonly Overdraft[]
   readonly discounts: readonly Discount[]

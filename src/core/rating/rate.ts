@@ -4,7 +4,15 @@ import { inOrder } from '../values/text-order.js'
 import { advanceLines } from './advance.js'
 import { correctionLines } from './corrections.js'
 import { discountLines, isInForce, isOffOf, ofOneCharge } from './discount.js'
-import type { BillingFacts, Discount, Overdraft, Purchase, RatedVersion, UsageReader } from './facts.js'
+import {
+  type BillingFacts,
+  type Discount,
+  type Overdraft,
+  type Purchase,
+  prorationAt,
+  type RatedVersion,
+  type UsageReader,
+} from './facts.js'
 import { type Fraction, fractionOf, fractionText, roundHalfUp, times } from './fraction.js'
 import { heldSpans } from './history.js'
 import type { ChargeKind, ChargeLine, RatedPrice, SoldIn } from './line.js'
@@ -310,7 +318,7 @@ function boughtIn(facts: BillingFacts, period: BillingPeriod, nowMs: number): Ch
   const bought = facts.purchases.filter(
     ({ atMs }) => atMs >= period.startMs && atMs < period.endMs && atMs <= nowMs,
   )
-  return [...arisingIn(period, inAdvance(facts, asOfMs), facts.invoicesAtOnce), ...bought.map(purchaseLine)]
+  return [...arisingIn(period, inAdvance(facts, asOfMs), facts), ...bought.map(purchaseLine)]
 }
 
 function discountsIn(
@@ -345,11 +353,15 @@ function advances(facts: BillingFacts, upToMs: number): ChargeLine[] {
 function arisingIn(
   { startMs, endMs }: BillingPeriod,
   lines: readonly ChargeLine[],
-  atOnce: boolean,
+  facts: BillingFacts,
 ): ChargeLine[] {
   return lines
     .filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
-    .map(line => (line.proration === null || atOnce ? line : { ...line, dueMs: endMs }))
+    .map(line =>
+      line.proration === null || prorationAt(facts, line.dueMs).invoicesAtOnce
+        ? line
+        : { ...line, dueMs: endMs },
+    )
 }
 
 function byOrder(a: ChargeLine, b: ChargeLine): number {

@@ -61,7 +61,12 @@ const off = (from: number, until: number | null, more: Partial<Discount>): Disco
 })
 
 /** Sums of the lines of all periods, up to a day. */
-function sums(history: readonly HistoryEntry[], discounts: readonly Discount[], upTo: number): number[] {
+function sums(
+  history: readonly HistoryEntry[],
+  discounts: readonly Discount[],
+  upTo: number,
+  more: Partial<BillingFacts> = {},
+): number[] {
   const facts: BillingFacts = {
     companyId: 'comp',
     history,
@@ -81,6 +86,7 @@ function sums(history: readonly HistoryEntry[], discounts: readonly Discount[], 
     overdrafts: [],
     discounts,
     late: [],
+    ...more,
   }
   return periodsOf(facts, day(upTo)).map(period =>
     Number(
@@ -151,4 +157,17 @@ t.test('RA-16 a discount for some months meets the renewals of a year within the
   t.same(months(0), [1825, 3650])
   t.same(months(200), [3650, 3650], 'nothing is charged in them')
   t.same(months(300), [3650, 1825])
+})
+
+t.test('RA-14 a change credits what was credited at its instant', async t => {
+  const fewer = [at(0, ['year', 4]), at(100, ['year', 1])]
+  const left = (untilDay: number, was: boolean) => {
+    const former = { untilMs: day(untilDay), prorates: was, invoicesAtOnce: false }
+    return sums(fewer, [], 200, { prorates: !was, formerProrations: [former] })
+  }
+  t.same(left(150, false), [4 * 3650], 'a plan group that came later')
+  t.same(left(50, false), [4 * 3650 - 3 * 2650])
+  t.same(left(100, false), [4 * 3650 - 3 * 2650], 'in the same instant')
+  t.same(left(150, true), [4 * 3650 - 3 * 2650])
+  t.same(left(50, true), [4 * 3650])
 })
