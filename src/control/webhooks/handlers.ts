@@ -108,7 +108,8 @@ function assertUrl(url: string, services: Services, environment: EnvironmentReco
 /**
  * POST /webhooks.
  *
- * errors  400 for an invalid URL, one with a password, a private address or a port of another protocol, and for http in a production environment;
+ * errors  400 for an invalid URL, one with a password, a private address or a port of another protocol, and for
+ *         http in a production environment;
  *         400 beyond 100 webhooks.
  */
 export const createWebhook: Handler<WebhookCreate> = async call => {

@@ -108,7 +108,8 @@ export function urlProblem(text: string, privateAddresses: boolean, plain = true
     return 'expected an http or https URL'
   if (url.protocol === 'http:' && !plain) return 'a production environment is told by https alone'
   if (url.username !== '' || url.password !== '') return 'must not carry a user name or password'
-  if (url.port !== '' && otherPorts.has(Number(url.port))) return 'names a port of another protocol'
+  if (!privateAddresses && url.port !== '' && otherPorts.has(Number(url.port)))
+    return 'names a port of another protocol'
   const host = bare(url.hostname)
   const closed = host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && isClosed(host))
   return closed && !privateAddresses ? 'names a private address' : null

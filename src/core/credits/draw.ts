@@ -61,8 +61,8 @@ export function drawForEvent(
 }
 
 /**
- * The reason for which a hard spend policy refuses a use, as a sentence; null: none does. What a hold pays was counted when
- * it was held, in the windows of that time; in those of others, such as the user of this event, it counts now.
+ * The reason for which a hard spend policy refuses a use, as a sentence; null: none does. Use that a hold pays was counted
+ * when it was held, in the windows of that time. In the windows of others, such as the user of this event, it counts now.
  *
  * source  BU-3.
  */
