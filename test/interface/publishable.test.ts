@@ -415,6 +415,16 @@ t.test('L3 a key made by a bound key has its conditions', async t => {
   t.equal((await bound.put(`/api-keys/${self}`, { rate_limit_percent: 0 })).status, 403)
   const free = await account.ok('POST', '/api-keys', { name: 'free' })
   t.equal((await bound.post(`/api-keys/${free.id}/roll`, {})).status, 403, 'nor takes one that has none')
+
+  // a session has no conditions: who signs in could make such a key
+  const person = { name: 'Ann', email: 'ann@example.com', console_roles: { '*': 'admin' } }
+  const member = await account.ok('POST', '/account-members', person)
+  const path = `/account-members/${member.id}`
+  t.match(await bound.post('/account-members', { ...person, email: 'bob@example.com' }), { status: 403 })
+  t.match(await bound.put(path, { disabled: false }), { status: 403 })
+  t.match(await bound.post(`${path}/sign-in-link`, {}), { status: 403 })
+  t.match(await bound.post('/console-links', {}), { status: 403 })
+  t.equal((await account.post(`${path}/sign-in-link`, {})).status, 201)
 })
 
 t.test('L3 a key for every IPv4 address makes none for IPv6, with addresses named or absent', async t => {

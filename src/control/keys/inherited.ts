@@ -2,6 +2,7 @@
 // could make one without.
 // source: security L3; refusing what would go beyond: decision.
 import { everyAddress, isWithinBlocks } from '../../account/address-blocks.js'
+import type { KeyRecord } from '../../account/key-types.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyConditionChange } from './store.js'
 import type { ApiKeyRow } from './view.js'
@@ -38,6 +39,21 @@ export function inherited(maker: ApiKeyRow | null, wanted: Bounds): Bounds {
 export function mustStayWithin(maker: ApiKeyRow | null, row: ApiKeyRow): void {
   // everybody knows the value of a publishable key
   if (maker !== null && row.kind === 'secret') mustBeWithin(boundsOf(maker), boundsOf(row))
+}
+
+/**
+ * Require that a key which makes or changes a member, or asks for a link to sign in, has no conditions: a session has none,
+ * and could make keys without any.
+ *
+ * errors  forbidden (403).
+ */
+export function mustBeUnbound({ conditions, rateLimitPercent }: KeyRecord): void {
+  if (conditions == null && rateLimitPercent === null) return
+  const names = 'not_before, expires_at, allowed_addresses, rate_limit_percent'
+  throw new ServiceError(
+    'forbidden',
+    `A key with a condition (${names}) makes and changes no members and no links: a session has no conditions`,
+  )
 }
 
 function boundsOf(row: ApiKeyRow): Bounds {

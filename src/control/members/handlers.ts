@@ -20,6 +20,7 @@ import type { Call, Handler } from '../../kit/call.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../../kit/query.js'
 import { inTransaction } from '../../kit/sql.js'
 import { isoTime } from '../../kit/time.js'
+import { mustBeUnbound } from '../keys/inherited.js'
 import { memberView } from './rows.js'
 import {
   countMembers,
@@ -82,6 +83,7 @@ function linkView(memberId: string, { token, expiresAtMs }: Link): SignInLink {
 /** POST /account-members: a member, and the link that invites them: it works once, within seven days. */
 export const createAccountMember: Handler<AccountMemberCreate> = async call => {
   const { services, key, body } = call
+  mustBeUnbound(key)
   mustBeRoles(call, body.console_roles)
   const nowMs = services.clock.wall()
   const id = newId('acme_')
@@ -111,6 +113,7 @@ export const createAccountMember: Handler<AccountMemberCreate> = async call => {
 export const updateAccountMember: Handler<AccountMemberUpdate> = async call => {
   const { services, key, params, body } = call
   const id = params.account_member_id!
+  mustBeUnbound(key)
   if (body.console_roles) mustBeRoles(call, body.console_roles)
   if (id === key.actor?.id && (body.console_roles || body.disabled))
     throw new ServiceError('state_conflict', 'A member cannot change their own roles')
@@ -155,6 +158,7 @@ export const deleteAccountMember: Handler = async call => {
 /** POST /account-members/{account_member_id}/sign-in-link: another invitation. */
 export const createSignInLink: Handler = async call => {
   const { services, key, params } = call
+  mustBeUnbound(key)
   const id = params.account_member_id!
   const nowMs = services.clock.wall()
   const link = await inTransaction(services.sql, async tx => {
@@ -177,6 +181,7 @@ export const createSignInLink: Handler = async call => {
 /** POST /console-links: the link of the operator, an admin; it works once, within 15 minutes. */
 export const createConsoleLink: Handler<object> = async call => {
   const { services, key } = call
+  mustBeUnbound(key)
   const nowMs = services.clock.wall()
   const made = await inTransaction(services.sql, async tx => {
     const memberId = await operatorMember(tx, key.accountId, nowMs)
