@@ -23,7 +23,7 @@ export function isAddressBlock(text: string): boolean {
   return blockOf(text) !== null
 }
 
-/** Every address: IPv4 addresses are those of ::ffff:0:0/96. */
+/** The block of every address. An IPv4 address counts as its IPv6 form, in ::ffff:0:0/96. */
 export const everyAddress = '::/0'
 
 /** Whether every address of a block is in one of the others, IPv4 and IPv6. */

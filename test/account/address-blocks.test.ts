@@ -8,7 +8,7 @@ t.test('L3 a block is within others exactly when each of its addresses is', asyn
     ['203.0.113.0/24', ['203.0.113.0/24']],
     ['203.0.113.0/24', ['10.0.0.0/8', '0.0.0.0/0']],
     ['2001:db8::/48', ['2001:db8::/32']],
-    // IPv4 addresses are those of ::ffff:0:0/96
+    // an IPv4 address counts as its IPv6 form, in ::ffff:0:0/96
     ['203.0.113.0/24', ['::ffff:0:0/96']],
     ['::ffff:203.0.113.0/120', ['203.0.113.0/24']],
     ['0.0.0.0/0', ['::/0']],

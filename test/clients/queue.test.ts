@@ -16,7 +16,10 @@ type Told = { readonly code: string; readonly names: readonly string[]; readonly
 
 const nameOf = ({ body }: OutgoingEvent) => (body as { readonly event: string }).event
 
-/** Make a client that hears the answers of `answer`. `told` gets what its caller is told of events; `sent` the names in each batch. */
+/**
+ * Make a client whose requests are answered by `answer`. `told` collects the failures that the client reports to its caller; `sent`
+ * collects the event names of each batch.
+ */
 function queueOf(t: Test, answer: (names: string[]) => Response, more: EventOptions = {}) {
   const told: Told[] = []
   const sent: string[][] = []
