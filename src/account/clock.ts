@@ -87,6 +87,11 @@ export class ServiceClock {
     return this.#test.get(environmentId) ?? null
   }
 
+  /** All test clocks, by environment. */
+  testClocks(): Readonly<Record<string, TestClock>> {
+    return Object.fromEntries(this.#test)
+  }
+
   setTestClock(
     environmentId: string,
     clock: TestClock | null,

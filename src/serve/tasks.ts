@@ -25,6 +25,8 @@ import type { Opening } from './opening.js'
 
 /** Interval of the search for companies, trials and overrides that are due by time. */
 const dueMs = 2_000
+/** How often what time alone brings is written down; readers see it to the millisecond without (CR-76). */
+const endedMs = 10_000
 const flushMs = 1_000
 const sweepMs = 1_000
 const gaugesMs = 2_000
@@ -72,6 +74,10 @@ export function startTasks(
     if (cluster !== null) reportNode(cluster, services.metrics)
     await report(services, later.yielding, memory.definitions.catalogs.ids())
   })
+  const { clock } = memory.definitions
+  schedule.every(endedMs, 'what has ended by time is not written down', () =>
+    services.shards.sweep(clock.wall(), clock.testClocks()),
+  )
   const flush = scheduleFlushes(schedule, running, answers)
   opened.add(async () => {
     await schedule.stop()

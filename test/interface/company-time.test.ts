@@ -1,5 +1,6 @@
 // A company's time never runs backwards (decision 22), over HTTP's own shards, snapshots and test clocks.
 import t from 'tap'
+import type { ServiceClock } from '../../src/account/clock.js'
 import { newId } from '../../src/account/ids.js'
 import type { AcceptedEvent } from '../../src/core/model/requests.js'
 import { acceptedEvent } from '../accepted-event.js'
@@ -76,4 +77,36 @@ t.test('decision 22 a test clock that is removed takes its companies back', asyn
   const now = await world.grant(id, credit.id, 5)
   t.ok(Date.parse(now.created_at) < Date.now() + minuteMs)
   t.same(await world.balance(id, credit.id), [5, 0, 5])
+})
+
+t.test('CR-76, decision 11 what ends by time alone is written down, and a frozen clock stands', async t => {
+  const { client, tollgate } = await startHere(t)
+  const { clock, shards } = tollgate.services
+  const world = new CreditWorld(client)
+  const credit = await world.credit()
+  const { environment_id: env } = await client.ok('GET', '/whoami')
+  const sweepLater = () => shards.sweep(clock.wall() + minuteMs, (clock as ServiceClock).testClocks())
+  const timeOf = async (id: string) => {
+    const question = { type: 'describe' } as const
+    const { reply } = await shards.ask<{ state: { timeMs: number } }>('c', env, id, question, clock.now(env))
+    return reply.state.timeMs
+  }
+  const endsSoon = async (fromMs: number) => {
+    const { id } = await world.company()
+    await world.grant(id, credit.id, 10, { expires_at: new Date(fromMs + 10_000).toISOString() })
+    return id
+  }
+
+  const running = await endsSoon(Date.now())
+  await sweepLater()
+  t.ok((await timeOf(running)) > Date.now() + 9_000, 'the end of its grant is in its journal')
+
+  const frozenMs = Date.now() + 60 * minuteMs
+  await world.clock(new Date(frozenMs).toISOString())
+  const still = await endsSoon(frozenMs)
+  await sweepLater()
+  t.equal(await timeOf(still), frozenMs)
+  const bought = await world.grant(still, credit.id, 5)
+  t.equal(Date.parse(bought.created_at), frozenMs, 'what is bought now is among the charges of now')
+  t.same(await world.balance(still, credit.id), [15, 0, 15])
 })

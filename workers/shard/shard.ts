@@ -27,6 +27,7 @@ import type { DomainEvent } from '../../src/core/model/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../../src/core/model/requests.js'
 import { settleByTime } from '../../src/core/plans/settle.js'
 import type { UsesRequest } from '../../src/core/usage/batch.js'
+import { presentOf as environmentPresent } from '../../src/core/values/test-clock.js'
 import { mechanisms } from '../../src/host/few-cores.js'
 import { collectWhenIdle } from '../../src/host/idle-gc.js'
 import { nodeDisk } from '../../src/journal/disk.js'
@@ -83,8 +84,6 @@ export async function runShard(task: ShardTask, storage: ShardStorage): Promise<
   }
 }
 
-/** How often what time alone brings is written down; readers see it to the millisecond without (CR-76). */
-const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
 const dirtyMax = 50_000
 /** Records handed to the journal at once, within a batch that has more. */
@@ -119,10 +118,6 @@ class Shard implements Asked {
   /** The part that a backup reads now. */
   private still: BackupFreeze = 'nothing'
   private readonly timers: NodeJS.Timeout[] = []
-  /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
-  readonly ahead = new Map<string, number>()
-  /** The clock when the post began that is being handled, epoch ms. */
-  clockMs = 0
   /** Idempotency keys claimed for events that are not recorded yet, and what requests repeat. */
   readonly keys: HeldKeys
   /** Facts of this batch that other nodes must know before its replies leave. */
@@ -175,10 +170,7 @@ class Shard implements Asked {
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
     port.on('message', hearing(shard, new Mailbox(cells => shard.post(cells))))
-    shard.timers.push(
-      setInterval(() => shard.checkpointDue(), options.checkpointMs),
-      setInterval(() => shard.sweep(), sweepMs),
-    )
+    shard.timers.push(setInterval(() => shard.checkpointDue(), options.checkpointMs))
     if (storage.checks === undefined) shard.timers.push(setInterval(() => shard.tellChecks(), reportMs))
     shard.changes.open(options.index)
     shard.tell({ notice: 'ready', replayed })
@@ -218,28 +210,25 @@ class Shard implements Asked {
   /** Deal with what came together. */
   turn(give: (take: (request: ShardRequest) => void) => void): void {
     this.actors.tick++
-    this.clockMs = Date.now()
     give(request => this.take(request))
     this.finish()
   }
 
   private take(request: ShardRequest): void {
-    if ('env' in request) this.ahead.set(request.env, request.at - this.clockMs)
     handleUnlessGone(this, request)
     // the records of a long batch go into the journal's buffer while it is still being decided
     if (this.records.length >= recordsAtOnce || this.plainUses.isMuch) this.finishWrites()
   }
 
-  /** Write down what has ended by time alone in the companies at hand: grants, holds, periods. */
-  private sweep(): void {
+  /** Write down what has ended by time alone. source: CR-76, decision 11 */
+  private sweep({ wallMs, clocks }: Extract<ShardControl, { readonly type: 'sweep' }>): void {
     for (const company of this.actors.companies()) {
-      if (company.state.credits.size === 0 && !isTimed(company.state)) continue
-      if (this.actors.lost.has(company.state.id)) continue
-      const clock = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
-      const at = presentOf(company.state, clock)
-      if (at >= company.settledUntilMs) this.settle(company, company.state.environmentId, at)
+      const { state } = company
+      if (state.credits.size === 0 && !isTimed(state)) continue
+      if (this.actors.lost.has(state.id)) continue
+      const at = presentOf(state, environmentPresent(clocks[state.environmentId], wallMs))
+      if (at >= company.settledUntilMs) this.settle(company, state.environmentId, at)
     }
-    this.finish()
   }
 
   handle(request: ShardRequest): void {
@@ -663,6 +652,9 @@ class Shard implements Asked {
       }
       case 'checks':
         this.tellChecks(true)
+        return this.reads.answered(n, null, 0)
+      case 'sweep':
+        this.sweep(control)
         return this.reads.answered(n, null, 0)
       case 'settle':
         return this.writes.answered(n, null, 0)

@@ -236,7 +236,6 @@ export function withEffects(company: Company, effects: readonly Effect[], nowMs:
   return after
 }
 
-/** A managed change with the credits bought by it: everything or nothing (PB-34). */
 /**
  * One override per feature (EN-4); one that has expired makes room for a new one.
  *
@@ -262,6 +261,7 @@ function putOverride(
   }
 }
 
+/** A managed change with the credits bought by it: everything or nothing (PB-34). */
 function managed(company: Company, catalog: Catalog, message: PlansManaged, nowMs: number): Decision {
   const decided = decideManaged(company, catalog, message, nowMs)
   const asked = [...(message.topups ?? []), ...message.purchases]

@@ -13,6 +13,7 @@ import type {
   UserMessage,
 } from '../model/message.js'
 import type { UsesRequest } from '../usage/batch.js'
+import type { TestClock } from '../values/test-clock.js'
 
 /** A request to a shard. `n` numbers it for its reply. */
 export type ShardRequest =
@@ -66,6 +67,11 @@ export type ShardControl =
   | { readonly type: 'renew' }
   /** The reply leaves when everything before it is durable and answered. */
   | { readonly type: 'settle' }
+  /**
+   * Write down what has ended by time alone in the companies at hand: grants, holds, periods. `wallMs`: the wall clock, epoch ms.
+   * `clocks`: test clocks, by environment; a frozen one stands here too (decision 11).
+   */
+  | { readonly type: 'sweep'; readonly wallMs: number; readonly clocks: Readonly<Record<string, TestClock>> }
   /** Report every check that is counted and not reported yet (FE-101). */
   | { readonly type: 'checks' }
   | { readonly type: 'stats' }

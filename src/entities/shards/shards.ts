@@ -22,6 +22,7 @@ import type {
 import type { Refusal } from '../../core/model/requests.js'
 import type { OutgoingUses } from '../../core/usage/batch.js'
 import { shardOf } from '../../core/values/id.js'
+import type { TestClock } from '../../core/values/test-clock.js'
 import { ServiceError } from '../../errors.js'
 import {
   decodeReplies,
@@ -446,6 +447,12 @@ export class Shards {
       const { index: shard, waiting } = serving[index]!
       return answer.status === 'fulfilled' ? [{ ...answer.value.reply, shard, waiting: waiting.size }] : []
     })
+  }
+
+  /** Have every shard write down what has ended by time alone. Arguments as of the message. */
+  async sweep(wallMs: number, clocks: Readonly<Record<string, TestClock>>): Promise<void> {
+    const serving = this.here.filter(shard => shard.ready)
+    await Promise.allSettled(serving.map(shard => this.control(shard, { type: 'sweep', wallMs, clocks })))
   }
 
   /** Have every shard report the checks that it still counts (FE-101). */

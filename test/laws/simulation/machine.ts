@@ -138,6 +138,7 @@ export class Service {
     machine.note('started')
     const userSeen = new UserSeen()
     setInterval(() => void userSeen.flush(shards, id => clock.now(id)), 1_000)
+    setInterval(() => void shards.sweep(clock.wall(), {}), 10_000)
     const services = {
       log,
       clock,

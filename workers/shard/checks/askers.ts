@@ -11,9 +11,7 @@ import { isLodged, type LodgedRows } from '../lodged.js'
 /** The shard, as far as a check needs it. */
 export interface Asked {
   readonly actors: Actors
-  readonly ahead: Map<string, number>
   readonly lodged: LodgedRows
-  readonly clockMs: number
   turn(give: () => void): void
   settle(actor: Actor, env: string, at: number): void
   answerTo(
@@ -66,7 +64,6 @@ function answer(shard: Asked, request: ShardRequest | PresenceQuestion, replies:
   }
   if (!('m' in request) || !isQuestion(request.m)) throw new Error('a front asks what is no question')
   const { n, k, id, env, m } = request
-  shard.ahead.set(env, request.at - shard.clockMs)
   if (k === 'e') return shard.answerTo(n, null, env, m, request.at, replies)
   const actor = inMemory(shard, id)
   if (actor === undefined) return replies.failed(n, 'starting')
