@@ -335,6 +335,39 @@ t.test('CR-84, CR-85 check and reserve', async t => {
   await world.agrees(t, company.id, credit.id, 'CR-88 after holds of checks')
 })
 
+t.test('decision 33, CR-78 a lease that is open over a change of plan gives its rest back', async t => {
+  const credit = await world.credit()
+  const { plan } = await world.metered(credit.id, 1, [{ credit_amount: 100 }])
+  const { subtype, plan: other } = await world.metered(credit.id, 1, [{ credit_amount: 80 }])
+  const { id, keys } = await world.company({ base_plan_id: plan.id })
+  const move = (planId: string) =>
+    client.ok('POST', '/manage-plan', {
+      company_id: id,
+      base_plan_id: planId,
+      add_on_selections: [],
+      credit_bundles: [],
+      pay_in_advance_entitlements: [],
+      custom_field_values: [],
+    })
+  const lease = await client.ok('POST', '/billing/credits/lease', {
+    company_id: id,
+    credit_type_id: credit.id,
+    requested_amount: 60,
+  })
+  t.same((await world.balance(id, credit.id)).slice(0, 2), [40, 60])
+  await move(other.id)
+  t.same((await world.balance(id, credit.id)).slice(0, 2), [20, 60], 'what is held counts as drawn')
+  await world.track(subtype, keys, { quantity: 10, lease_id: lease.id })
+  await client.ok('PUT', `/billing/credits/lease/${lease.id}/release`)
+  t.same(await world.balance(id, credit.id), [70, 0, 70], 'ten were drawn, and nothing else')
+  await world.agrees(t, id, credit.id, 'CR-88')
+  await move(plan.id)
+  t.same((await world.balance(id, credit.id))[0], 90)
+  await move(other.id)
+  t.same((await world.balance(id, credit.id))[0], 70, 'and no more after any number of changes')
+  await world.agrees(t, id, credit.id, 'CR-88 after changes')
+})
+
 t.test('CR-85 100 checks at once for 10 credits: exactly 10 hold one', async t => {
   const credit = await world.credit()
   const { plan, flag } = await world.metered(credit.id, 1)

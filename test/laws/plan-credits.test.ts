@@ -40,6 +40,8 @@ function dueOf(holding: Holding): bigint {
 class Model {
   drawn = 0n
   largest = 0n
+  /** Carried into the window inside the lease. */
+  heldBefore = 0n
   constructor(
     public startMs: number,
     public endMs: number,
@@ -59,12 +61,13 @@ class Model {
     if (dueOf(this.holding) > this.largest) this.largest = dueOf(this.holding)
   }
 
-  /** The window ends; before its time, what was drawn beyond its share goes on. */
-  next(atMs: number, endMs: number): void {
+  /** The window ends; before its time, what was drawn beyond its share goes on. held: inside the lease. */
+  next(atMs: number, endMs: number, held = 0n): void {
     const share =
       (dueOf(this.holding) * BigInt(atMs - this.startMs)) / BigInt(this.endMs - this.startMs) / nano
     const over = this.drawn - share * nano
     this.drawn = atMs < this.endMs && over > 0n ? over : 0n
+    this.heldBefore = held < this.drawn ? held : this.drawn
     this.startMs = atMs
     this.endMs = endMs
     this.largest = 0n
@@ -108,6 +111,28 @@ function history(random: Random): void {
     world.bringUp()
     world.apply(followPlan(world.account, world.config, held, world.nowMs))
   }
+  /** What the lease would give back to this window: of a window before only what was carried in (CR-43). */
+  const comesBack = (): bigint => {
+    let sum = 0n
+    let before = 0n
+    for (const { seq, left } of world.account.lease?.slices ?? []) {
+      const grant = world.account.grants.find(one => one.seq === seq)!
+      if (grant.createdAtMs >= model.startMs) sum += left
+      else before += left
+    }
+    return sum + (before < model.heldBefore ? before : model.heldBefore)
+  }
+  /** The lease ends before much time goes by: by hand, or by itself after five minutes. */
+  const end = (): void => {
+    if (world.account.lease === null) return
+    const back = comesBack()
+    if (random.chance(0.5) || world.nowMs + 300_000 >= model.endMs) world.release()
+    else {
+      world.nowMs += 300_000
+      world.bringUp()
+    }
+    model.drawn -= back
+  }
   const agree = (step: string): void => {
     const { remaining } = world.figures()
     must(remaining === model.left, `${step}: ${remaining} are left, ${model.left} are allowed`)
@@ -118,7 +143,7 @@ function history(random: Random): void {
   follow()
   agree('begin')
   for (let i = 0; i < 40; i++) {
-    const kind = random.below(7)
+    const kind = random.below(9)
     const { holding } = model
     if (kind === 0) model.hold({ ...holding, plan: random.below(4) })
     else if (kind === 1) model.hold({ ...holding, version: holding.version + 1 })
@@ -131,20 +156,42 @@ function history(random: Random): void {
       if (cost > 0n) world.draw(cost)
       model.drawn += before - world.figures().remaining
     } else if (kind === 5) {
-      world.nowMs += random.below(20) * dayMs + random.below(1_000)
+      const days = random.below(20)
+      if (days > 0) end()
+      world.nowMs += days * dayMs + random.below(1_000)
       while (world.nowMs >= model.endMs) model.next(model.endMs, addMonthsClamped(anchorMs, ++month + 1))
       world.config = configOf({
         period: { ...periodOf(anchorMs), startMs: model.startMs, endMs: model.endMs },
       })
       world.bringUp()
+    } else if (kind === 7) {
+      // a lease or a reservation counts as drawn while it is open, whatever changes meanwhile
+      const before = world.figures().remaining
+      const amount = (before * BigInt(1 + random.below(100))) / 100n
+      if (amount > 0n && world.account.lease === null) {
+        world.acquire(amount)
+        model.drawn += before - world.figures().remaining
+      }
+    } else if (kind === 8) {
+      const lease = world.account.lease
+      if (lease !== null) {
+        const whole = lease.slices.reduce((sum, { left }) => sum + left, 0n)
+        const cost = random.chance(0.5) ? 0n : (whole * BigInt(random.below(120))) / 100n
+        if (cost > 0n) world.commit(cost)
+        const back = comesBack()
+        world.release()
+        model.drawn -= back
+      }
     } else {
       // the subscription begins anew
-      world.nowMs += 1 + random.below(dayMs)
+      const hours = random.below(24)
+      if (hours > 0) end()
+      world.nowMs += 1 + hours * 3_600_000 + random.below(1_000)
       while (world.nowMs >= model.endMs) model.next(model.endMs, addMonthsClamped(anchorMs, ++month + 1))
       world.bringUp()
       anchorMs = world.nowMs
       month = 0
-      model.next(anchorMs, addMonthsClamped(anchorMs, 1))
+      model.next(anchorMs, addMonthsClamped(anchorMs, 1), comesBack())
       world.config = configOf({ period: periodOf(anchorMs) })
     }
     follow()
@@ -194,8 +241,13 @@ function pacedHistory(random: Random): void {
     const cost = random.chance(0.7) ? remaining : (remaining * BigInt(random.below(100))) / 100n
     if (cost > 0n) world.draw(cost)
     drawn += remaining - world.figures().remaining
+    // a lease that is open over some of the changes; all of it comes back
+    if (world.account.lease === null && random.chance(0.3)) {
+      const rest = world.figures().remaining
+      if (rest > 0n) world.acquire((rest * BigInt(1 + random.below(100))) / 100n)
+    } else if (world.account.lease !== null && random.chance(0.5)) world.release()
     world.check()
-    world.nowMs += random.pick([0, 1_000, dayMs, random.below(40) * dayMs])
+    world.nowMs += random.pick([0, 1_000, 1_000, dayMs, random.below(40) * dayMs])
     world.config = configOf({ period: periodAt(world.nowMs) })
     world.bringUp()
   }

@@ -53,11 +53,11 @@ export function decideCredit(
     case 'credit_extend':
       return extendOnce(context, account, config, message, nowMs)
     case 'credit_release':
-      return holdReply(releaseHold(account, 'lease', message.leaseId, nowMs))
+      return holdReply(releaseHold(account, config, 'lease', message.leaseId, nowMs))
     case 'credit_reserve':
       return reserveAnywhere(context, account, config, message, nowMs)
     case 'credit_reservation_release':
-      return holdReply(releaseHold(account, 'reservation', message.reservationId, nowMs))
+      return holdReply(releaseHold(account, config, 'reservation', message.reservationId, nowMs))
     case 'credit_topup_settings':
       return done([
         { t: 'credit_topup', c: creditId, at: nowMs, ...account.topup, settings: message.settings },

@@ -139,7 +139,7 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   const holds = account.lease === null ? account.reservations : [account.lease, ...account.reservations]
   for (const hold of holds) {
     if (hold.expiresAtMs > atMs) continue
-    for (const effect of endHold(account, hold, 'expired', atMs)) put(draft, effect)
+    for (const effect of endHold(account, config, hold, 'expired', atMs)) put(draft, effect)
   }
   const ended = account.grants.filter(
     grant => grant.closed === null && grant.expiresAtMs !== null && grant.expiresAtMs <= atMs,
@@ -164,7 +164,8 @@ export function archive(account: Readonly<CreditAccount>, nowMs: number): readon
   const draft = draftOf(account)
   const own = draft.account
   const holds = own.lease === null ? own.reservations : [own.lease, ...own.reservations]
-  for (const hold of holds) for (const effect of endHold(own, hold, 'archived', nowMs)) put(draft, effect)
+  for (const hold of holds)
+    for (const effect of endHold(own, null, hold, 'archived', nowMs)) put(draft, effect)
   const open = own.grants.filter(grant => grant.closed === null)
   zeroOut(draft, open, 'customer_archived', nowMs)
   for (const e of own.enrolments) {

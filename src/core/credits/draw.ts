@@ -171,7 +171,8 @@ function chargeReservation(
   const { effect, taken } = commit(account, hold, config.windows, use.cost, use, nowMs)
   const commits = use.cost === 0n ? [] : [effect]
   const seq = account.sequence + 1 + (use.cost === 0n ? 0 : entryCount(effect))
-  const effects = [...commits, ...endHold(account, hold, 'settled', nowMs, taken, seq)]
+  const settled = { taken, effects: commits }
+  const effects = [...commits, ...endHold(account, config, hold, 'settled', nowMs, settled)]
   const returned = unspentOf(hold) - taken
   const over = use.cost - taken
   if (over === 0n) return { ...nothing, effects, applied: 'reservation', consumed: taken, returned }

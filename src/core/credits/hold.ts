@@ -6,6 +6,7 @@ import type {
   CreditAccount,
   CreditConfig,
   CreditEffect,
+  GrantState,
   HoldDecision,
   HoldRequest,
   HoldState,
@@ -22,8 +23,9 @@ import { hourMs, minuteMs } from '../values/period.js'
 import type { Quantity } from '../values/quantity.js'
 import { budgetBack, budgetParts, overBudget, windowsBeside } from './budget.js'
 import { pay } from './grant.js'
-import { entryCount } from './ledger.js'
+import { draftOf, entryCount, put } from './ledger.js'
 import { capacityOf } from './overdraft.js'
+import { isIssuedAgain, issueReturned, overdrawnIn } from './plan-return.js'
 
 const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const
 
@@ -205,6 +207,7 @@ export function extendLease(
 /** End a hold by hand. One that is over already is given back as it ended. source: CR-75, CR-80 */
 export function releaseHold(
   account: Readonly<CreditAccount>,
+  config: CreditConfig,
   kind: HoldKind,
   id: string,
   nowMs: number,
@@ -212,7 +215,7 @@ export function releaseHold(
   const open = openHoldOf(account, kind, id)
   if (open !== undefined) {
     const hold = { ...viewHold(account, open), updatedAtMs: nowMs, releasedAtMs: nowMs }
-    return { hold, effects: endHold(account, open, 'released', nowMs), reused: false }
+    return { hold, effects: endHold(account, config, open, 'released', nowMs), reused: false }
   }
   const closed = account.closed.withId(id, kind)
   if (closed !== undefined) return { hold: viewHold(account, closed), effects: [], reused: true }
@@ -252,21 +255,23 @@ export function unspentOf(hold: Readonly<HoldState>): Amount {
 
 /**
  * The effects of a hold's end: unspent credits return to their grants; those of a grant that has ended meanwhile are
- * written off with that grant's reason.
+ * written off with that grant's reason, and issued again where a change of plan has ended it.
  *
- * spend    credits to leave out, taken by a commit decided before this; slices go in the order they were taken
- * seq      sequence of the first entry, when it is not the account's next
- * source   CR-75, CR-78
+ * config   null: the company is deleted, and nothing is issued
+ * settled  what was taken by a commit decided before this, nano-credits, and the effects of that; slices go in the order
+ *          they were taken
+ * source   CR-75, CR-78, decision 33
  */
 export function endHold(
   account: Readonly<CreditAccount>,
+  config: CreditConfig | null,
   hold: Readonly<HoldState>,
   why: Extract<CreditEffect, { t: 'credit_release' }>['why'],
   atMs: number,
-  spend: Amount = 0n,
-  seq: number = account.sequence + 1,
+  settled: Settled = nothingSettled,
 ): CreditEffect[] {
-  let spent = spend
+  const seq = settled.effects.reduce((next, effect) => next + entryCount(effect), account.sequence + 1)
+  let spent = settled.taken
   const left = new Map<number, Amount>()
   const slices: Slice[] = []
   for (const slice of hold.slices) {
@@ -295,9 +300,12 @@ export function endHold(
   }
   const effects: CreditEffect[] = [release]
   let next = seq + entryCount(release)
+  const again: (readonly [GrantState, Amount])[] = []
   for (const [source, amount] of left) {
-    const reason = account.grants.find(grant => grant.seq === source)?.closed ?? null
-    if (reason === null) continue
+    const grant = account.grants.find(one => one.seq === source)
+    const reason = grant?.closed ?? null
+    if (grant === undefined || reason === null) continue
+    if (isIssuedAgain(grant)) again.push([grant, amount])
     effects.push({
       t: 'credit_zero_out',
       c: account.creditId,
@@ -308,8 +316,24 @@ export function endHold(
     })
     next++
   }
-  return effects
+  if (config === null || left.size === 0 || account.enrolments.length === 0) return effects
+  const overdrawn = overdrawnIn(account)
+  if (again.length === 0 && overdrawn.length === 0 && account.enrolments.length === 1) return effects
+  const draft = draftOf(account)
+  for (const effect of [...settled.effects, ...effects]) put(draft, effect)
+  const before = draft.effects.length
+  issueReturned(draft, config, again, overdrawn, atMs)
+  return [...effects, ...draft.effects.slice(before)]
 }
+
+/** A use that ends its hold. */
+interface Settled {
+  /** Nano-credits. */
+  readonly taken: Amount
+  readonly effects: readonly CreditEffect[]
+}
+
+const nothingSettled: Settled = { taken: 0n, effects: [] }
 
 function remainingOf(account: Readonly<CreditAccount>, seq: number): Amount {
   if (account.overdraft?.seq === seq) return account.overdraft.remaining

@@ -16,6 +16,7 @@ import { billingPeriodEnd, firstOfMonthAfter, resetAfter, resetAnchor, rollsOver
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import {
   amountOf,
+  type Carry,
   ClosedWindows,
   carriedOver,
   drawnIn,
@@ -24,6 +25,7 @@ import {
   inWindow,
   leftIn,
   lessened,
+  noCarry,
   relieved,
   sharesOf,
   windowEnd,
@@ -183,6 +185,7 @@ function enrolAll(
     for (const one of used) enrolAs(draft, { ...one, leftUntilMs: nowMs }, nowMs)
     const group = begun.filter(({ e }) => e.nextResetMs === endMs)
     let drawn = i === 0 ? window.drawn + others.drawn : window.drawn
+    let inside = i === 0 ? window.held + others.held : window.held
     // a window that was to end later keeps what does not count here: its plan may be held again
     let room = group.reduce((sum, { held }) => sum + amountOf(sharesOf(held.def, held.licences)), 0n) - drawn
     for (const [one, carried] of i === 0 ? others.later : []) {
@@ -197,7 +200,9 @@ function enrolAll(
       // the last one keeps what is drawn beyond all that is due
       const counted = place === group.length - 1 ? drawn : lesser(drawn, amountOf(shares))
       drawn -= counted
-      enrolAs(draft, inWindow(e, { startMs, endMs, drawn: counted }), nowMs)
+      const inHolds = lesser(inside, counted)
+      inside -= inHolds
+      enrolAs(draft, inWindow(e, { startMs, endMs, drawn: counted, held: inHolds }), nowMs)
       issue(draft, config, e, expiryOfIssue(held.def, config, nowMs), lessened(shares, counted), nowMs)
     }
   }
@@ -208,30 +213,41 @@ function enrolAll(
  *
  * source  decision 33
  */
-function cutKept(draft: Draft, config: CreditConfig, nowMs: number): void {
+export function cutKept(draft: Draft, config: CreditConfig, nowMs: number): void {
   for (const over of draft.account.enrolments) {
     if (over.leftUntilMs !== null && over.leftUntilMs <= nowMs) continue
     const gone = decodeAmount(over.drawn ?? 0)
     const most = over.leftUntilMs === null ? drawnIn(draft.account, over) - dueOf(over) : gone
     let excess = most
     if (excess <= 0n) continue
+    let held = decodeAmount(over.heldBefore ?? 0)
     for (const kept of draft.account.enrolments) {
       const sameWindow = windowEnd(kept) !== null && windowEnd(kept) === windowEnd(over)
       if (kept.planGrantId === over.planGrantId || kept.leftUntilMs !== null || !sameWindow) continue
       const cut = lesser(excess, leftIn(draft.account, kept))
       if (cut <= 0n) continue
       excess -= cut
-      reissue(draft, config, kept, drawnIn(draft.account, kept) + cut, nowMs)
+      const stays = lesser(held, gone - (most - excess))
+      const moved = decodeAmount(kept.heldBefore ?? 0) + held - stays
+      held = stays
+      reissue(draft, config, kept, drawnIn(draft.account, kept) + cut, nowMs, moved)
     }
     // more than is due was drawn from grants that are over
-    if (excess < most) enrolAs(draft, { ...over, drawn: encodeAmount(gone - (most - excess)) }, nowMs)
+    if (excess < most) enrolAs(draft, relieved(over, most - excess), nowMs)
   }
 }
 
 /** Zero the grants of an enrolment, and issue what is due less what was drawn. */
-function reissue(draft: Draft, config: CreditConfig, e: Enrolment, drawn: Amount, nowMs: number): void {
+export function reissue(
+  draft: Draft,
+  config: CreditConfig,
+  e: Enrolment,
+  drawn: Amount,
+  nowMs: number,
+  held: Amount = decodeAmount(e.heldBefore ?? 0),
+): void {
   zeroWhere(draft, grant => isIssued(grant, e), 'plan_change', nowMs)
-  enrolAs(draft, inWindow(e, { startMs: windowStart(e), endMs: windowEnd(e), drawn }), nowMs)
+  enrolAs(draft, inWindow(e, { startMs: windowStart(e), endMs: windowEnd(e), drawn, held }), nowMs)
   const exp = e.renewal ? endOfGrant(e.renewal.expiry, config, nowMs) : null
   issue(draft, config, e, exp, lessened(sharesOf(e, e.licences), drawn), nowMs)
 }
@@ -298,7 +314,7 @@ function ruleOf({
 }
 
 /** exp: their end, epoch ms; null: none of their own. */
-function issue(
+export function issue(
   draft: Draft,
   config: CreditConfig,
   e: Enrolment,
@@ -332,14 +348,14 @@ function renewPlanGrant(
   config: CreditConfig,
   e: Enrolment,
   renewal: Renewal,
-  drawn: Amount,
+  carry: Carry,
 ): void {
   const boundaryMs = e.nextResetMs!
   const exp = endOfGrant(renewal.expiry, config, boundaryMs)
-  issue(draft, config, e, exp, lessened(sharesOf(e, e.licences), drawn), boundaryMs)
+  issue(draft, config, e, exp, lessened(sharesOf(e, e.licences), carry.drawn), boundaryMs)
   const endMs = renewalAfter(renewal.period, config.period, e.enrolledAtMs, boundaryMs)
   const next = { ...e, issuedAtMs: boundaryMs, nextResetMs: endMs }
-  enrolAs(draft, inWindow(next, { startMs: boundaryMs, endMs, drawn }), boundaryMs)
+  enrolAs(draft, inWindow(next, { startMs: boundaryMs, endMs, ...carry }), boundaryMs)
 }
 
 /** A resetting grant ends at its reset; one issued once ends by its own rule, or by the credit's. source: CR-32, CR-34, CR-40 */
@@ -462,7 +478,7 @@ function isSameRenewal(one: Renewal | undefined, other: Renewal | undefined): bo
  *
  * boundaryMs  when it counts from, however late it is made up
  * nextMs      the reset after it
- * drawn       carried in from a window that ended before its time (decision 33)
+ * carry       from a window that ended before its time (decision 33)
  * source      CR-41, CR-42, CR-43
  */
 export function resetPlanGrant(
@@ -470,7 +486,7 @@ export function resetPlanGrant(
   e: Enrolment,
   boundaryMs: number,
   nextMs: number,
-  drawn: Amount = 0n,
+  carry: Carry = noCarry,
 ): void {
   const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
   zeroWhere(draft, grant => ours(grant) && grant.reason === 'rollover', 'expired', boundaryMs)
@@ -496,7 +512,7 @@ export function resetPlanGrant(
       boundaryMs,
     )
   }
-  for (const { amount, licence } of lessened(sharesOf(e, e.licences), drawn)) {
+  for (const { amount, licence } of lessened(sharesOf(e, e.licences), carry.drawn)) {
     giveGrant(
       draft,
       { reason: 'plan', q: encodeAmount(amount), ...base, licence: licence ?? undefined },
@@ -504,7 +520,7 @@ export function resetPlanGrant(
     )
   }
   const next = { ...e, issuedAtMs: boundaryMs, nextResetMs: nextMs }
-  enrolAs(draft, inWindow(next, { startMs: boundaryMs, endMs: nextMs, drawn }), boundaryMs)
+  enrolAs(draft, inWindow(next, { startMs: boundaryMs, endMs: nextMs, ...carry }), boundaryMs)
 }
 
 /** Resets and renewals of plan grants that are due at an instant. */
@@ -514,12 +530,12 @@ export function resetsDue(draft: Draft, config: CreditConfig, atMs: number): voi
   const carried = carriedOver(draft.account, ending, atMs)
   for (const one of carried.used) enrolAs(draft, { ...one, leftUntilMs: atMs }, atMs)
   for (const e of ending) {
-    const drawn = carried.drawn.get(e.planGrantId) ?? 0n
-    if (e.renewal !== undefined) renewPlanGrant(draft, config, e, e.renewal, drawn)
+    const carry = carried.into.get(e.planGrantId) ?? noCarry
+    if (e.renewal !== undefined) renewPlanGrant(draft, config, e, e.renewal, carry)
     else {
       const boundaryMs = e.nextResetMs!
       const nextMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, e.anchorMs, boundaryMs)
-      resetPlanGrant(draft, e, boundaryMs, nextMs, drawn)
+      resetPlanGrant(draft, e, boundaryMs, nextMs, carry)
     }
   }
 }

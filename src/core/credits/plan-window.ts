@@ -110,9 +110,41 @@ function carriedFrom(drawn: Amount, ending: readonly (readonly [Enrolment, numbe
   return drawn > whole ? drawn - whole : 0n
 }
 
+/** Draws of windows that count in the next one, nano-credits, and the part of them that is inside holds. */
+export interface Carry {
+  readonly drawn: Amount
+  readonly held: Amount
+}
+
+/** Nothing is carried into a window that follows one which ended in its time. */
+export const noCarry: Carry = { drawn: 0n, held: 0n }
+
+/**
+ * The part inside holds of what ended windows carry into the next, nano-credits. Nothing where other windows go on beside
+ * them: a hold does not tell which of them has its draws.
+ *
+ * carried  what they carry
+ * source   decision 33
+ */
+function heldOf(
+  account: Readonly<CreditAccount>,
+  ended: readonly Enrolment[],
+  carried: Amount,
+  atMs: number,
+): Amount {
+  const isLive = (e: Enrolment): boolean => e.leftUntilMs === null || e.leftUntilMs > atMs
+  if (ended.length === 0 || account.enrolments.some(e => isLive(e) && !ended.includes(e))) return 0n
+  if (new Set(ended.map(windowEnd)).size > 1) return 0n
+  const startMs = Math.min(...ended.map(windowStart))
+  let held = ended.reduce((sum, e) => sum + decodeAmount(e.heldBefore ?? 0), 0n)
+  for (const { reason, createdAtMs, held: inside } of account.grants)
+    if (reason === 'plan' && createdAtMs >= startMs) held += inside
+  return lesser(held, carried)
+}
+
 /** Amounts that enrolments carry over a reset, by plan grant, and the closed windows that count in it. */
 interface Carried {
-  readonly drawn: ReadonlyMap<string, Amount>
+  readonly into: ReadonlyMap<string, Carry>
   readonly used: readonly Enrolment[]
 }
 
@@ -126,7 +158,7 @@ export function carriedOver(
   ending: readonly Enrolment[],
   atMs: number,
 ): Carried {
-  const drawn = new Map<string, Amount>()
+  const into = new Map<string, Carry>()
   const used: Enrolment[] = []
   const early = ending.filter(e => (windowEnd(e) ?? atMs) > atMs)
   for (const endMs of new Set(early.map(windowEnd))) {
@@ -141,26 +173,36 @@ export function carriedOver(
       all,
       group.map(e => [e, atMs] as const),
     )
+    let inside = heldOf(account, [...group, ...closed], rest, atMs)
     for (const [place, e] of group.entries()) {
-      const part = place === group.length - 1 ? rest : lesser(rest, dueOf(e))
-      drawn.set(e.planGrantId, part)
-      rest -= part
+      const drawn = place === group.length - 1 ? rest : lesser(rest, dueOf(e))
+      const held = lesser(inside, drawn)
+      into.set(e.planGrantId, { drawn, held })
+      rest -= drawn
+      inside -= held
     }
   }
-  return { drawn, used }
+  return { into, used }
 }
 
-/** An enrolment at the begin of a window: `drawn` was drawn before, or carried in. */
+/** An enrolment in a window: `drawn` was drawn before, or carried in. held: the part carried in with holds; absent: as it was. */
 export function inWindow(
   e: Enrolment,
-  window: { readonly startMs: number; readonly endMs: number | null; readonly drawn: Amount },
+  window: {
+    readonly startMs: number
+    readonly endMs: number | null
+    readonly drawn: Amount
+    readonly held?: Amount
+  },
 ): Enrolment {
-  const { startMs: _s, endMs: _e, drawn: _d, leftAtMs: _l, ...rest } = e
+  const { startMs: _s, endMs: _e, drawn: _d, leftAtMs: _l, heldBefore, ...rest } = e
+  const held = lesser(window.held ?? decodeAmount(heldBefore ?? 0), window.drawn)
   return {
     ...rest,
     ...(window.startMs !== e.issuedAtMs && { startMs: window.startMs }),
     ...(window.endMs !== null && { endMs: window.endMs }),
     ...(window.drawn > 0n && { drawn: encodeAmount(window.drawn) }),
+    ...(held > 0n && { heldBefore: encodeAmount(held) }),
   }
 }
 
@@ -169,7 +211,7 @@ export class ClosedWindows {
   private readonly records: Enrolment[]
 
   constructor(
-    account: Readonly<CreditAccount>,
+    private readonly account: Readonly<CreditAccount>,
     private readonly nowMs: number,
   ) {
     this.records = account.enrolments.filter(e => e.leftUntilMs !== null && e.leftUntilMs > nowMs)
@@ -197,9 +239,12 @@ export class ClosedWindows {
     const same = used.filter(one => windowEnd(one) === endMs)
     const later = used.filter(isLater)
     const cut = used.filter(one => windowEnd(one) !== endMs && !isLater(one))
-    const all = same.reduce((sum, { drawn }) => sum + decodeAmount(drawn ?? 0), 0n)
+    const sumOf = (name: 'drawn' | 'heldBefore') =>
+      same.reduce((sum, one) => sum + decodeAmount(one[name] ?? 0), 0n)
+    const carried = this.carried(cut)
     return {
-      drawn: all + this.carried(cut),
+      drawn: sumOf('drawn') + carried,
+      held: sumOf('heldBefore') + heldOf(this.account, cut, carried, this.nowMs),
       startMs: Math.min(this.nowMs, ...same.map(windowStart)),
       used: [...same, ...cut],
       later: later.map(one => [one, this.carried([one])] as const),
@@ -216,17 +261,21 @@ export class ClosedWindows {
 }
 
 /** Closed windows as they count in a new one. */
-interface Counted {
-  readonly drawn: Amount
+interface Counted extends Carry {
   readonly startMs: number
   readonly used: readonly Enrolment[]
   /** Windows that were to end after it, and what each carries into it. */
   readonly later: readonly (readonly [Enrolment, Amount])[]
 }
 
-/** A closed window of which so much counts elsewhere. */
-export function relieved(e: Enrolment, counted: Amount): Enrolment {
-  const { drawn, ...rest } = e
+/** A window in which so much counts no longer. held: the part of it that was carried in with holds. */
+export function relieved(e: Enrolment, counted: Amount, held = 0n): Enrolment {
+  const { drawn, heldBefore, ...rest } = e
   const left = decodeAmount(drawn ?? 0) - counted
-  return left > 0n ? { ...rest, drawn: encodeAmount(left) } : rest
+  const inside = lesser(decodeAmount(heldBefore ?? 0) - held, left)
+  return {
+    ...rest,
+    ...(left > 0n && { drawn: encodeAmount(left) }),
+    ...(inside > 0n && { heldBefore: encodeAmount(inside) }),
+  }
 }

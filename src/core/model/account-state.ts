@@ -490,6 +490,8 @@ export interface Enrolment {
   readonly endMs?: number
   /** Drawn in the window from grants that are over, or carried into it; absent: nothing. */
   readonly drawn?: Nanos
+  /** The part of `drawn` that was carried in and lay inside holds: it counts no longer once they give it back. Absent: nothing. */
+  readonly heldBefore?: Nanos
 }
 
 /** How long a grant is to last (CR-32). */

@@ -157,7 +157,7 @@ t.test(
             const isLease = account.lease?.id === id
             const cost = BigInt(random.below(5)) * credit
             if (cost === 0n) {
-              const ended = releaseHold(account, isLease ? 'lease' : 'reservation', id, nowMs)
+              const ended = releaseHold(account, config, isLease ? 'lease' : 'reservation', id, nowMs)
               if (!('refused' in ended)) apply(ended.effects)
               close(id, hold.amount)
               break
