@@ -26,6 +26,14 @@ import {
   ratedVersions,
 } from './definitions.js'
 import { discountsOf } from './discounts.js'
+import {
+  type FormerBehavior,
+  formerProrations,
+  noProfile,
+  type ProfileTerms,
+  paidIn,
+  prorationOf,
+} from './profile-terms.js'
 
 interface HistoryRow {
   readonly company_id: string
@@ -91,7 +99,7 @@ export async function billingFacts(
   debts: ReadonlyMap<string, readonly Debt[]> = new Map(),
   planned: PlannedChange | null = null,
 ): Promise<Map<string, BillingFacts>> {
-  const [history, created, granted, subscribed, profiles, group] = await Promise.all([
+  const [history, created, granted, subscribed, profiles, formerProfiles, group] = await Promise.all([
     sql<HistoryRow[]>`
       select company_id, kind, subscription_id, at_ms, state from billing_history
       where company_id in ${among(sql, companyIds)} order by place`,
@@ -106,9 +114,10 @@ export async function billingFacts(
     sql<SubscriptionRow[]>`
       select id, company_id, currency, discounts from billing_subscriptions
       where company_id in ${among(sql, companyIds)}`,
-    sql<{ company_id: string; proration_behavior: ProrationBehavior | null; currency: string | null }[]>`
+    sql<(ProfileTerms & { company_id: string })[]>`
       select company_id, proration_behavior, currency from company_billing_profiles
       where company_id in ${among(sql, companyIds)} and is_default`,
+    priorTerms<ProfileTerms>(sql, environmentId, 'company_billing_profiles', companyIds),
     planGroup(sql, environmentId),
   ])
   const entriesOf = grouped(history, row => row.company_id)
@@ -128,15 +137,20 @@ export async function billingFacts(
     discountsOf(sql, environmentId, subscriptions, histories),
     soldCredits(sql, environmentId, grants, [...versionIds], [...debts.values()].flat()),
   ])
+  const behavior = group.now.settings.proration_behavior ?? null
   const facts = new Map<string, BillingFacts>()
   for (const [companyId, entries] of histories) {
-    const profile = profiles.find(one => one.company_id === companyId)
-    const behavior = profile?.proration_behavior ?? null
+    const profile = {
+      now: profiles.find(one => one.company_id === companyId) ?? noProfile,
+      former: formerProfiles.flatMap(({ id, terms, until_ms }) =>
+        id === companyId ? [{ ...terms, untilMs: Number(until_ms) }] : [],
+      ),
+    }
     const own = subscriptions.filter(one => one.company_id === companyId)
-    const currency = profile?.currency ?? null
+    const currencies = new Map(own.map(one => [one.id, one.currency]))
     const bought = grants.filter(one => one.company_id === companyId)
-    const main = own[0]?.currency ?? currency
-    const owing = { history: entries, versions, sold, currency: main }
+    const currencyAt = paidIn(entries, currencies, profile)
+    const owing = { history: entries, versions, sold, currencyAt }
     const owed = (debts.get(companyId) ?? []).flatMap(({ creditId, credits, atMs }) =>
       owedCredits(creditId, credits, sinceOf(bought, creditId), atMs, owing),
     )
@@ -146,12 +160,12 @@ export async function billingFacts(
       versions,
       fallback,
       itemPrices: prices,
-      currencies: new Map(own.map(one => [one.id, one.currency])),
-      currency,
-      ...prorationOf(behavior ?? group.now.settings.proration_behavior),
-      // what a profile says has no former terms
-      formerProrations: behavior === null ? group.prorations : [],
-      purchases: bought.flatMap(one => purchaseOf(one, sold, main)),
+      currencies,
+      currency: profile.now.currency,
+      formerCurrencies: profile.former,
+      ...prorationOf(profile.now.proration_behavior ?? behavior),
+      formerProrations: formerProrations(profile, { now: behavior, former: group.prorations }),
+      purchases: bought.flatMap(one => purchaseOf(one, sold, currencyAt)),
       overdrafts: [...overdraftsOf(bought, owing), ...owed],
       discounts: own.flatMap(one => discounts.get(one.id) ?? []),
       late: [],
@@ -238,13 +252,7 @@ interface Group {
   readonly now: GroupRow
   readonly former: readonly { readonly terms: GroupRow; readonly until_ms: string }[]
   /** How changes were charged until instants, also before there was a group. */
-  readonly prorations: NonNullable<BillingFacts['formerProrations']>
-}
-
-function prorationOf(
-  behavior: ProrationBehavior | null | undefined,
-): Pick<BillingFacts, 'prorates' | 'invoicesAtOnce'> {
-  return { prorates: behavior != null, invoicesAtOnce: behavior === 'invoice_immediately' }
+  readonly prorations: readonly FormerBehavior[]
 }
 
 async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
@@ -260,7 +268,7 @@ async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
     now: row ?? { fallback_plan_id: null, settings: {} },
     former: all.filter(({ kind }) => kind === 'plan_groups'),
     prorations: all.map(({ terms, until_ms }) => ({
-      ...prorationOf(terms.settings.proration_behavior),
+      behavior: terms.settings.proration_behavior ?? null,
       untilMs: Number(until_ms),
     })),
   }
@@ -367,14 +375,18 @@ async function soldCredits(
 }
 
 /** A bundle, or an automatic top-up, at the price of its time. source: PB-73 */
-function purchaseOf(grant: GrantRow, sold: SoldCredits, currency: string | null): Purchase[] {
+function purchaseOf(
+  grant: GrantRow,
+  sold: SoldCredits,
+  currencyAt: (atMs: number) => string | null,
+): Purchase[] {
   const { reason, bundle_id: bundleId, credit_id: creditId, quantity } = grant
   if (reason === 'postpaid_settlement' || reason === 'postpaid_overdraft') return []
   const atMs = grant.created_at.getTime()
   const price =
     bundleId !== null
       ? sold.bundlePrice(bundleId, grant.currency, atMs)
-      : sold.creditPrice(creditId, currency, atMs)
+      : sold.creditPrice(creditId, currencyAt(atMs), atMs)
   return price === null ? [] : [{ atMs, creditId, bundleId, credits: quantity, price }]
 }
 
@@ -383,7 +395,7 @@ interface Owing {
   readonly history: readonly HistoryEntry[]
   readonly versions: ReadonlyMap<string, RatedVersion>
   readonly sold: SoldCredits
-  readonly currency: string | null
+  readonly currencyAt: (atMs: number) => string | null
 }
 
 /** Credits below zero that ends of windows charged (CR-53). `grants`: of one company, oldest first. source: RA-17 */
@@ -417,7 +429,7 @@ function owedCredits(
   credits: string,
   sinceMs: number | null,
   atMs: number,
-  { history, versions, sold, currency }: Owing,
+  { history, versions, sold, currencyAt }: Owing,
 ): Overdraft[] {
   let plan: PlanHolding | null = null
   let addOns: readonly PlanHolding[] = []
@@ -429,7 +441,7 @@ function owedCredits(
   const held = (plan === null ? addOns : [plan, ...addOns]).map(one => one.versionId)
   const terms = sold.arrears.find(one => one.credit_id === creditId && held.includes(one.plan_version_id))
   const version = terms && versions.get(terms.plan_version_id)
-  const basis = sold.creditPrice(creditId, currency, atMs)
+  const basis = sold.creditPrice(creditId, currencyAt(atMs), atMs)
   const price = terms?.rate == null ? basis : rateOf(terms.id, terms.rate, sold.currencyOf(creditId))
   if (price === null) return []
   const soldIn = version && { planId: version.planId, versionId: version.versionId, version: version.version }

@@ -106,6 +106,12 @@ export function prorationAt({ formerProrations = [], ...now }: BillingFacts, atM
   return formerProrations.find(({ untilMs }) => atMs < untilMs) ?? now
 }
 
+/** The currency of what no subscription sells, at an instant. source: RA-6 */
+export function currencyAt({ formerCurrencies = [], currency }: BillingFacts, atMs: number): string | null {
+  const former = formerCurrencies.find(({ untilMs }) => atMs < untilMs)
+  return former ? former.currency : currency
+}
+
 export interface BillingFacts {
   readonly companyId: string
   /** As `effective` gives them. */
@@ -118,6 +124,8 @@ export interface BillingFacts {
   readonly currencies: ReadonlyMap<string, string>
   /** Companies without subscription; null: as their plan. */
   readonly currency: string | null
+  /** The same as it was until instants, ascending; absent: ever as it is. */
+  readonly formerCurrencies?: readonly { readonly currency: string | null; readonly untilMs: number }[]
   /** Unused time of what is left is credited (plan group). */
   readonly prorates: boolean
   /** Changes inside a period are charged at once, not with its closing. */

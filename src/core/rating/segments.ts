@@ -1,7 +1,13 @@
 // Stretches of time in which one entitlement of one version prices a feature: what each unit of use costs.
 import type { PlanHolding, SubscriptionState } from '../model/company-state.js'
 import { metricWindow, type Window } from '../values/period.js'
-import type { BillingFacts, OfferedPrice, RatedEntitlement, RatedVersion } from './facts.js'
+import {
+  type BillingFacts,
+  currencyAt,
+  type OfferedPrice,
+  type RatedEntitlement,
+  type RatedVersion,
+} from './facts.js'
 import type { HeldSpan } from './history.js'
 import type { RatedPrice, SoldIn } from './line.js'
 import { type BillingPeriod, monthsAround } from './periods.js'
@@ -26,7 +32,7 @@ export interface Segment {
  */
 export function segmentsOf(facts: BillingFacts, spans: readonly HeldSpan[]): Map<string, Segment[]> {
   const found = new Map<string, Segment[]>()
-  for (const span of dividedByFallback(facts, spans))
+  for (const span of divided(facts, spans))
     for (const segment of priced(facts, span)) {
       const all = found.get(segment.entitlement.featureId) ?? []
       const last = all.at(-1)
@@ -48,9 +54,12 @@ function sameTerms(a: Segment, b: Segment): boolean {
   )
 }
 
-function dividedByFallback({ fallback }: BillingFacts, spans: readonly HeldSpan[]): HeldSpan[] {
+/** Spans that no change of the fallback plan's version or of the company's currency is inside of. */
+function divided({ fallback, formerCurrencies = [] }: BillingFacts, spans: readonly HeldSpan[]): HeldSpan[] {
+  const all = [...fallback.map(one => one.fromMs), ...formerCurrencies.map(one => one.untilMs)]
+  const ascending = [...new Set(all)].sort((a, b) => a - b)
   return spans.flatMap(span => {
-    const cuts = fallback.map(one => one.fromMs).filter(atMs => atMs > span.fromMs && atMs < span.untilMs)
+    const cuts = ascending.filter(atMs => atMs > span.fromMs && atMs < span.untilMs)
     return [span.fromMs, ...cuts].map((fromMs, i) => ({ ...span, fromMs, untilMs: cuts[i] ?? span.untilMs }))
   })
 }
@@ -82,7 +91,8 @@ function priced(facts: BillingFacts, span: HeldSpan): Segment[] {
       if (isMetered || (valueType === 'unlimited' && behavior === null)) decided.add(featureId)
       if (!isMetered) continue
       const by = subscriptionOf(span, holding)
-      const currency = (by && facts.currencies.get(by.id)) ?? facts.currency ?? version.currency
+      const currency =
+        (by && facts.currencies.get(by.id)) ?? currencyAt(facts, span.fromMs) ?? version.currency
       const price = priceIn(entitlement.prices, currency, by?.intervalMonths ?? 1)
       if (price === null) continue
       const { planId, versionId, version: number } = version
