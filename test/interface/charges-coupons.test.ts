@@ -1,8 +1,9 @@
 // Coupons over time: the terms that a discount was redeemed with, and the one charge that `once` is for, over HTTP.
 import t from 'tap'
+import { eventFeature } from '../control/planned.js'
 import { startHere } from '../harness.js'
 import { linkedPlan, offerPlans, seconds, subscriptionBody } from './billing-world.js'
-import { ChargesWorld, told } from './charges-world.js'
+import { ChargesWorld, metered, told } from './charges-world.js'
 
 const coupon = { duration_in_months: 0, max_redemptions: 0, times_redeemed: 0 }
 
@@ -153,3 +154,67 @@ t.test(
     t.same(await lines(year), ['recurring 1 12000'], 'named again it does not begin anew')
   },
 )
+
+t.test('RA-16, RA-29 a preview knows that use had a discount that is for once', async t => {
+  const { client } = await startHere(t)
+  const here = await ChargesWorld.of(client)
+  await here.clock('2031-03-01T00:00:00.000Z')
+  const call = await eventFeature(client, 'call', 'call')
+  const seats = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+  const entitlements = [
+    { feature_id: seats.id, price_behavior: 'pay_in_advance', yearly_unit_price: 3650 },
+    {
+      ...metered,
+      feature_id: call.id,
+      value_type: 'numeric',
+      value_numeric: 1_000,
+      price_behavior: 'overage',
+      soft_limit: 0,
+      overage_billing_cadence: 'monthly',
+      overage_invoice_anchor: 'billing_period_start',
+      yearly_unit_price: 10,
+    },
+  ]
+  const plan = await here.sold('By year', entitlements, { yearly_price: 12_000 })
+  const [seat] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}&feature_id=${seats.id}`)
+  const half = { ...coupon, external_id: 'half', name: 'H', duration: 'once', percent_off: 50, amount_off: 0 }
+  await client.ok('POST', '/billing/coupons', half)
+  const base = { base_plan_id: plan.id, base_plan_price_id: plan.yearly_price.id }
+  const more = {
+    ...base,
+    add_on_selections: [],
+    credit_bundles: [],
+    custom_field_values: [],
+    pay_in_advance_entitlements: [{ price_id: seat.metered_yearly_price.id, quantity: 1 }],
+  }
+  const uses = { slug: 'uses', units: 6, charged: 3251 }
+  const idle = { slug: 'idle', units: 0, charged: 1625 }
+  const ids = new Map<string, string>()
+  for (const { slug } of [uses, idle]) {
+    const { id } = await client.ok('POST', '/companies', { keys: { slug } })
+    await here.manage(id, base)
+    ids.set(slug, id)
+  }
+  await here.clock('2031-03-10T00:00:00.000Z')
+  for (const id of ids.values()) await here.manage(id, { ...base, coupon_external_id: 'half' })
+  await here.use('uses', 'call', uses.units)
+  await here.clock('2031-04-10T00:00:00.000Z')
+  for (const { slug, units, charged } of [uses, idle]) {
+    const company_id = ids.get(slug)!
+    const sum = async () =>
+      (await here.charges(company_id)).lines.reduce(
+        (all: number, one: { amount: number }) => all + one.amount,
+        0,
+      )
+    const before = await sum()
+    t.equal(before, 12_000 + units * 5, slug)
+    const { subscription_change_preview: said } = await client.ok('POST', '/manage-plan/preview', {
+      company_id,
+      ...more,
+    })
+    await here.manage(company_id, more)
+    // a seat for 326 of 366 days
+    t.equal((await sum()) - before, charged, `${slug}: charged`)
+    t.equal(said.due_now, charged, `${slug}: said`)
+  }
+})

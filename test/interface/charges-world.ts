@@ -9,6 +9,7 @@ type Body = any
 export interface Sold {
   readonly id: string
   readonly monthly_price: { readonly id: string }
+  readonly yearly_price: { readonly id: string }
   readonly active_version: { readonly id: string; readonly version: number }
 }
 

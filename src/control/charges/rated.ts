@@ -1,6 +1,6 @@
 // Charge lines of one company for one billing period, rated from its facts and its events.
 import { chargedUsage, lateUsage } from '../../analytics/charges.js'
-import type { BillingFacts } from '../../core/rating/facts.js'
+import type { BillingFacts, UsageReader } from '../../core/rating/facts.js'
 import type { BillingPeriod } from '../../core/rating/periods.js'
 import { type RatedPeriod, ratePeriod, windowEnds } from '../../core/rating/rate.js'
 import { UsageNeeds, UsageTable } from '../../core/rating/usage.js'
@@ -29,15 +29,28 @@ export async function rated(
   const asOfMs = Math.min(nowMs, period.endMs)
   const late = await lateUsage(clickhouse, company, windowEnds(facts, asOfMs), period.startMs, asOfMs)
   const known = { ...facts, late }
+  return withUsage({ sql, clickhouse }, company, reader => ratePeriod(known, period, reader, nowMs))
+}
+
+/**
+ * Work something out from the use of a company, in two passes: the first tells which use is read.
+ *
+ * errors  store_away (503) while a store that is read is down.
+ */
+export async function withUsage<T>(
+  { sql, clickhouse }: RatingStores,
+  company: { readonly environmentId: string; readonly companyId: string },
+  work: (reader: UsageReader) => T,
+): Promise<T> {
   const needs = new UsageNeeds()
-  const first = ratePeriod(known, period, needs, nowMs)
+  const first = work(needs)
   const { bounds, received, subtypes, traits } = needs
   if (subtypes.length === 0 && traits.size === 0) return first
   const [pieces, values] = await Promise.all([
     chargedUsage(clickhouse, company, subtypes, bounds, received),
-    traitValues({ sql }, facts.companyId, [...traits]),
+    traitValues({ sql }, company.companyId, [...traits]),
   ])
-  return ratePeriod(known, period, new UsageTable(pieces, values), nowMs)
+  return work(new UsageTable(pieces, values))
 }
 
 /** Whole values of traits of a company; what is no number counts as none. source: RA-18 */

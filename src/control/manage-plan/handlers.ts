@@ -22,6 +22,7 @@ import { subscriptionNow, subscriptionsOf } from '../billing/record-rows.js'
 import { inTurn, recount } from '../billing/subscription-write.js'
 import { isRunning } from '../billing/view.js'
 import { billingFacts, type PlannedChange } from '../charges/facts.js'
+import { withUsage } from '../charges/rated.js'
 import { companyDetails, described } from '../companies/read.js'
 import { replyWhenShown } from '../entities/write.js'
 import { featuresInPlans } from '../plans/view.js'
@@ -235,7 +236,12 @@ async function linesOf(
   const factsOf = async (change: PlannedChange | null) =>
     (await billingFacts(services.sql, environment.id, [companyId], new Map(), change)).get(companyId)!
   const [before, after] = await Promise.all([factsOf(null), factsOf(planned)])
-  return linesOfChange(before, after, nowMs)
+  // the use that a discount for the first charge alone may have been for
+  if (before.discounts.some(one => one.once === 'first'))
+    await services.projections.barrierOf('clickhouse', environment.id)
+  return withUsage(services, { environmentId: environment.id, companyId }, reader =>
+    linesOfChange(before, after, reader, nowMs),
+  )
 }
 
 /**

@@ -275,25 +275,33 @@ function firstUse(
  * running period and those that the change begins. A line that is there no more is taken back.
  *
  * before, after  without the change, and with it.
+ * reader         use is asked for where a discount is for the first charge alone.
  * nowMs          its instant.
  * source         PB-33, RA-13, RA-14, RA-16, RA-24.
  */
-export function linesOfChange(before: BillingFacts, after: BillingFacts, nowMs: number): ChargeLine[] {
+export function linesOfChange(
+  before: BillingFacts,
+  after: BillingFacts,
+  reader: UsageReader,
+  nowMs: number,
+): ChargeLine[] {
   const sinceMs = periodsOf(before, nowMs).findLast(one => one.startMs <= nowMs)?.startMs ?? 0
   const had = new Map<string, ChargeLine[]>()
-  for (const line of boughtSince(before, sinceMs, nowMs)) {
+  for (const line of boughtSince(before, sinceMs, reader, nowMs)) {
     const same = had.get(identityOf(line))
     if (same) same.push(line)
     else had.set(identityOf(line), [line])
   }
-  const made = boughtSince(after, sinceMs, nowMs).filter(line => !had.get(identityOf(line))?.pop())
+  const made = boughtSince(after, sinceMs, reader, nowMs).filter(line => !had.get(identityOf(line))?.pop())
   return [...made.sort(byOrder), ...[...had.values()].flat().map(takenBack)]
 }
 
-function boughtSince(known: BillingFacts, sinceMs: number, nowMs: number): ChargeLine[] {
-  // use is not looked at
-  const facts = withOnce(known, nowMs, () => null)
-  const periods = periodsOf(facts, nowMs)
+function boughtSince(known: BillingFacts, sinceMs: number, reader: UsageReader, nowMs: number): ChargeLine[] {
+  const periods = periodsOf(known, nowMs)
+  const facts = withOnce(known, nowMs, (discount, beforeMs) => {
+    const untilMs = Math.min(beforeMs - 1, nowMs)
+    return firstUse(known, discount, { untilMs, asOfMs: nowMs, periods, reader })
+  })
   return periods.flatMap(period => {
     if (period.endMs <= sinceMs || period.startMs > nowMs) return []
     const lines = boughtIn(facts, period, nowMs)
