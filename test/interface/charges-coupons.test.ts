@@ -218,3 +218,60 @@ t.test('RA-16, RA-29 a preview knows that use had a discount that is for once', 
     t.equal(said.due_now, charged, `${slug}: said`)
   }
 })
+
+t.test('RA-16, RA-18 once is for the use of a trait as it was when its window closed', async t => {
+  const { client } = await startHere(t)
+  const here = await ChargesWorld.of(client)
+  await here.clock('2031-03-01T00:00:00.000Z')
+  const trait = { entity_type: 'company', hierarchy: ['stored'], trait_type: 'number' }
+  const { id: trait_id } = await client.ok('POST', '/entity-trait-definitions', trait)
+  const stored = await client.ok('POST', '/features', { name: 'stored', feature_type: 'trait', trait_id })
+  const seats = await client.ok('POST', '/features', { name: 'Seats', feature_type: 'license' })
+  const entitlements = [
+    { feature_id: seats.id, price_behavior: 'pay_in_advance', yearly_unit_price: 3660 },
+    {
+      feature_id: stored.id,
+      value_type: 'numeric',
+      value_numeric: 1_000,
+      price_behavior: 'overage',
+      soft_limit: 0,
+      overage_billing_cadence: 'monthly',
+      overage_invoice_anchor: 'month_end',
+      yearly_unit_price: 10,
+    },
+  ]
+  const plan = await here.sold('By year', entitlements, { yearly_price: 12_000 })
+  const [seat] = await client.ok('GET', `/plan-entitlements?plan_id=${plan.id}&feature_id=${seats.id}`)
+  const half = { ...coupon, external_id: 'half', name: 'H', duration: 'once', percent_off: 50, amount_off: 0 }
+  await client.ok('POST', '/billing/coupons', half)
+  const base = { base_plan_id: plan.id, base_plan_price_id: plan.yearly_price.id }
+  const companies = new Map<string, string>()
+  for (const slug of ['first', 'later']) {
+    const { id } = await client.ok('POST', '/companies', { keys: { slug } })
+    await here.manage(id, base)
+    companies.set(slug, id)
+  }
+  const store = (slug: string, set: string) =>
+    client.ok('POST', '/company-traits', { keys: { slug }, trait: 'stored', set })
+  const lines = async (slug: string) => told((await here.charges(companies.get(slug)!)).lines).sort()
+  await here.clock('2031-03-10T00:00:00.000Z')
+  for (const id of companies.values()) await here.manage(id, { ...base, coupon_external_id: 'half' })
+  await store('first', '6')
+  await here.clock('2031-04-05T00:00:00.000Z')
+  await store('first', '0')
+  await store('later', '8')
+  await here.clock('2031-04-10T00:00:00.000Z')
+  for (const id of companies.values())
+    await here.manage(id, {
+      ...base,
+      pay_in_advance_entitlements: [{ price_id: seat.metered_yearly_price.id, quantity: 1 }],
+    })
+  // a seat for 326 of 366 days
+  const march = ['overage 6 60', 'discount 6 -30']
+  t.same(await lines('first'), ['recurring 1 12000', 'seat 1 3260', ...march].sort())
+  t.same(
+    await lines('later'),
+    ['recurring 1 12000', 'seat 1 3260', 'discount 1 -1630', 'overage 8 80'].sort(),
+    'nothing was stored in March',
+  )
+})

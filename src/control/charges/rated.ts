@@ -3,9 +3,8 @@ import { chargedUsage, lateUsage } from '../../analytics/charges.js'
 import type { BillingFacts, UsageReader } from '../../core/rating/facts.js'
 import type { BillingPeriod } from '../../core/rating/periods.js'
 import { type RatedPeriod, ratePeriod, windowEnds } from '../../core/rating/rate.js'
-import { UsageNeeds, UsageTable } from '../../core/rating/usage.js'
+import { type TraitValue, UsageNeeds, UsageTable } from '../../core/rating/usage.js'
 import type { Services } from '../../kit/services.js'
-import { among } from '../../kit/sql.js'
 
 /** The stores that rating reads. */
 type RatingStores = Pick<Services, 'clickhouse' | 'sql'>
@@ -45,27 +44,31 @@ export async function withUsage<T>(
   const needs = new UsageNeeds()
   const first = work(needs)
   const { bounds, received, subtypes, traits } = needs
-  if (subtypes.length === 0 && traits.size === 0) return first
+  if (subtypes.length === 0 && traits.length === 0) return first
   const [pieces, values] = await Promise.all([
     chargedUsage(clickhouse, company, subtypes, bounds, received),
-    traitValues({ sql }, company.companyId, [...traits]),
+    traitValues({ sql }, company.companyId, traits),
   ])
   return work(new UsageTable(pieces, values))
 }
 
-/** Whole values of traits of a company; what is no number counts as none. source: RA-18 */
+/** Whole values that traits of a company had before instants; what is no number counts as none. source: RA-18 */
 async function traitValues(
   { sql }: Pick<Services, 'sql'>,
   companyId: string,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, bigint>> {
-  if (names.length === 0) return new Map()
-  const rows = await sql<{ name: string; value: string }[]>`
-    select name, value from entity_traits where entity_id = ${companyId} and name in ${among(sql, names)}`
-  return new Map(
-    rows.flatMap(({ name, value }) => {
-      const whole = /^-?\d+/.exec(value.trim())?.[0]
-      return whole === undefined ? [] : [[name, BigInt(whole)] as const]
-    }),
-  )
+  needs: UsageNeeds['traits'],
+): Promise<readonly TraitValue[]> {
+  if (needs.length === 0) return []
+  const names = needs.map(one => one.name)
+  const instants = needs.map(one => one.beforeMs)
+  const rows = await sql<{ name: string; before_ms: string; value: string | null }[]>`
+    select asked.name, asked.before_ms, (
+      select value from entity_history
+      where entity_id = ${companyId} and slot = 'trait:' || asked.name and at_ms < asked.before_ms
+      order by place desc limit 1) as value
+    from unnest(${names}::text[], ${instants}::bigint[]) as asked (name, before_ms)`
+  return rows.flatMap(({ name, before_ms: before, value }) => {
+    const whole = /^-?\d+/.exec(value?.trim() ?? '')?.[0]
+    return whole === undefined ? [] : [{ name, beforeMs: Number(before), value: BigInt(whole) }]
+  })
 }

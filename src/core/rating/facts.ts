@@ -147,6 +147,6 @@ export interface BillingFacts {
 export interface UsageReader {
   /** Events captured in `[fromMs, untilMs)` and received before `receivedMs`. */
   sum(subtype: string, fromMs: number, untilMs: number, receivedMs: number): EventSum
-  /** The value of a trait, as known now; 0 without one. */
-  trait(name: string): bigint
+  /** The value that a trait had before an instant; 0 without one. */
+  trait(name: string, beforeMs: number): bigint
 }

@@ -135,7 +135,10 @@ export function rateWindow(
     if (run === null || !goesOn(run.last, segment)) run = { last: segment, units: 0n, fromMs: segment.fromMs }
     const kind = behavior === 'overage' ? 'overage' : 'usage'
     const events = eventsOf(segment, reader, receivedMs)
-    const counted = countedIn(segment, run.fromMs, periods, reader, receivedMs)
+    const counted =
+      subtype === null
+        ? countedTrait(segment, reader, Math.min(window.nextMs, receivedMs))
+        : countedIn(segment, subtype, run.fromMs, periods, reader, receivedMs)
     const units: bigint =
       behavior === 'overage' || subtype === null ? counted.over : counted.after - run.units
     const before: bigint = run.units
@@ -173,19 +176,23 @@ interface Counted {
   readonly to: bigint
 }
 
+/** A trait counts as it was when the window closed, or as of now. source: RA-18 */
+function countedTrait({ entitlement }: Segment, reader: UsageReader, beforeMs: number): Counted {
+  const { trait, behavior, softLimit } = entitlement
+  const value = trait === null ? 0n : atLeastZero(reader.trait(trait, beforeMs))
+  const over = behavior === 'overage' ? atLeastZero(value - softLimit) : value
+  return { after: over, over, from: 0n, to: value }
+}
+
 function countedIn(
   { entitlement, fromMs, untilMs }: Segment,
+  subtype: string,
   runFromMs: number,
   periods: readonly BillingPeriod[],
   reader: UsageReader,
   receivedMs: number,
 ): Counted {
-  const { subtype, trait, behavior, softLimit } = entitlement
-  if (subtype === null) {
-    const value = trait === null ? 0n : atLeastZero(reader.trait(trait))
-    const over = behavior === 'overage' ? atLeastZero(value - softLimit) : value
-    return { after: over, over, from: 0n, to: value }
-  }
+  const { behavior, softLimit } = entitlement
   const used = (from: number, until: number): bigint =>
     until <= from ? 0n : atLeastZero(reader.sum(subtype, from, until, receivedMs).quantity)
   if (behavior !== 'overage') {

@@ -10,6 +10,17 @@ interface UsageNeed {
   readonly receivedMs: number
 }
 
+/** The value of a trait that rating asks for: the one it had before an instant. */
+interface TraitNeed {
+  readonly name: string
+  readonly beforeMs: number
+}
+
+/** A value of a trait before an instant. */
+export interface TraitValue extends TraitNeed {
+  readonly value: bigint
+}
+
 /** Usage between two neighbouring instants, of the events received before another. */
 export interface UsagePiece extends EventSum {
   readonly subtype: string
@@ -22,7 +33,7 @@ const none: EventSum = { quantity: 0n, count: 0, firstId: null, lastId: null }
 /** Notes what is asked for and answers nothing: the first of two passes. */
 export class UsageNeeds implements UsageReader {
   private readonly needs = new Map<string, UsageNeed>()
-  private readonly names = new Set<string>()
+  private readonly values = new Map<string, TraitNeed>()
 
   sum(subtype: string, fromMs: number, untilMs: number, receivedMs: number): EventSum {
     if (untilMs > fromMs)
@@ -35,8 +46,8 @@ export class UsageNeeds implements UsageReader {
     return none
   }
 
-  trait(name: string): bigint {
-    this.names.add(name)
+  trait(name: string, beforeMs: number): bigint {
+    this.values.set(`${beforeMs} ${name}`, { name, beforeMs })
     return 0n
   }
 
@@ -44,8 +55,8 @@ export class UsageNeeds implements UsageReader {
     return [...this.needs.values()]
   }
 
-  get traits(): ReadonlySet<string> {
-    return this.names
+  get traits(): readonly TraitNeed[] {
+    return [...this.values.values()]
   }
 
   /** The instants between which usage must be known, ascending. */
@@ -67,10 +78,10 @@ export class UsageNeeds implements UsageReader {
 export class UsageTable implements UsageReader {
   private readonly pieces = new Map<string, UsagePiece[]>()
 
-  constructor(
-    pieces: readonly UsagePiece[],
-    private readonly traits: ReadonlyMap<string, bigint> = new Map(),
-  ) {
+  private readonly traits: ReadonlyMap<string, bigint>
+
+  constructor(pieces: readonly UsagePiece[], traits: readonly TraitValue[] = []) {
+    this.traits = new Map(traits.map(({ name, beforeMs, value }) => [`${beforeMs} ${name}`, value]))
     for (const piece of pieces) {
       const key = `${piece.receivedMs} ${piece.subtype}`
       const own = this.pieces.get(key)
@@ -97,7 +108,7 @@ export class UsageTable implements UsageReader {
     return { quantity, count, firstId, lastId }
   }
 
-  trait(name: string): bigint {
-    return this.traits.get(name) ?? 0n
+  trait(name: string, beforeMs: number): bigint {
+    return this.traits.get(`${beforeMs} ${name}`) ?? 0n
   }
 }
