@@ -97,12 +97,13 @@ function scheduleKeys(
   const { dedupe, holdKeys, log, paidWrites, sql } = services
   schedule.every(sweepMs, 'old idempotency keys are not removed', () => {
     divide()
-    dedupe.sweep(definitions.clock.wall(), segmentsPerTurn)
-    holdKeys.sweep(definitions.clock.wall(), segmentsPerTurn)
+    const { clock } = definitions
+    dedupe.sweep(clock.wall(), segmentsPerTurn)
+    holdKeys.sweep(clock.wall(), segmentsPerTurn, id => clock.now(id))
     if (dedupe.lacksSome) return
     // a stop does not wait for it
     oldKeys
-      .rotate(dedupe, definitions.clock.wall())
+      .rotate(dedupe, clock.wall())
       .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
   })
   if (cluster !== null) {

@@ -389,13 +389,20 @@ export class Dedupe implements KeySource {
   /**
    * Remove claims older than the window. Results never depend on it: it only frees memory.
    *
-   * nowMs     the wall clock. Only an environment whose test clock stands still for a day is behind it: its keys
-   *           may be forgotten a day after they came in.
+   * nowMs     the wall clock.
    * segments  segments to sweep, continuing after the last call's; by default all.
+   * now       the present of an environment. Without it the keys of an environment whose test clock stands still for a day
+   *           may be forgotten a day after they came in.
    */
-  sweep(nowMs: number, segments = segmentCount): void {
+  sweep(
+    nowMs: number,
+    segments = segmentCount,
+    now: ((environmentId: string) => number) | null = null,
+  ): void {
+    const keeps =
+      now === null ? null : (id: string, receivedAtMs: number) => now(id) - receivedAtMs < windowMs
     for (let i = 0; i < segments; i++) {
-      this.count -= this.table.sweep(this.turn, nowMs - windowMs, this.shares)
+      this.count -= this.table.sweep(this.turn, nowMs - windowMs, this.shares, keeps)
       this.turn = (this.turn + 1) % segmentCount
     }
   }

@@ -3,6 +3,7 @@
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
 import { Dedupe } from './dedupe.js'
+import { isInWindow } from './environment-window.js'
 
 export type HoldKeyKind = 'extension' | 'reservation'
 
@@ -109,7 +110,7 @@ export class HoldKeys {
       { environment_id: string; kind: HoldKeyKind; key: string; company_id: string; used_at: Date }[]
     >`
       select environment_id, kind, key, company_id, used_at from hold_keys
-      where made_at > now() - ${`${keptHours} hours`}::interval`.cursor(rowsAtOnce)
+      where made_at > now() - ${`${keptHours} hours`}::interval or ${isInWindow(sql)}`.cursor(rowsAtOnce)
     for await (const some of rows)
       for (const { environment_id, kind, key, company_id, used_at } of some)
         this.know({
@@ -126,9 +127,9 @@ export class HoldKeys {
     this.claims.load(environmentId, nameOf(kind, key), ownerOf(companyId), usedMs, usedMs)
   }
 
-  /** Remove keys older than the window from memory, some segments per call. */
-  sweep(nowMs: number, segments: number): void {
-    this.claims.sweep(nowMs, segments)
+  /** Remove keys older than the window from memory, some segments per call. `now`: the present of an environment, epoch ms. */
+  sweep(nowMs: number, segments: number, now: (environmentId: string) => number): void {
+    this.claims.sweep(nowMs, segments, now)
   }
 
   /** Remove keys older than the window from Postgres, and holds that ended over a month ago. */
@@ -136,7 +137,8 @@ export class HoldKeys {
     await sql`
       delete from credit_holds
       where made_at <= now() - ${`${heldDays} days`}::interval and (released_at is not null or expires_at <= now())`
-    await sql`delete from hold_keys where made_at <= now() - ${`${keptHours} hours`}::interval`
+    await sql`
+      delete from hold_keys where made_at <= now() - ${`${keptHours} hours`}::interval and not ${isInWindow(sql)}`
   }
 }
 

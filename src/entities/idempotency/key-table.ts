@@ -177,14 +177,27 @@ export class KeyTable {
     this.counts[this.segment]!--
   }
 
-  /** Remove claims of a segment that were received at or before an instant; returns how many. */
-  sweep(segment: number, untilMs: number, shares: WindowShares): number {
+  /**
+   * Remove claims of a segment that were received at or before an instant; returns how many.
+   *
+   * keeps  whether a claim of an environment stays all the same.
+   */
+  sweep(
+    segment: number,
+    untilMs: number,
+    shares: WindowShares,
+    keeps: ((environmentId: string, receivedAtMs: number) => boolean) | null = null,
+  ): number {
     this.segment = segment
     const before = this.counts[segment]!
     const cells = this.cells[segment]!
+    const isKept = (slot: number): boolean => {
+      const { environmentId } = shares.at(this.partOf(slot))
+      return keeps !== null && environmentId !== null && keeps(environmentId, this.receivedAtMs(slot))
+    }
     for (let slot = 0; slot < slotsOf(cells); slot++)
       // a slot that moved up is swept too; one that moved round the end, in the next call
-      while (cells[slot] !== 0 && this.receivedAtMs(slot) <= untilMs) {
+      while (cells[slot] !== 0 && this.receivedAtMs(slot) <= untilMs && !isKept(slot)) {
         shares.removed(shares.at(this.partOf(slot)))
         this.remove(slot)
       }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
 import type { Shards } from '../shards/shards.js'
+import { isInWindow } from './environment-window.js'
 
 /** One request under a key. */
 interface KeyedWrite {
@@ -145,17 +146,11 @@ export class PaidWrites {
     await sql`update paid_writes set owned_at = now() where claim = any(${[...this.claims]}::text[])`
   }
 
-  /**
-   * Remove keys older than the window, which is of the environment's time: under a test clock that stands still a key goes
-   * on. One of a time that is yet to come was used before that clock went back.
-   */
+  /** Remove keys older than the window. */
   async prune(sql: Sql): Promise<void> {
     await sql`
       delete from paid_writes
-      where made_at <= now() - ${`${keptHours} hours`}::interval and not exists (
-        select from environments where id = environment_id
-          and extract(epoch from used_at) * 1000 > environment_present(id) - ${windowMs}::bigint
-          and extract(epoch from used_at) * 1000 <= environment_present(id))`
+      where made_at <= now() - ${`${keptHours} hours`}::interval and not ${isInWindow(sql)}`
     await sql`
       delete from paid_effects
       where made_at <= now() - ${`${2 * keptHours} hours`}::interval
