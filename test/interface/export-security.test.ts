@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { targetOf } from '../../src/cli/client.js'
 import { ConfigError, isLoopback, plainStores, readConfig } from '../../src/config.js'
+import { inertText } from '../../src/control/export/formulas.js'
 import { exportEvents } from '../../src/control/export/handlers.js'
 import { command } from '../command.js'
 import { bootstrapKey, startHere } from '../harness.js'
@@ -23,6 +24,17 @@ t.test('security 20: a cell that a spreadsheet would execute begins with a quote
     '-2+3',
     '@SUM(1)',
     '\t=1+1',
+    '  =1+2',
+    '\u00a0=1+3',
+    '\u3000+1+4',
+    '\u200b@SUM(2)',
+    '\ufeff=1+5',
+    '\u0001=1+6',
+    '＝1+7',
+    '＋1+8',
+    '－1+9',
+    '＠SUM(3)',
+    ' ﹦1+10',
     'plain=1',
   ]
   for (const event of names)
@@ -32,7 +44,7 @@ t.test('security 20: a cell that a spreadsheet would execute begins with a quote
     t.match(answer.headers.get('content-disposition'), /^attachment; filename="\w+\.csv"$/, path)
     const text = await answer.text()
     const cells = text.split('\n').flatMap(line => line.split(/,(?=")/))
-    for (const cell of cells) t.notMatch(cell, /^"?[=+@\t-]/, `${path} ${cell}`)
+    for (const cell of cells) t.notMatch(cell, /^"?[\p{Z}\p{C}]*[=+@\t＝＋－＠﹦-]/u, `${path} ${cell}`)
     t.ok(text.includes("'=HYPERLINK"), 'the text is there, behind a quote')
     t.ok(text.includes('"plain=1"'), 'other texts are as they are')
     const raw = await (await fetched(`${path}?format=csv&raw=true`)).text()
@@ -159,4 +171,9 @@ t.test('security 35: secrets may be files', async t => {
   await writeFile(file, '')
   t.throws(() => readConfig({ TOLLGATE_PEPPER_FILE: file }), /is empty/)
   t.equal((await readFile(file, 'utf8')).length, 0)
+})
+
+t.test('security 20: a text of any file is quoted, a number is not', async t => {
+  for (const text of ['=1', ' +1+1', '－1', '\r@x', '-x', '-1e5', '- 5']) t.equal(inertText(text), `'${text}`)
+  for (const text of ['', 'a=1', '-5', '-0.25', '3', ' ', 'é=1', "'=1"]) t.equal(inertText(text), text)
 })

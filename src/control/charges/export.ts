@@ -5,6 +5,7 @@ import { ServiceError } from '../../errors.js'
 import { jsonText } from '../../json.js'
 import type { Handler } from '../../kit/call.js'
 import { oneOf, type QueryOf, query, required } from '../../kit/query.js'
+import { inertText } from '../export/formulas.js'
 import { filterIn, linesShape, ready } from './handlers.js'
 import { linesOf } from './lines.js'
 
@@ -139,7 +140,7 @@ async function* csvRows(lines: AsyncIterable<CompanyChargeLine>): AsyncGenerator
 
 const csvCell = (value: string | number | bigint | null): string => {
   if (value === null) return ''
-  return typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value)
+  return typeof value === 'string' ? `"${inertText(value).replaceAll('"', '""')}"` : String(value)
 }
 
 async function* jsonRows(lines: AsyncIterable<CompanyChargeLine>): AsyncGenerator<string> {

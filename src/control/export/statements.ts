@@ -1,5 +1,6 @@
 // Statements of exports: columns, and pages along the table's sorting key. The cost of a page does not depend on its
 // position.
+import { inertExpression } from './formulas.js'
 
 /** One column of a sorting key, and how its value is passed to ClickHouse. */
 interface KeyPart {
@@ -128,7 +129,7 @@ function inertColumns({ table, columns, texts }: Exported): string {
   let written = columns
   for (const [shown, read] of texts) {
     const text = `toString(ifNull(${read.includes('(') ? read : `${table}.${read}`}, ''))`
-    const safe = `if(match(${text}, '^[=+\\\\-@\\t\\r\\n]'), concat('\\'', ${text}), ${text})`
+    const safe = inertExpression(text)
     const alias = shown.split(' AS ')[1] ?? shown
     const exactly = shown.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     written = written.replace(
