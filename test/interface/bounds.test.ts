@@ -19,11 +19,25 @@ t.test('security 34 a filtered page too far from the start is refused with the b
     '/companies?q=a',
     '/users?q=a',
     '/events?event_types=track',
+    '/audit-log?kind=change',
+    '/audit-log?q=pla',
   ]) {
     t.match(await client.get(`${path}&offset=100001`), { status: 400, body: { error: /offset.*100000/ } })
     t.equal((await client.get(`${path}&offset=100000`)).status, 200, path)
   }
   t.equal((await client.get('/companies?offset=100001')).status, 200, 'without a filter any page is near')
+})
+
+t.test('security 34 the audit log is looked through for texts that its index finds alone', async t => {
+  for (const path of ['/audit-log', '/audit-log/count']) {
+    for (const q of ['p', 'pl', '%25%25%25', '---', 'a-b', '_____'])
+      t.match(await client.get(`${path}?q=${q}`), { status: 400, body: { error: /^q: .*three letters/ } }, q)
+    for (const q of ['pla', '/plans', 'Pläne', '計画書'])
+      t.equal((await client.get(`${path}?q=${encodeURIComponent(q)}`)).status, 200, q)
+  }
+  const [{ resource_id_string: id }] = await client.ok('GET', '/audit-log?resource_type=plan&limit=1')
+  t.match(await client.ok('GET', `/audit-log?resource_id=${id}`), [{ resource_id_string: id }])
+  t.same(await client.ok('GET', `/audit-log?resource_id=${id.toUpperCase()}`), [], 'ids have capitals')
 })
 
 t.test('security 21 PUT /limits cannot lock its caller out', async t => {

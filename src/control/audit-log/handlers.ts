@@ -5,7 +5,7 @@ import { type ChainedRow, chainedRows } from '../../account/audit/chain.js'
 import { reaches } from '../../account/conditions.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../../kit/call.js'
-import { datetime, oneOf, page, type QueryOf, query, string } from '../../kit/query.js'
+import { datetime, oneOf, page, type QueryOf, query, requireNear, string } from '../../kit/query.js'
 import type { Services } from '../../kit/services.js'
 import { isoTime } from '../../kit/time.js'
 import { type ApiKeyRow, apiKeyView, environmentView } from '../keys/view.js'
@@ -37,7 +37,12 @@ const listShape = {
 export const auditListQuery = query(listShape)
 type AuditListQuery = QueryOf<typeof listShape>
 
+/** A text that the index of the log finds: without three letters or digits in a row every entry would be looked at. */
+const findable = /[\p{L}\p{N}]{3}/u
+
 function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter {
+  if (query.q !== undefined && !findable.test(query.q))
+    throw new ServiceError('query_invalid', 'q: give at least three letters or digits in a row')
   return {
     accountId: key.accountId,
     actorType: query.actor_type,
@@ -57,10 +62,12 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
  * GET /audit-log, newest first. It shows every answered change; reads and failed authentications only if `kind`
  * asks for them. `company_id` names a company: changes of it, of its plan, and of what belongs to it.
  *
+ * errors  400 as `requireNear`; for a `q` that no index finds.
  * source  interface document; start inclusive, end exclusive, `company_id`: decision.
  */
 export const listAuditLogs: Handler<undefined, AuditListQuery> = async call => {
   const { services } = call
+  requireNear(call.query)
   await services.audit.flush()
   const rows = await listChanges(services.sql, filterOf(call), call.query)
   const names = await namesOf(services, rows)

@@ -61,7 +61,7 @@ function matching(sql: Sql, filter: AuditFilter) {
     ${environmentId ? sql`and environment_id = ${environmentId}` : sql``}
     ${fromMs === undefined ? sql`` : sql`and started_at >= ${new Date(fromMs)}`}
     ${companyId ? sql`and id in (${ofCompany(sql, filter.accountId, companyId)})` : sql``}
-    ${filter.resourceId ? sql`and resource_id = ${filter.resourceId}` : sql``}
+    ${filter.resourceId ? sql`and lower(resource_id) = lower(${filter.resourceId}) and resource_id = ${filter.resourceId}` : sql``}
     ${filter.resourceType ? sql`and resource_type = ${filter.resourceType}` : sql``}
     ${toMs === undefined ? sql`` : sql`and started_at < ${new Date(toMs)}`}
     ${
