@@ -127,6 +127,38 @@ t.test('secrets are taken out', async t => {
   t.equal(redactBody('{"secret":"cut of'), '{"secret":"***"')
 })
 
+t.test('security 10 secrets in paths and names are taken out', async t => {
+  const drawn = Array.from({ length: 43 }, (_, i) => 'abcdefghijklmnopqrstuvwxyzABCDEFG'[(i * 7) % 33]).join(
+    '',
+  )
+  const key = await client.ok('POST', '/api-keys', { name: 'lost' })
+  const secrets = [
+    key.secret,
+    `tat_${drawn}`,
+    `l_${drawn}`,
+    `s_${drawn}`,
+    `ctx_${drawn}`,
+    'whsec_MfKQ9r8GKYqrTwjUPD8',
+  ]
+  for (const secret of secrets)
+    for (const path of [
+      secret,
+      encodeURIComponent(secret),
+      secret.replaceAll('_', '%5F'),
+      `x${'%20'}${secret}`,
+    ]) {
+      t.equal((await client.del(`/api-keys/${path}`)).status, 404)
+      const row = await newest()
+      t.match(row, { method: 'DELETE', url: /^\/api-keys\/.*\*\*\*/, resource_id_string: /\*\*\*/ }, path)
+      t.notOk(decodeURIComponent(JSON.stringify(row)).includes(secret.slice(4)), path)
+    }
+  await client.ok('POST', '/companies', { name: key.secret, keys: { slug: 'secretive' } })
+  t.equal((await newest()).resource_name, '***')
+  const { id } = await client.ok('POST', '/companies', { name: 'Plain', keys: { slug: 'plainly' } })
+  await client.ok('DELETE', `/companies/${id}`)
+  t.match(await newest(), { url: `/companies/${id}`, resource_id_string: id }, 'ids stay')
+})
+
 t.test('filters: environment, words, times, actor; newest first, in pages', async t => {
   const from = new Date().toISOString()
   for (const name of ['one', 'two', 'three'])

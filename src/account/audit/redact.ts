@@ -28,9 +28,10 @@ function isSecretName(name: string): boolean {
   return isSecret
 }
 
-/** Our own keys, bearer tokens, signed tokens, private keys; and what a text without any of that kind lacks. */
+/** Our own keys, tokens and links, bearer tokens, signed tokens, private keys; and what a text without any of that kind lacks. */
 const shapes: readonly (readonly [hint: RegExp | string, shape: RegExp])[] = [
   ['_', /(?<![A-Za-z0-9_-])(?:sk|pk|whsec|wsec|rk)_[A-Za-z0-9_-]{8,}/g],
+  ['_', /(?<![A-Za-z0-9_-])(?:s|l|tat|ctx)_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g],
   [/\s/, /(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}[A-Za-z0-9+/._~=-]{8,}/gi],
   ['eyJ', /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g],
   ['-----BEGIN', /-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)/g],
@@ -85,17 +86,21 @@ function redactUrl(text: string): string {
 const isSecretPart = (part: string): boolean =>
   part.length >= 16 && !uuid.test(part) && /\d/.test(part) && /[A-Za-z]/.test(part)
 
-/** A path and query, without values of secret names or shapes. */
+/** A path and query, without values of secret names or shapes, also in the path. */
 export function redactQuery(target: string): string {
-  const [path = '', query] = target.split('?', 2)
+  const [sent = '', query] = target.split('?', 2)
+  const path = sent.split('/').map(redactPart).join('/')
   if (query === undefined) return path
   const pairs = query.split('&').map(pair => {
     const [name = '', value] = pair.split('=', 2)
     if (value === undefined) return pair
-    return isSecretName(decoded(name)) || isHidden(value) ? `${name}=${mask}` : `${name}=${redactText(value)}`
+    return `${name}=${isSecretName(decoded(name)) ? mask : redactPart(value)}`
   })
   return `${path}?${pairs.join('&')}`
 }
+
+/** A part of a path, or a value of a query, percent-encoded as it was sent: without secrets, encoded ones too. */
+export const redactPart = (part: string): string => (isHidden(part) ? mask : redactText(part))
 
 /** A part of a query as it is read. Secrets and their names are ASCII; what is no escape stays. */
 function decoded(part: string): string {

@@ -2,7 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { KeyRecord } from '../key-types.js'
-import { keptBytesMax, parsedOrNot, redactBody, redactQuery, redactText, storable } from './redact.js'
+import {
+  keptBytesMax,
+  parsedOrNot,
+  redactBody,
+  redactPart,
+  redactQuery,
+  redactText,
+  storable,
+} from './redact.js'
 
 /** A request with a known key, from the HTTP front. */
 export interface RequestedChange {
@@ -89,8 +97,8 @@ export function rowOf(change: RequestedChange): Row {
     method: change.method,
     url: storable(redactQuery(change.url), urlCharactersMax),
     ...resourceOf(path),
-    resource_id: storableOrNull(named === undefined ? shown.id : named),
-    resource_name: storableOrNull(shown.name ?? shown.companyId ?? companyIn(asked)),
+    resource_id: storableOrNull(named === undefined ? shown.id : redactPart(named)),
+    resource_name: storableOrNull(redacted(shown.name ?? shown.companyId ?? companyIn(asked))),
     req_body: requestBody === null ? null : redactBody(requestBody, asked, bytesMax),
     resp_body:
       responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody, parsed, bytesMax),
@@ -209,6 +217,8 @@ function companyIn(body: unknown): string | null {
   const { company_id: id } = (body ?? {}) as { readonly company_id?: unknown }
   return typeof id === 'string' && id.startsWith('comp_') ? id : null
 }
+
+const redacted = (value: unknown): unknown => (typeof value === 'string' ? redactText(value) : value)
 
 function storableOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? storable(value, nameCharactersMax) : null
