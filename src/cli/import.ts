@@ -155,11 +155,11 @@ function kindOf({ kind: given }: ImportOptions, mapping: Mapping, format: FileFo
   return kind
 }
 
-/** Read a CSV file to its end. Returns its header; null for lines of JSON. errors: Failure that names the line. */
+/** Read a file to its end. Returns the header of CSV; null for lines of JSON. errors: Failure that names the line. */
 async function checked(source: FileSource): Promise<readonly string[] | null> {
-  if (source.format !== 'csv') return null
   let header: readonly string[] | null = null
   for await (const { cells } of recordsOf(source)) header ??= cells
+  if (source.format !== 'csv') return null
   if (header === null) throw new Failure(`${source.file}: empty; the first line names the columns`)
   return header
 }
@@ -274,11 +274,14 @@ async function* batches({ options, kind, source, compiled }: Plan, after: number
     if (record.lastLine <= after) continue
     const last = units.at(-1)
     if (last && joins(kind, last, unit)) {
+      // a record of several lines is taken whole, or not at all
+      const fault = last.fault ?? (unit.fault && ofLine(unit.line, unit.fault))
       units[units.length - 1] = {
         ...last,
         lastLine: unit.lastLine,
         text: `${last.text}\n${unit.text}`,
-        row: kind.merge!(last.row, unit.row),
+        row: fault === null ? kind.merge!(last.row, unit.row) : last.row,
+        fault,
       }
       continue
     }
@@ -295,9 +298,13 @@ async function* batches({ options, kind, source, compiled }: Plan, after: number
 }
 
 function joins(kind: Kind, last: Read, unit: Read): boolean {
-  if (!kind.joinedBy || last.fault || unit.fault) return false
-  return kind.joinedBy(last.row) === kind.joinedBy(unit.row)
+  if (!kind.joinedBy) return false
+  const name = kind.joinedBy(unit.row)
+  return name !== null && kind.joinedBy(last.row) === name
 }
+
+const ofLine = (line: number, { member, message }: MemberFault): MemberFault =>
+  new MemberFault(member, `line ${line}: ${message}`)
 
 function readUnit(record: RawRecord, { toRow }: Compiled, kind: Kind, memory: Map<string, number>): Read {
   const { line, lastLine, text } = record
@@ -306,7 +313,7 @@ function readUnit(record: RawRecord, { toRow }: Compiled, kind: Kind, memory: Ma
     return { line, lastLine, text, row: kind.prepare?.(row, memory) ?? row, fault: null }
   } catch (error) {
     if (!(error instanceof MemberFault)) throw error
-    return { line, lastLine, text, row: {}, fault: error }
+    return { line, lastLine, text, row: error.row, fault: error }
   }
 }
 

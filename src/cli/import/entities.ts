@@ -133,14 +133,25 @@ async function writeCompany(context: Context, row: Row): Promise<Outcome> {
   const plans = planChanges(had, wanted)
   if (had === null || own.length > 0) {
     if (!context.dryRun) {
+      // what is refused leaves nothing behind: plans that cannot be had leave the company as it was
+      if (had !== null && plans.length > 0) await putPlans({ ...context, dryRun: true }, had, wanted, row)
       taken(await context.client.attempt('POST', '/companies', entityBody(row, {})))
       // the company is read again: an answer without a store says only that the write was taken
       const written = plans.length > 0 ? await lookUp<CompanyDetail>(context, '/companies', row.keys) : null
-      if (written) await putPlans(context, written, wanted, row)
+      if (written) await putPlans(context, written, wanted, row).catch(undoing(context, had, written))
     }
   } else if (plans.length > 0) await putPlans(context, had, wanted, row)
   return had === null ? made : changedBy([...own, ...plans])
 }
+
+/** Remove a company that its record made, and whose plans were refused. errors: the refusal. */
+const undoing =
+  ({ client }: Context, had: CompanyDetail | null, { id }: CompanyDetail) =>
+  async (error: unknown): Promise<never> => {
+    if (had === null && error instanceof MemberFault)
+      taken(await client.attempt('DELETE', `/companies/${id}`))
+    throw error
+  }
 
 /** Plans that a record names; undefined: it says nothing about them. */
 interface WantedPlans {

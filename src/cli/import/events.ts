@@ -4,7 +4,7 @@ import { jsonText } from '../../json.js'
 import { keysLabel } from './keys.js'
 import { type Context, type Kind, made, type Outcome, refusal, type Unit, unchanged } from './kind.js'
 import { MemberFault, type Row } from './members.js'
-import { recordLengthMax } from './read.js'
+import { recordLengthMax, tooLong } from './read.js'
 
 export const events: Kind = {
   name: 'events',
@@ -45,7 +45,7 @@ async function send({ client }: Context, lines: readonly string[]): Promise<read
 
 function preparedOr(context: Context, unit: Unit): string | Outcome {
   const rejected = (member: string | null, error: string): Outcome => ({ type: 'rejected', member, error })
-  if (Buffer.byteLength(unit.text) > recordLengthMax) return rejected(null, 'the line is too long')
+  if (Buffer.byteLength(unit.text) > recordLengthMax) return rejected(null, tooLong)
   try {
     return prepared(context, unit)
   } catch (error) {
@@ -54,13 +54,10 @@ function preparedOr(context: Context, unit: Unit): string | Outcome {
   }
 }
 
-/** The event to send. A line of JSON that cannot be parsed is sent unchanged, and Tollgate reports it. */
-function prepared({ file, backfill, dryRun }: Context, { line, text, row }: Unit): string {
+/** The event to send. errors: MemberFault for a line that is no JSON object. */
+function prepared({ file, backfill }: Context, { line, text, row }: Unit): string {
   const given = '' in row ? eventOf(text) : eventFrom(row)
-  if (given === null) {
-    if (dryRun) throw new MemberFault(null, 'the line is not valid JSON')
-    return text
-  }
+  if (given === null) throw new MemberFault(null, 'the line is not valid JSON')
   const asBackfill = backfill && given.backfill === undefined && given.trusted_client_clock === undefined
   if (asBackfill && given.sent_at == null && given.specversion === undefined)
     throw new MemberFault('sent_at', 'sent_at: missing, and a past event needs its time')

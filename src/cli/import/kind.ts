@@ -39,8 +39,8 @@ export interface Kind {
   readonly members: Members
   /** Lines of JSON without a mapping are taken as they are. */
   readonly takesLines?: boolean
-  /** Records that follow each other and have the same value here are one: `merge` makes it. */
-  readonly joinedBy?: (row: Row) => string
+  /** Records that follow each other and have the same value here, not null, are one: `merge` makes it. */
+  readonly joinedBy?: (row: Row) => string | null
   readonly merge?: (first: Row, next: Row) => Row
   /** Called for each record in the order of the file, those that were written before an interruption too. */
   readonly prepare?: (row: Row, memory: Map<string, number>) => Row

@@ -6,7 +6,7 @@ import { nearest } from '../../faults.js'
 import { parseExactly } from '../../json.js'
 import { Failure } from '../io.js'
 import { type Member, MemberFault, type Members, memberValue, type Reading, type Row } from './members.js'
-import type { RawRecord } from './read.js'
+import { type RawRecord, recordLengthMax, tooLong } from './read.js'
 
 /** Where one member comes from. */
 interface Place {
@@ -177,17 +177,21 @@ export function compile(
     unused: header?.filter(column => column !== '' && !used.has(column)) ?? [],
     toRow: record => {
       const source = record.cells ?? jsonOf(record)
+      const faults: MemberFault[] = []
       if (record.cells && record.cells.length !== header!.length)
-        throw new MemberFault(
-          null,
-          `${record.cells.length} cells where the header has ${header!.length}: is a separator inside a cell without quotes?`,
+        faults.push(
+          new MemberFault(
+            null,
+            `${record.cells.length} cells where the header has ${header!.length}: is a separator inside a cell without quotes?`,
+          ),
         )
       const row: Record<string, unknown> = {}
-      for (const { name, place, member, get } of parts) {
-        const value = placed(name, place, member, get === null ? place.value : get(source))
-        if (value !== undefined) put(row, name, member.type, value)
-      }
-      return required(row, members)
+      for (const { name, place, member, get } of parts)
+        noting(faults, () => {
+          const value = placed(name, place, member, get === null ? place.value : get(source))
+          if (value !== undefined) put(row, name, member.type, value)
+        })
+      return whole(row, members, faults)
     },
   }
 }
@@ -273,7 +277,8 @@ function jsonOf({ text }: RawRecord): Readonly<Record<string, unknown>> {
   try {
     value = parseExactly(text)
   } catch {
-    throw new MemberFault(null, 'the line is not valid JSON')
+    const isLong = text.length > recordLengthMax
+    throw new MemberFault(null, isLong ? tooLong : 'the line is not valid JSON')
   }
   if (isObject(value)) return value
   throw new MemberFault(null, 'the line is no JSON object')
@@ -283,29 +288,47 @@ function jsonOf({ text }: RawRecord): Readonly<Record<string, unknown>> {
 function wholeRow(given: Readonly<Record<string, unknown>>, members: Members, zone: string): Row {
   const reading = plainReading(zone)
   const row: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) {
-    const member = memberNamed(members, name)
-    if (!member) throw new MemberFault(name, `${name}: not a member${meant(name, Object.keys(members))}`)
-    if (value === null) {
-      if (member.clears === true) row[name] = null
-    } else if (member.type === 'traits' || member.type === 'map') {
-      if (!isObject(value)) throw new MemberFault(name, `${name}: expected an object`)
-      row[name] =
-        member.type === 'traits'
-          ? value
-          : Object.fromEntries(
-              Object.entries(value).map(([key, one]) => [
-                key,
-                memberValue(`${name}.${key}`, 'map', one, reading),
-              ]),
-            )
-    } else row[name] = memberValue(name, member.type, value, reading)
-  }
-  return required(row, members)
+  const faults: MemberFault[] = []
+  for (const [name, value] of Object.entries(given))
+    noting(faults, () => {
+      const read = lineMember(name, value, members, reading)
+      if (read !== undefined) row[name] = read
+    })
+  return whole(row, members, faults)
 }
 
-function required(row: Row, members: Members): Row {
+/** The value of a member of a line of JSON; undefined: it has none. */
+function lineMember(name: string, value: unknown, members: Members, reading: Reading): unknown {
+  const member = memberNamed(members, name)
+  if (!member) throw new MemberFault(name, `${name}: not a member${meant(name, Object.keys(members))}`)
+  if (value === null) return member.clears === true ? null : undefined
+  if (member.type !== 'traits' && member.type !== 'map') return memberValue(name, member.type, value, reading)
+  if (!isObject(value)) throw new MemberFault(name, `${name}: expected an object`)
+  if (member.type === 'traits') return value
+  const texts = Object.entries(value).map(([key, one]) => [
+    key,
+    memberValue(`${name}.${key}`, 'map', one, reading),
+  ])
+  return Object.fromEntries(texts)
+}
+
+/** Do a part of the reading of a record, and note its fault: the rest is read all the same, as it tells which record it is. */
+function noting(faults: MemberFault[], read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof MemberFault)) throw error
+    faults.push(error)
+  }
+}
+
+/** A row that has all it needs. errors: the first of the faults, with what was read. */
+function whole(row: Row, members: Members, faults: MemberFault[]): Row {
   for (const [name, member] of Object.entries(members))
-    if (member.required === true && row[name] === undefined) throw new MemberFault(name, `${name}: missing`)
-  return row
+    if (member.required === true && row[name] === undefined)
+      faults.push(new MemberFault(name, `${name}: missing`))
+  const [first] = faults
+  if (first === undefined) return row
+  first.row = row
+  throw first
 }

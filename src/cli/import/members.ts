@@ -19,6 +19,9 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** Why a record is not taken, and the member that it is about. */
 export class MemberFault extends Error {
+  /** The other members of the record, as far as they were read. */
+  row: Row = {}
+
   constructor(
     readonly member: string | null,
     message: string,

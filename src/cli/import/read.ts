@@ -32,6 +32,7 @@ export interface RawRecord {
 
 /** Longest record, in characters. */
 export const recordLengthMax = 6 << 20
+export const tooLong = `the line is longer than ${recordLengthMax} characters`
 const headBytes = 65_536
 const delimiters = [',', ';', '\t', '|'] as const
 
@@ -53,23 +54,30 @@ export async function* recordsOf(source: FileSource): AsyncGenerator<RawRecord> 
 async function* textOf({ file, encoding }: FileSource, bytes: ReadStream): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true })
   const plain = file.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => {}) : bytes
-  let lines = 1
+  let line = 1
   const decoded = (piece?: Uint8Array): string => {
     try {
       return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
     } catch {
+      const good = new TextDecoder(encoding).decode(piece).split('\uFFFD', 1)[0]!
       throw new Failure(
-        `${file}, after line ${lines}: not ${encoding}; a mapping names another encoding, e.g. encoding: windows-1252`,
+        `${file}, line ${line + linesEnded(good)}: not ${encoding}; a mapping names another encoding, e.g. encoding: windows-1252`,
       )
     }
   }
-  for await (const piece of plain as AsyncIterable<Uint8Array>) {
-    const text = decoded(piece)
-    lines += text.split('\n').length - 1
-    yield text
+  try {
+    for await (const piece of plain as AsyncIterable<Uint8Array>) {
+      const text = decoded(piece)
+      line += linesEnded(text)
+      yield text
+    }
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure(`${file}, line ${line}: ${(error as Error).message}`)
   }
   yield decoded()
 }
+
+const linesEnded = (text: string): number => text.split('\n').length - 1
 
 async function* linesOf(source: FileSource, bytes: ReadStream): AsyncGenerator<RawRecord> {
   let rest = ''

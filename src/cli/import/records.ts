@@ -170,7 +170,7 @@ export const subscriptions: Kind = {
     items: { type: 'json' },
   },
   label: ({ id }) => String(id),
-  joinedBy: ({ id }) => String(id),
+  joinedBy: ({ id }) => (id === undefined ? null : String(id)),
   merge: (first, next) => ({ ...first, items: [...itemsOf(first), ...itemsOf(next)] }),
   ...byEntity('company', writeSubscription),
 }
