@@ -2,7 +2,7 @@
 // with its former terms.
 import type { Sql } from 'postgres'
 import type { BillingArrearsAnchor, BillingArrearsCadence } from '../../../schemas/enums.js'
-import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
+import { type EntitlementRow, grouped, type PlanVersionRow } from '../../catalog/plans.js'
 import { cadenceMonths, priceTiers, type StoredPrice } from '../../catalog/prices.js'
 import type { ItemPrice, OfferedPrice, RatedEntitlement, RatedVersion } from '../../core/rating/facts.js'
 import { readQuantity } from '../../core/values/quantity.js'
@@ -60,25 +60,44 @@ export async function ratedVersions(
   const entitlements = [...present, ...deleted.map(({ terms }) => terms)]
   const featureIds = [...new Set(entitlements.map(one => one.feature_id))]
   const priceIds = [...new Set(entitlements.flatMap(one => one.prices.map(({ id }) => id)))]
-  const [features, gone, sizeOf] = await Promise.all([
+  const [features, former, sizeOf] = await Promise.all([
     sql<FeatureRow[]>`
       select id, feature_type, event_subtype, trait_hierarchy from features where id in ${among(sql, featureIds)}`,
     priorTerms<FeatureRow>(sql, environmentId, 'features', featureIds),
     packageSizes(sql, priceIds),
   ])
-  const featureOf = new Map([...gone.map(({ terms }) => terms), ...features].map(one => [one.id, one]))
+  const featureOf = new Map([...former.map(({ terms }) => terms), ...features].map(one => [one.id, one]))
+  const formerly = grouped(former, one => one.id)
+  const counted = (id: string): Counted => ({
+    ...counterOf(featureOf.get(id)),
+    ...(formerly.has(id) && {
+      formerly: formerly
+        .get(id)!
+        .map(({ terms, until_ms }) => ({ ...counterOf(terms), untilMs: Number(until_ms) })),
+    }),
+  })
   return new Map(
     versions.map(row => {
       const own = entitlements.filter(one => one.plan_version_id === row.id)
-      return [row.id, ratedVersion(row, own, featureOf, sizeOf)]
+      return [row.id, ratedVersion(row, own, counted, sizeOf)]
     }),
   )
+}
+
+type Counted = Pick<RatedEntitlement, 'subtype' | 'trait' | 'formerly'>
+
+/** The event or trait that a feature counts. */
+function counterOf(feature: FeatureRow | undefined): Pick<RatedEntitlement, 'subtype' | 'trait'> {
+  return {
+    subtype: feature?.feature_type === 'event' ? feature.event_subtype : null,
+    trait: feature?.feature_type === 'trait' ? (feature.trait_hierarchy?.join('.') ?? null) : null,
+  }
 }
 
 function ratedVersion(
   row: PlanVersionRow,
   entitlements: readonly EntitlementRow[],
-  features: ReadonlyMap<string, FeatureRow>,
+  counted: (featureId: string) => Counted,
   sizes: ReadonlyMap<string, number>,
 ): RatedVersion {
   const seats = entitlements.filter(one => one.price_behavior === 'pay_in_advance')
@@ -87,7 +106,7 @@ function ratedVersion(
     versionId: row.id,
     version: row.version,
     currency: row.currency,
-    entitlements: entitlements.map(one => ratedEntitlement(one, features.get(one.feature_id), sizes)),
+    entitlements: entitlements.map(one => ratedEntitlement(one, counted(one.feature_id), sizes)),
     feePriceIds: new Set(row.prices.map(({ id }) => id)),
     feeProductId: row.billing_product_id,
     seatPriceIds: new Map(
@@ -98,14 +117,13 @@ function ratedVersion(
 
 function ratedEntitlement(
   row: EntitlementRow,
-  feature: FeatureRow | undefined,
+  counted: Counted,
   sizes: ReadonlyMap<string, number>,
 ): RatedEntitlement {
   return {
     id: row.id,
     featureId: row.feature_id,
-    subtype: feature?.feature_type === 'event' ? feature.event_subtype : null,
-    trait: feature?.feature_type === 'trait' ? (feature.trait_hierarchy?.join('.') ?? null) : null,
+    ...counted,
     valueType: row.value_type,
     behavior: row.price_behavior,
     softLimit: BigInt(row.soft_limit ?? 0),

@@ -285,7 +285,9 @@ export async function meteredOfFallback(sql: Sql, environmentId: string): Promis
   const fallback = await fallbackVersions(sql, environmentId, await planGroup(sql, environmentId))
   const ids = [...new Set(fallback.flatMap(one => one.versionId ?? []))]
   const versions = [...(await ratedVersions(sql, environmentId, ids)).values()]
-  const priced = versions.flatMap(({ entitlements }) => entitlements.filter(isMetered))
+  const priced = versions
+    .flatMap(({ entitlements }) => entitlements.filter(isMetered))
+    .flatMap(one => [one, ...(one.formerly ?? [])])
   return {
     subtypes: [...new Set(priced.flatMap(one => one.subtype ?? []))],
     traits: [...new Set(priced.flatMap(one => one.trait ?? []))],

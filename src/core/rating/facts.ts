@@ -15,13 +15,18 @@ export interface OfferedPrice extends RatedPrice {
   readonly months: number | null
 }
 
-/** An entitlement of a version as rating needs it. */
-export interface RatedEntitlement {
-  readonly id: string
-  readonly featureId: string
-  /** The thing counted: an event name, or a trait; both null: nothing. */
+/** The thing counted: an event name, or a trait; both null: nothing. */
+interface Counter {
   readonly subtype: string | null
   readonly trait: string | null
+}
+
+/** An entitlement of a version as rating needs it. */
+export interface RatedEntitlement extends Counter {
+  readonly id: string
+  readonly featureId: string
+  /** Other things that were counted until instants, ascending; absent: ever the same. */
+  readonly formerly?: readonly (Counter & { readonly untilMs: number })[]
   readonly valueType: EntitlementValueType
   readonly behavior: EntitlementPriceBehavior | null
   readonly softLimit: bigint

@@ -33,7 +33,7 @@ export interface Segment {
 export function segmentsOf(facts: BillingFacts, spans: readonly HeldSpan[]): Map<string, Segment[]> {
   const found = new Map<string, Segment[]>()
   for (const span of divided(facts, spans))
-    for (const segment of priced(facts, span)) {
+    for (const segment of priced(facts, span).flatMap(dividedByCounter)) {
       const all = found.get(segment.entitlement.featureId) ?? []
       const last = all.at(-1)
       if (last && last.untilMs === segment.fromMs && sameTerms(last, segment))
@@ -48,10 +48,32 @@ function sameTerms(a: Segment, b: Segment): boolean {
   return (
     a.sold.versionId === b.sold.versionId &&
     a.entitlement.id === b.entitlement.id &&
+    isCountedAlike(a, b) &&
     a.price.id === b.price.id &&
     a.subscriptionId === b.subscriptionId &&
     a.isTrial === b.isTrial
   )
+}
+
+/** Whether two segments count the same event or trait. */
+export function isCountedAlike({ entitlement: a }: Segment, { entitlement: b }: Segment): boolean {
+  return a.subtype === b.subtype && a.trait === b.trait
+}
+
+/** A segment that counts one thing alone: what its feature counted at the instant of use. source: RA-6 */
+function dividedByCounter(segment: Segment): Segment[] {
+  const { entitlement, fromMs, untilMs } = segment
+  const { formerly = [] } = entitlement
+  const cuts = formerly.map(one => one.untilMs).filter(atMs => atMs > fromMs && atMs < untilMs)
+  return [fromMs, ...cuts].map((beginMs, i) => {
+    const { subtype, trait } = formerly.find(one => beginMs < one.untilMs) ?? entitlement
+    return {
+      ...segment,
+      entitlement: { ...entitlement, subtype, trait },
+      fromMs: beginMs,
+      untilMs: cuts[i] ?? untilMs,
+    }
+  })
 }
 
 /** Spans that no change of the fallback plan's version or of the company's currency is inside of. */
