@@ -111,7 +111,7 @@ function history(random: Random): void {
     world.bringUp()
     world.apply(followPlan(world.account, world.config, held, world.nowMs))
   }
-  /** What the lease would give back to this window: of a window before only what was carried in (CR-43). */
+  /** Credits that the lease would give back to this window: of a window before only those carried in (CR-43). */
   const comesBack = (): bigint => {
     let sum = 0n
     let before = 0n

@@ -16,8 +16,7 @@ export default function Audit() {
   const { environment, may } = useHere()
   const [filters, setFilters] = useFilters()
   const query = {
-    // shorter texts are not looked for
-    ...(/[\p{L}\p{N}]{3}/u.test(filters.q ?? '') && { q: filters.q }),
+    ...(filters.q && { q: filters.q }),
     ...(filters.type && { resource_type: filters.type }),
     ...(filters.kind && { kind: filters.kind }),
     ...(filters.here === 'yes' && { environment_id: environment.id }),

@@ -22,9 +22,9 @@ export function overdrawnIn(account: Readonly<CreditAccount>): readonly string[]
 }
 
 /**
- * What the end of a hold brings back to a window: it counted as drawn there while it was held. Where a change has zeroed its
- * grant it is issued again, as far as it is due; where more is drawn than is due, what came back is taken. A window that began
- * after the grant has of it what was carried in with holds.
+ * Give a window what the end of a hold brings back to it; it counted as drawn there while it was held. Where a change has zeroed
+ * its grant it is issued again, as far as it is due. Where more is drawn than is due, it is taken. A window that began after the
+ * grant gets the part that was carried into it with holds.
  *
  * returned   grants as the hold ended, and nano-credits; the entries that wrote them off are in the draft
  * overdrawn  `overdrawnIn` before the hold ended

@@ -78,7 +78,7 @@ const texts: Readonly<Record<string, string>> = {
   promote_archived_version: 'Publish the newest archived version instead.',
   prorate: 'Accepted without effect.',
   provider_type: 'The payment provider.',
-  q: 'Part of a name, key or id, ignoring case; in the audit log with three letters or digits in a row.',
+  q: 'Part of a name, key or id, ignoring case. In the audit log a text without three letters or digits in a row is looked for in the newest 10,000 entries.',
   recurring_charges_only: 'Only products with recurring prices and no one-time price.',
   any_age: 'Backfill events may be older than 365 days (EV-8).',
   report: 'Add `error` to each acknowledgement: why the event is stored as failed, or null.',
