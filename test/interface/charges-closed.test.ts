@@ -240,6 +240,42 @@ t.test('RA-18, RA-25 a company on the fallback plan alone owes for a trait', asy
   t.match(await world.charges(without, 'previous'), { lines: [], period: { status: 'closed', hash: null } })
 })
 
+t.test('RA-18 a company that is deleted owes for a trait as it was then', async t => {
+  await world.clock('2031-11-01T00:00:00.000Z')
+  const definitions = await client.ok('GET', '/features?q=stored')
+  const byTrait = { feature_id: definitions[0].id, value_type: 'unlimited', price_behavior: 'pay_as_you_go' }
+  const plan = await world.sold('Stores', [{ ...byTrait, monthly_unit_price: 4 }], { monthly_price: 1000 })
+  const company = await world.subscribed('stored-gone', plan)
+  const store = (set: string) =>
+    client.ok('POST', '/company-traits', { keys: { slug: 'stored-gone' }, trait: 'stored', set })
+  await store('9')
+  await world.clock('2031-11-05T00:00:00.000Z')
+  await store('7.5')
+  await store('many')
+  await store('7.5')
+  await world.clock('2031-11-11T00:00:00.000Z')
+  await client.ok('DELETE', `/companies/${company}`)
+  await services.projections.barrier('postgres')
+  await closeBilling(services, [world.environmentId])
+  const lines = await client.ok('GET', `/charges?company_ids=${company}`)
+  t.same(told(lines).sort(), ['recurring 1 1000', 'usage 7 28'])
+  t.same(await services.sql`select name from gone_traits`, [], 'nothing of it is kept longer')
+
+  // all of its life in a moment
+  await client.ok('PUT', `/environments/${world.environmentId}/clock`, {
+    now: '2031-11-12T00:00:00.000Z',
+    frozen: false,
+  })
+  const short = await world.subscribed('short', plan)
+  const set = { keys: { slug: 'short' }, trait: 'stored', set: '5' }
+  await client.ok('POST', '/company-traits', set)
+  await client.ok('DELETE', `/companies/${short}`)
+  await services.projections.barrier('postgres')
+  await closeBilling(services, [world.environmentId])
+  const all = await client.ok('GET', `/charges?company_ids=${short}`)
+  t.same(told(all).sort(), ['recurring 1 1000', 'usage 5 20'])
+})
+
 t.test('RA-28 the work for a page is bounded: a page is short if few lines pass the filter', async t => {
   // companies of which something is written down, and that owe nothing
   await services.sql`

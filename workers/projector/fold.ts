@@ -143,6 +143,8 @@ export class Fold {
   readonly billingHistory: Row[] = []
   /** Changes of keys and traits, in order (EX-6). */
   entityHistory: Row[] = []
+  /** Traits of companies that are deleted in this fold, as they were told in it. */
+  readonly goneTraits: Row[] = []
   /** Companies whose billing is to be looked at, and since when; they outlive their company. */
   readonly billingDue = new Map<string, Row>()
   /** Domain events for the outbox; ids come from the record's place in the journal. */
@@ -580,6 +582,12 @@ export class Fold {
   #deleted(fact: Fact, entity: EntityType): void {
     this.keys.forget('entity_id', fact.id)
     this.traits.forget('entity_id', fact.id)
+    if (entity === 'company')
+      this.goneTraits.push(
+        ...this.entityHistory.filter(
+          row => row.entity_id === fact.id && (row.slot as string).startsWith('trait:'),
+        ),
+      )
     this.entityHistory = this.entityHistory.filter(row => row.entity_id !== fact.id)
     if (entity === 'user') {
       this.users.delete(fact.id)

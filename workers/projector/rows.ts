@@ -404,11 +404,40 @@ function updateSeen(
     where row.id = seen.id`
 }
 
+/** Values of traits that may be sold by use stay until the last period of their company is closed. source: RA-18 */
+function keepCounted(
+  tx: TransactionSql,
+  companies: readonly string[],
+  told: readonly Row[],
+): Promise<unknown> {
+  return tx`
+    insert into gone_traits (environment_id, company_id, name, at_ms, value)
+    with counted as materialized (
+      select e.id as environment_id,
+        'trait:' || array_to_string(array(select jsonb_array_elements_text(f.trait_hierarchy)), '.') as slot
+      from features f join environments e on e.account_id = f.account_id
+      where f.feature_type = 'trait' and e.id in (
+        select environment_id from companies where id = any(${companies as string[]}::text[])
+        union select environment_id from jsonb_to_recordset(${jsonText(told)}::text::jsonb) as row(environment_id text)))
+    select environment_id, entity_id, substr(slot, 7), at_ms, substring(value from '^\\s*(-?\\d+)')
+    from (
+      select 0 as turn, place, environment_id, entity_id, slot, at_ms, value from entity_history
+      where entity_id = any(${companies as string[]}::text[])
+      union all
+      select 1, n, environment_id, entity_id, slot, at_ms, value from rows from (
+        jsonb_to_recordset(${jsonText(told)}::text::jsonb)
+          as (environment_id text, entity_id text, slot text, at_ms bigint, value text)) with ordinality
+        as row(environment_id, entity_id, slot, at_ms, value, n)) as known
+    where (environment_id, slot) in (select environment_id, slot from counted)
+    order by turn, place`
+}
+
 // CU-50, CU-52. Events and the ledger stay.
 function forget(tx: TransactionSql, fold: Fold, gone: readonly string[]): Promise<unknown>[] {
   const companies = [...fold.goneCompanies]
   const users = [...fold.goneUsers]
   return [
+    ...(companies.length > 0 ? [keepCounted(tx, companies, fold.goneTraits)] : []),
     tx`delete from companies where id = any(${companies}::text[])`,
     tx`delete from users where id = any(${users}::text[])`,
     tx`delete from listed where id = any(${gone as string[]}::text[])`,

@@ -53,6 +53,7 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
   const { services, uptoMs } = place
   const { sql } = services
   if (!isPriced(facts)) {
+    await forgetTraits(sql, due.company_id)
     // periods of this time are not closed later either
     await sql`
       update billing_due set due_ms = ${never}, closed_ms = greatest(coalesce(closed_ms, 0), ${uptoMs})
@@ -66,6 +67,7 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
   const open = periods.find(one => one.startMs <= uptoMs && one.endMs > uptoMs)
   if (open) await tellWindows(place, facts, open)
   const next = Math.min(nextEnd(facts, uptoMs), never)
+  if (next === never) await forgetTraits(sql, due.company_id)
   const watched = hasThreshold(facts, place.nowMs)
   await sql`
     update billing_due set
@@ -73,6 +75,10 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
       watched_at = case when not ${watched} then null else coalesce(watched_at, 'epoch') end
     where company_id = ${due.company_id}`
 }
+
+/** A company that was deleted is billed no more: nothing reads its traits. */
+const forgetTraits = (sql: Sql, companyId: string): Promise<unknown> =>
+  sql`delete from gone_traits where company_id = ${companyId}`
 
 async function closePeriod(place: ClosingPlace, facts: BillingFacts, period: BillingPeriod): Promise<void> {
   const { services, environmentId, nowMs } = place

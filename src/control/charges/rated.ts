@@ -63,9 +63,12 @@ async function traitValues(
   const instants = needs.map(one => one.beforeMs)
   const rows = await sql<{ name: string; before_ms: string; value: string | null }[]>`
     select asked.name, asked.before_ms, (
-      select value from entity_history
-      where entity_id = ${companyId} and slot = 'trait:' || asked.name and at_ms < asked.before_ms
-      order by place desc limit 1) as value
+      select value from (
+        select place, at_ms, value from entity_history
+        where entity_id = ${companyId} and slot = 'trait:' || asked.name
+        union all
+        select place, at_ms, value from gone_traits where company_id = ${companyId} and name = asked.name) as known
+      where at_ms < asked.before_ms order by place desc limit 1) as value
     from unnest(${names}::text[], ${instants}::bigint[]) as asked (name, before_ms)`
   return rows.flatMap(({ name, before_ms: before, value }) => {
     const whole = /^-?\d+/.exec(value?.trim() ?? '')?.[0]
