@@ -275,3 +275,54 @@ t.test('RA-16, RA-18 once is for the use of a trait as it was when its window cl
     'nothing was stored in March',
   )
 })
+
+t.test('RA-16 a discount that a provider reports no more keeps what it took off', async t => {
+  const { client, tollgate } = await startHere(t)
+  const here = await ChargesWorld.of(client)
+  await offerPlans(client, tollgate, {})
+  await here.clock('2031-01-15T00:00:00.000Z')
+  const plan = await linkedPlan(client, 'monthly')
+  const { id: company } = await client.ok('POST', '/companies', { keys: { slug: 'reported' } })
+  const terms = { ...coupon, external_id: 'some', name: 'Some', duration: 'forever', percent_off: 0 }
+  await client.ok('POST', '/billing/coupons', { ...terms, amount_off: 100 })
+  const report = (month: number, discounts: readonly object[]) => {
+    const [period_start, period_end] = [month, month + 1].map(n =>
+      seconds(`2031-${String(n).padStart(2, '0')}-15T00:00:00Z`),
+    )
+    const all = {
+      company_id: company,
+      status: 'active',
+      expired_at: null,
+      period_start,
+      period_end,
+      discounts,
+    }
+    return client.ok('POST', '/billing/subscription/upsert', subscriptionBody('sub', company, [plan], all))
+  }
+  const started_at = '2031-01-15T00:00:00Z'
+  const discount = { coupon_external_id: 'some', external_id: 'disc', is_active: true, started_at }
+  const lines = async () => told((await here.charges(company)).lines)
+  const off = ['discount 1 -100', 'recurring 1 1000']
+  await report(1, [discount])
+  t.same(await lines(), off)
+  await here.clock('2031-01-20T00:00:00.000Z')
+  const shown = async () => (await client.ok('GET', `/companies/${company}`)).billing_subscription.discounts
+  t.match(await shown(), [{ discount_external_id: 'disc' }])
+  await report(1, [])
+  t.same(await shown(), [], 'it is shown no more')
+  t.same(await lines(), off, 'what was charged with it')
+  await report(1, [discount])
+  await report(1, [])
+  t.same(await lines(), off, 'reported by turns')
+  await here.clock('2031-02-15T01:00:00.000Z')
+  await report(2, [])
+  t.same(await lines(), ['recurring 1 1000'], 'and nothing more')
+  // one that is there again, and not with the renewal, of which the provider tells an hour later
+  await here.clock('2031-02-20T00:00:00.000Z')
+  await report(2, [{ ...discount, external_id: 'again', started_at: '2031-02-15T00:00:00Z' }])
+  t.same(await lines(), off)
+  await here.clock('2031-03-15T01:00:00.000Z')
+  await report(3, [])
+  t.same(await lines(), ['recurring 1 1000'])
+  t.same(told((await here.charges(company, '2031-02-15T00:00:00.000Z')).lines), off)
+})

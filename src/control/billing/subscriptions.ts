@@ -23,6 +23,7 @@ import { inTransaction } from '../../kit/sql.js'
 import { requireTime } from '../../kit/time.js'
 import { told, whole } from '../../kit/unchanged.js'
 import { withTerms } from '../charges/coupon-terms.js'
+import { asReported } from '../charges/discounts.js'
 import { withMeteredItems } from './metered-items.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { overdue } from './payment-gating.js'
@@ -169,7 +170,12 @@ async function subscriptionFrom(
         ? had.products
         : await inTransaction(sql, tx => subscribedProducts(tx, call, body.product_external_ids, provider)),
     discounts: call.body.discounts
-      ? await withTerms(sql, environment.id, body.discounts, had?.discounts ?? [])
+      ? asReported(
+          await withTerms(sql, environment.id, body.discounts, had?.discounts ?? []),
+          had?.discounts ?? [],
+          saidSinceMs(call, start, had),
+          nowMs,
+        )
       : (had?.discounts ?? []),
     own: null, // from now on its provider owns it
     billing_cycle_anchor: providerAnchor(call.body.billing_cycle_anchor, had, [start, end]),
@@ -178,6 +184,17 @@ async function subscriptionFrom(
     created_at: had?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }
+}
+
+/** Since when it is as a provider's message says: since a period that it begins, else since the message. Epoch ms, whole seconds. */
+function saidSinceMs(
+  call: Call<Exact<BillingSubscriptionUpsert>>,
+  start: number,
+  had: SubscriptionRow | null,
+): number {
+  const toldMs = Math.min(call.nowMs, providerEventAt(call)?.getTime() ?? call.nowMs)
+  const begun = had !== null && start > Number(had.period_start) && start * 1000 <= toldMs
+  return begun ? start * 1000 : Math.floor(toldMs / 1000) * 1000
 }
 
 /** The default end of a period: one interval after its start, on the day of the anchor. source: decision */

@@ -247,7 +247,8 @@ function discountViews(
   row: SubscriptionRow,
   { coupons }: SubscriptionParts,
 ): BillingSubscriptionDiscountView[] {
-  return row.discounts.map(discount => {
+  const shown = row.discounts.filter(one => one.unreported !== true)
+  return shown.map(discount => {
     const known = coupons.get(discount.coupon_external_id)
     const terms = discount.terms ?? known
     return {

@@ -18,6 +18,8 @@ export interface CouponTerms {
 /** A discount of a subscription as it is stored. Without terms, its coupon was not known. */
 export interface RedeemedDiscount extends BillingSubscriptionDiscount {
   readonly terms?: CouponTerms
+  /** Its provider reports it no more: it is kept for what it took off, and is not shown. */
+  readonly unreported?: true
 }
 
 /** The members of a row of billing_coupons that make its terms. */

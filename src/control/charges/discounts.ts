@@ -20,6 +20,9 @@ interface DiscountedRow {
   readonly discounts: readonly RedeemedDiscount[]
 }
 
+/** Most discounts of a subscription, as of a request. */
+const discountsMax = 100
+
 /** Discounts that are over are kept as long as a price by years may be credited. */
 const keptMonths = 13
 
@@ -70,13 +73,8 @@ export function redeemed(
         Number.POSITIVE_INFINITY) > nowMs,
   )
   if (isInForce) return had
-  const ended = had.map(one =>
-    one.is_active && (one.ended_at == null || Date.parse(one.ended_at) > nowMs)
-      ? { ...one, is_active: false, ended_at: isoTime(nowMs) }
-      : one,
-  )
   return [
-    ...ended.filter(one => one.ended_at == null || mattersAt(one, one.ended_at, nowMs)),
+    ...ended(had, nowMs, nowMs),
     {
       coupon_external_id: id,
       external_id: id,
@@ -86,6 +84,42 @@ export function redeemed(
       ...(code !== null && { customer_facing_code: code }),
     },
   ]
+}
+
+/**
+ * The discounts of a subscription as its provider reports them. One that is reported no more ends, and keeps what it took off.
+ *
+ * atMs    when what the provider says began
+ * source  RA-16; decision.
+ */
+export function asReported(
+  reported: readonly RedeemedDiscount[],
+  had: readonly RedeemedDiscount[],
+  atMs: number,
+  nowMs: number,
+): readonly RedeemedDiscount[] {
+  const isReported = (one: RedeemedDiscount) =>
+    reported.some(
+      it => it.coupon_external_id === one.coupon_external_id && it.external_id === one.external_id,
+    )
+  const over = ended(
+    had.filter(one => !isReported(one)),
+    atMs,
+    nowMs,
+  )
+  const kept = over.map(one => ({ ...one, unreported: true as const }))
+  return [...kept, ...reported].slice(-discountsMax)
+}
+
+/** Discounts that end at an instant, but for those that are off nothing that may still be credited. */
+function ended(had: readonly RedeemedDiscount[], atMs: number, nowMs: number): readonly RedeemedDiscount[] {
+  return had
+    .map(one =>
+      one.is_active && (one.ended_at == null || Date.parse(one.ended_at) > atMs)
+        ? { ...one, is_active: false, ended_at: isoTime(atMs) }
+        : one,
+    )
+    .filter(one => one.ended_at == null || mattersAt(one, one.ended_at, nowMs))
 }
 
 function mattersAt({ started_at }: RedeemedDiscount, endedAt: string, nowMs: number): boolean {
