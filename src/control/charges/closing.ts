@@ -2,6 +2,7 @@
 // transaction. A run that was killed is begun again; two runs write the same rows, and the second none.
 import type { Sql } from 'postgres'
 import type { BillingFacts } from '../../core/rating/facts.js'
+import { goneAt } from '../../core/rating/history.js'
 import type { BillingPeriod } from '../../core/rating/periods.js'
 import {
   hasThreshold,
@@ -53,7 +54,7 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
   const { services, uptoMs } = place
   const { sql } = services
   if (!isPriced(facts)) {
-    await forgetTraits(sql, due.company_id)
+    await forgetTraits(sql, facts)
     // periods of this time are not closed later either
     await sql`
       update billing_due set due_ms = ${never}, closed_ms = greatest(coalesce(closed_ms, 0), ${uptoMs})
@@ -67,7 +68,7 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
   const open = periods.find(one => one.startMs <= uptoMs && one.endMs > uptoMs)
   if (open) await tellWindows(place, facts, open)
   const next = Math.min(nextEnd(facts, uptoMs), never)
-  if (next === never) await forgetTraits(sql, due.company_id)
+  if (next === never) await forgetTraits(sql, facts)
   const watched = hasThreshold(facts, place.nowMs)
   await sql`
     update billing_due set
@@ -77,8 +78,10 @@ export async function closeCompany(place: ClosingPlace, facts: BillingFacts, due
 }
 
 /** A company that was deleted is billed no more: nothing reads its traits. */
-const forgetTraits = (sql: Sql, companyId: string): Promise<unknown> =>
-  sql`delete from gone_traits where company_id = ${companyId}`
+async function forgetTraits(sql: Sql, { companyId, history }: BillingFacts): Promise<void> {
+  if (goneAt(history) !== Number.POSITIVE_INFINITY)
+    await sql`delete from gone_traits where company_id = ${companyId}`
+}
 
 async function closePeriod(place: ClosingPlace, facts: BillingFacts, period: BillingPeriod): Promise<void> {
   const { services, environmentId, nowMs } = place

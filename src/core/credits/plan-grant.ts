@@ -23,6 +23,7 @@ import {
   dueOf,
   type Issue,
   inWindow,
+  isLive,
   leftIn,
   lessened,
   noCarry,
@@ -142,7 +143,7 @@ function renewalBoundary(e: Enrolment, config: CreditConfig, nowMs: number): num
   return boundaryNow(renewal.period, config.period, known, nowMs)
 }
 
-function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
+export function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
   put(draft, { t: 'credit_enrol', c: draft.account.creditId, at: atMs, e })
 }
 
@@ -215,7 +216,7 @@ function enrolAll(
  */
 export function cutKept(draft: Draft, config: CreditConfig, nowMs: number): void {
   for (const over of draft.account.enrolments) {
-    if (over.leftUntilMs !== null && over.leftUntilMs <= nowMs) continue
+    if (!isLive(over, nowMs)) continue
     const gone = decodeAmount(over.drawn ?? 0)
     const most = over.leftUntilMs === null ? drawnIn(draft.account, over) - dueOf(over) : gone
     let excess = most

@@ -1,9 +1,9 @@
 // Credits of a plan that a hold gives back once a change has zeroed their grant: the window issues them again (decision 33).
 import type { CreditAccount, CreditConfig, Enrolment, GrantState } from '../model/account-state.js'
 import { type Amount, decodeAmount, lesser } from '../values/amount.js'
-import { type Draft, put } from './ledger.js'
-import { cutKept, issue, reissue } from './plan-grant.js'
-import { drawnIn, dueOf, leftIn, relieved, windowStart } from './plan-window.js'
+import type { Draft } from './ledger.js'
+import { cutKept, enrolAs, issue, reissue } from './plan-grant.js'
+import { drawnIn, dueOf, isLive, leftIn, relieved, windowStart } from './plan-window.js'
 
 /**
  * Whether what a hold gives back to a grant is issued again: a change of plan, version or seats has zeroed it, or a window that
@@ -45,7 +45,7 @@ export function issueReturned(
       if (part <= 0n) continue
       rest -= part
       const less = relieved(e, part, isBefore ? part : 0n)
-      put(draft, { t: 'credit_enrol', c: draft.account.creditId, at: atMs, e: less })
+      enrolAs(draft, less, atMs)
       if (e.leftUntilMs !== null) continue
       const drawn = drawnIn(draft.account, less)
       const again = lesser(part, dueOf(less) - drawn - leftIn(draft.account, less))
@@ -68,7 +68,7 @@ export function issueReturned(
 
 /** Enrolments whose windows may count a grant: its own first, closed ones last. */
 function countedIn(account: Readonly<CreditAccount>, grant: GrantState, atMs: number): readonly Enrolment[] {
-  const counted = account.enrolments.filter(e => e.leftUntilMs === null || e.leftUntilMs > atMs)
+  const counted = account.enrolments.filter(e => isLive(e, atMs))
   const place = (e: Enrolment): number =>
     e.leftUntilMs !== null ? 2 : e.planGrantId === grant.planGrantId ? 0 : 1
   return counted.sort((a, b) => place(a) - place(b))

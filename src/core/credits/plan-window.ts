@@ -62,6 +62,11 @@ export function windowEnd(e: Enrolment): number | null {
   return e.endMs ?? e.nextResetMs
 }
 
+/** Whether the window of an enrolment is not over: its plan is held, or was left before its end. */
+export function isLive({ leftUntilMs }: Enrolment, atMs: number): boolean {
+  return leftUntilMs === null || leftUntilMs > atMs
+}
+
 /** Credits drawn in the window of an enrolment, with those that its present grants do not show. */
 export function drawnIn(account: Readonly<CreditAccount>, e: Enrolment): Amount {
   let drawn = decodeAmount(e.drawn ?? 0)
@@ -132,8 +137,7 @@ function heldOf(
   carried: Amount,
   atMs: number,
 ): Amount {
-  const isLive = (e: Enrolment): boolean => e.leftUntilMs === null || e.leftUntilMs > atMs
-  if (ended.length === 0 || account.enrolments.some(e => isLive(e) && !ended.includes(e))) return 0n
+  if (ended.length === 0 || account.enrolments.some(e => isLive(e, atMs) && !ended.includes(e))) return 0n
   if (new Set(ended.map(windowEnd)).size > 1) return 0n
   const startMs = Math.min(...ended.map(windowStart))
   let held = ended.reduce((sum, e) => sum + decodeAmount(e.heldBefore ?? 0), 0n)
