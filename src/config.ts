@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { type ConsoleRole, isConsoleRole } from './core/console-role.js'
 import type { Limit } from './core/values/bucket.js'
 import { mayFailOver, namesSentinels, sentinelForm } from './redis-url.js'
+import type { RecordRates } from './wire/record-budget.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -158,6 +159,7 @@ function readAll(env: Env) {
       max: 1_000_000,
     }), // checks kept as single records, per shard; beyond: only counted
     deniedRowsPerMinute: integer(env, 'TOLLGATE_DENIED_ROWS_PER_MINUTE', 60, { min: 0, max: 4_095 }), // denials kept beyond that rate, for each company
+    deniedRowsPerSecond: integer(env, 'TOLLGATE_DENIED_ROWS_PER_SECOND', 200, { min: 0, max: 1_000_000 }), // the same of all companies, per shard
     threadPriorities: boolean(env, 'TOLLGATE_THREAD_PRIORITIES', true), // the projector and an embedded ClickHouse after requests
     clickhouseThrottle: boolean(env, 'TOLLGATE_CLICKHOUSE_THROTTLE', false), // an embedded ClickHouse that keeps up runs only when no thread wants the core
     idleCollections: boolean(env, 'TOLLGATE_IDLE_COLLECTIONS', true), // threads that grew and became idle collect their heaps
@@ -241,6 +243,16 @@ function editDistance(a: string, b: string): number {
 
 /** Threads that answer checks: the fronts, and beside several the main thread, for what they pass on. */
 export const checkingThreads = ({ fronts }: Pick<Config, 'fronts'>): number => (fronts === 1 ? 1 : fronts + 1)
+
+/** Single records of checks that each of so many threads makes (FE-101, EX-5). */
+export function recordRates(config: Config, threads = 1): RecordRates {
+  const part = (rate: number) => Math.floor(rate / threads)
+  return {
+    perSecond: part(config.flagCheckRowsPerSecond),
+    deniedPerMinute: part(config.deniedRowsPerMinute),
+    deniedPerSecond: part(config.deniedRowsPerSecond),
+  }
+}
 
 /** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
 function mustBeComplete(config: Config): void {

@@ -65,7 +65,7 @@ function tellCosts(): void {
     feature_allocation: 1_000,
   }
   const text = JSON.stringify({ data, params: { key: 'own-1' } })
-  const fresh = () => new ResponseCache(changes, { keyEpoch: 0 }, 0)
+  const fresh = () => new ResponseCache(changes, { keyEpoch: 0 })
   const put = (answers: ResponseCache, body: DataView) => {
     const stamp = answers.stamp(environmentId, data.company_id, 'own-1', 0)!
     answers.keep(requestOf(body), text, { ...stamp, untilMs: Number.MAX_SAFE_INTEGER, figures: false })

@@ -7,7 +7,7 @@ import type { Sql } from 'postgres'
 import type { StoredClaims } from '../analytics/history.js'
 import type { Version } from '../catalog/cache.js'
 import type { TraitRegistry } from '../catalog/traits.js'
-import { type Config, ConfigError } from '../config.js'
+import { type Config, ConfigError, recordRates } from '../config.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
 import type { CatalogData } from '../core/model/definitions.js'
 import type { Directory } from '../entities/directory/directory.js'
@@ -103,9 +103,10 @@ export class Cluster {
     this.positions = Positions.make(count)
     this.changes = Changes.make(count)
     this.reports = new ChangeReports(this.changes)
-    const { flagCheckRowsPerSecond: checkRowsPerSecond, deniedRowsPerMinute } = config
-    const records = { checkRowsPerSecond, deniedRowsPerMinute }
-    this.host = new Host({ redis: address, postgres, clickhouse, ...records }, config.shards)
+    this.host = new Host(
+      { redis: address, postgres, clickhouse, records: recordRates(config) },
+      config.shards,
+    )
     this.sealing = new SealThread({ redis: address, postgres, clickhouse })
     this.oldWindow = new OldWindow({
       store: sealedKeysIn(sql),
@@ -406,8 +407,7 @@ export class Cluster {
       pendingBytesMax: config.journalPendingBytesMax,
       checkpointMs: config.checkpointIntervalMs,
       actorsMax: Math.max(1_000, Math.floor(config.actorsMax / this.count)),
-      checkRowsPerSecond: config.flagCheckRowsPerSecond,
-      deniedRowsPerMinute: config.deniedRowsPerMinute,
+      records: recordRates(config),
       eventNamesMax: config.eventNamesMax,
       redis: { address: this.address, mark },
     }

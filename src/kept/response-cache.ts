@@ -11,7 +11,7 @@ import { derivedId } from '../core/values/id.js'
 import { givenKeys } from '../entities/directory/entities.js'
 import { type Checked, type CheckQuestion, checkRecordRow } from '../wire/check-rows.js'
 import { ReportedCounts } from '../wire/check-tally.js'
-import { KeptDenials } from '../wire/kept-denials.js'
+import { noRecords, RecordBudget, type RecordRates } from '../wire/record-budget.js'
 import type { Changes } from '../wire/version-counters.js'
 import type { Kept } from './contract.js'
 import { isFresh, stampOf, type VersionStamp } from './version-stamp.js'
@@ -112,10 +112,8 @@ export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
   private bytes = 0
   /** Entries with hits since the last report. */
   private unreported: CacheEntry[] = []
-  /** Records that may still be made in this second. */
-  private recordsLeft: number
+  private readonly budget: RecordBudget
   private recordsMade = 0
-  private readonly denials: KeptDenials
   private second = 0
   /** Places that were not swept in this second: those before this one. */
   private unswept = 0
@@ -127,14 +125,11 @@ export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
     private readonly changes: Changes,
     private readonly directory: KeyEpochSource,
     /** Checks answered from here that are recorded one by one, beside their counts. */
-    private readonly recordsPerSecond: number,
-    /** Denials of a company recorded in a minute beyond that rate (EX-5). */
-    deniedPerMinute = 0,
+    records: RecordRates = noRecords,
     /** Threads that keep answers: each has a part of the memory. */
     private readonly threads = 1,
   ) {
-    this.recordsLeft = recordsPerSecond
-    this.denials = new KeptDenials(deniedPerMinute)
+    this.budget = new RecordBudget(records)
   }
 
   /** The bytes of a valid answer, or null. */
@@ -144,10 +139,7 @@ export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
     if (kept.stamp.environmentId !== environmentId || !isSame(kept.body, body)) return null
     if (nowMs >= kept.untilMs || nowMs < kept.stamp.sinceMs || !this.isFresh(kept.stamp)) return null
     if (kept.hits++ === 0) this.unreported.push(kept)
-    if (this.recordsLeft > 0) {
-      this.recordsLeft--
-      kept.recorded.push(nowMs)
-    } else if (kept.denied !== null && this.denials.take(kept.denied, nowMs)) kept.recorded.push(nowMs)
+    if (this.budget.take(kept.denied, nowMs)) kept.recorded.push(nowMs)
     if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
     return kept.answer
   }
@@ -229,7 +221,7 @@ export class ResponseCache implements Kept<CheckRequest, string, CheckStamp> {
   /** A second is over: all places are swept again, by `sweepSome`. */
   tick(): void {
     this.second++
-    this.recordsLeft = this.recordsPerSecond
+    this.budget.tick()
     this.unswept = places
   }
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import { type Config, ConfigError } from '../config.js'
+import { type Config, ConfigError, recordRates } from '../config.js'
 import { Shards } from '../entities/shards/shards.js'
 import { shardFile } from '../entities/shards/thread.js'
 import { nodeDisk } from '../journal/disk.js'
@@ -60,8 +60,7 @@ export async function openJournals(
     pendingBytesMax: config.journalPendingBytesMax,
     checkpointMs: config.checkpointIntervalMs,
     actorsMax: config.actorsMax,
-    checkRowsPerSecond: config.flagCheckRowsPerSecond,
-    deniedRowsPerMinute: config.deniedRowsPerMinute,
+    records: recordRates(config),
     eventNamesMax: config.eventNamesMax,
   }))
   return { directory, generation, positions, changes, options }

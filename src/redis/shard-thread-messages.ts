@@ -3,6 +3,7 @@
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
 import type { Port } from '../wire/port.js'
+import type { RecordRates } from '../wire/record-budget.js'
 import type { RedisAddress } from '../wire/shard-options.js'
 import type { SealedSpans } from './old-keys.js'
 
@@ -14,10 +15,8 @@ export interface HostTask {
   readonly clickhouse: ClickHouseAddress
   /** Filters of keys that left Redis; newer ones come as `old`. */
   readonly oldKeys: SealedSpans
-  /** Checks of flags kept as single records each second, over all shards of the thread (FE-101). */
-  readonly checkRowsPerSecond: number
-  /** Denials of a company kept in a minute beyond that rate (EX-5). */
-  readonly deniedRowsPerMinute: number
+  /** Checks of flags kept as single records, over all shards of the thread (FE-101, EX-5). */
+  readonly records: RecordRates
 }
 
 /**

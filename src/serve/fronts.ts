@@ -1,5 +1,5 @@
 // Starts the extra fronts, once the main thread serves.
-import { checkingThreads } from '../config.js'
+import { checkingThreads, recordRates } from '../config.js'
 import type { CheckCounts } from '../core/model/message.js'
 import { factsOf } from '../front/extra/facts.js'
 import { FrontUses } from '../front/extra/front-uses.js'
@@ -76,8 +76,7 @@ export function openFronts(
       trustProxy: config.trustProxy,
       corsOrigins: config.corsOrigins,
       slowRequestMs: config.slowRequestMs,
-      checkRowsPerSecond: Math.floor(config.flagCheckRowsPerSecond / checkingThreads(config)),
-      deniedRowsPerMinute: Math.floor(config.deniedRowsPerMinute / checkingThreads(config)),
+      records: recordRates(config, checkingThreads(config)),
     },
     log,
     hangs: () => {

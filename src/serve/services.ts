@@ -7,7 +7,7 @@ import { setDefinitionBounds } from '../account/definition-bounds.js'
 import type { Definitions } from '../account/definitions.js'
 import { AccountLimits } from '../account/limits.js'
 import { Sessions } from '../account/sessions.js'
-import { type Config, checkingThreads } from '../config.js'
+import { type Config, checkingThreads, recordRates } from '../config.js'
 import { composeHappened } from '../control/jobs/webhook-payloads.js'
 import { Migrations } from '../control/migrations/migrations.js'
 import { SelfReport } from '../control/self-report.js'
@@ -108,17 +108,9 @@ export async function openServices(
   const quotas = new Quotas(directory, config)
   const entities = new Entities(directory, shards, traits, quotas, undefined, pacingOf(below), below.pairs)
   const companyViews = new CompanyViews(journals.changes, config.companyViewsBytes, metrics.companyViews)
-  const { flagCheckRowsPerSecond, deniedRowsPerMinute } = config
   // each thread keeps answers of its own
   const threads = checkingThreads(config)
-  const part = (rate: number) => Math.floor(rate / threads)
-  const answers = new ResponseCache(
-    journals.changes,
-    directory,
-    part(flagCheckRowsPerSecond),
-    part(deniedRowsPerMinute),
-    threads,
-  )
+  const answers = new ResponseCache(journals.changes, directory, recordRates(config, threads), threads)
   const { limits, accountLimits } = await openLimits(below)
   const { clickhouse, dedupe, holdKeys, userSeen, checkedFlags, modelPrices, backlog, postgres } = below
   const services: Services = {

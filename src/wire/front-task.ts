@@ -1,6 +1,7 @@
 // How an extra front is started.
 import type { MessagePort } from 'node:worker_threads'
 import type { Port } from './port.js'
+import type { RecordRates } from './record-budget.js'
 import type { SharedTable } from './shared/table.js'
 
 /** A front's task from the main thread, at its start. */
@@ -44,9 +45,8 @@ export interface FrontSettings {
   readonly trustProxy: number
   readonly corsOrigins: readonly string[] | null
   readonly slowRequestMs: number
-  /** Checks answered from memory that this front records one by one in a second, and denials beyond them in a minute. */
-  readonly checkRowsPerSecond: number
-  readonly deniedRowsPerMinute: number
+  /** Checks answered from memory that this front records one by one. */
+  readonly records: RecordRates
 }
 
 /** The options of one front at its start. */

@@ -1,5 +1,6 @@
 // Options of a shard thread at its start, as plain data.
 import type { PostgresAddress } from '../storage/postgres.js'
+import type { RecordRates } from './record-budget.js'
 
 /** Where a slot of the nodes' Redis is. */
 export interface SlotAddress {
@@ -35,10 +36,8 @@ export interface ShardOptions {
   readonly checkpointMs: number
   /** Actors kept in memory before idle, clean ones are let go. */
   readonly actorsMax: number
-  /** Raw flag check rows kept per second; beyond it checks are only counted (FE-101). */
-  readonly checkRowsPerSecond: number
-  /** Denials of a company kept in a minute beyond that rate (EX-5); absent: none. */
-  readonly deniedRowsPerMinute?: number
+  /** Checks kept as single records; the others are only counted (FE-101, EX-5). */
+  readonly records: RecordRates
   /** Names of events of one environment that companies of this shard may use; no bound by default. */
   readonly eventNamesMax?: number
   /** Several nodes only: the Redis that holds the journal, and the shard's mark there. */

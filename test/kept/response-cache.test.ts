@@ -1,6 +1,7 @@
 // Answers that are kept: by whom they may be given, until when, and how many.
 import t from 'tap'
 import { type CheckRequest, hashOfRequest, ResponseCache } from '../../src/kept/response-cache.js'
+import { noRecords, type RecordRates } from '../../src/wire/record-budget.js'
 import { Changes } from '../../src/wire/version-counters.js'
 
 const view = (text: string): DataView => {
@@ -28,12 +29,12 @@ const request = (name: string, text: string, nowMs = 1_000, environmentId = 'env
   nowMs,
 })
 
-function world(recordsPerSecond = 0, deniedPerMinute = 0) {
+function world(records: Partial<RecordRates> = {}) {
   const changes = Changes.make(2)
   changes.open(0)
   changes.open(1)
   const directory = { keyEpoch: 0 }
-  const answers = new ResponseCache(changes, directory, recordsPerSecond, deniedPerMinute)
+  const answers = new ResponseCache(changes, directory, { ...noRecords, ...records })
   const find = (name: string, text: string, atMs = 1_000, env = 'env_1') => {
     const bytes = answers.find(request(name, text, atMs, env))
     return bytes && Buffer.from(bytes)
@@ -121,7 +122,7 @@ t.test('FE-103 an entry ends after five seconds', async t => {
 })
 
 t.test('FE-100 answers given again are recorded one by one, so many a second', async t => {
-  const { answers, find, keep } = world(3)
+  const { answers, find, keep } = world({ perSecond: 3 })
   const asked = '{"company":{"id":"x"},"user":{},"preflight":{"usage":1}}'
   keep('a', asked)
   keep('b', '{}')
@@ -273,7 +274,7 @@ function passSecond(answers: ResponseCache): number {
 t.test(
   'EX-5 answers that deny are recorded beyond the rate, within a bound of each company and minute',
   async t => {
-    const { answers, find, keep } = world(0, 2)
+    const { answers, find, keep } = world({ deniedPerMinute: 2, deniedPerSecond: 10 })
     const denied = told('a').replace('"value":true', '"value":false')
     keep('a', '{}', denied)
     keep('b', '{}')

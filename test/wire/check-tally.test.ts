@@ -85,7 +85,7 @@ t.test('a table that is full counts on what it has', async t => {
 })
 
 t.test('a shard’s counts are reported when it ends', async t => {
-  const checks = new FlagChecks('run', 0)
+  const checks = new FlagChecks('run')
   const told: unknown[] = []
   checks.report(0, true, one => told.push(one))
   t.same(told, [], 'nothing gathered')
@@ -122,7 +122,7 @@ t.test(
       }
     }
     for (const all of [false, true]) {
-      const checks = new FlagChecks('run', 0)
+      const checks = new FlagChecks('run')
       const parts: (readonly SeenUsers[])[] = []
       const report = () => checks.report(0, all, ({ users }) => parts.push(users))
       const told = () =>

@@ -54,7 +54,7 @@ t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now',
     let catalog = catalogOf(random)
     const changes = Changes.make(1)
     const plain = new PlainUses(changes)
-    const [checks, apart] = [new FlagChecks('kept', 0), new FlagChecks('now', 0)]
+    const [checks, apart] = [new FlagChecks('kept'), new FlagChecks('now')]
     let actor = companyActor(companyOf(random, begunMs), 0)
     const { state } = actor
     const place = changes.placeOf(state.id)

@@ -6,6 +6,7 @@ import type { ShardNotice } from '../../src/core/company/shard-request.js'
 import { encodeId } from '../../src/core/values/id.js'
 import { decodeReplies, Encoder, type Packet } from '../../src/wire/message-codec.js'
 import { Positions } from '../../src/wire/positions.js'
+import { noRecords } from '../../src/wire/record-budget.js'
 import { Changes } from '../../src/wire/version-counters.js'
 import shard from '../../workers/shard/shard.js'
 import { acceptedEvent } from '../accepted-event.js'
@@ -45,7 +46,7 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
       changes: Changes.make(1).memory,
       checkpointMs: 3_600_000,
       actorsMax: 1_000,
-      checkRowsPerSecond: 0,
+      records: noRecords,
     },
     again: false,
     heard: 0,

@@ -133,13 +133,7 @@ function ownRequests(
     const next = receiveMessageOnPort(options.chunks)
     return next === undefined ? null : (next.message as NamesChunk)
   })
-  const answers = new ResponseCache(
-    new Changes(options.changes),
-    names,
-    options.checkRowsPerSecond,
-    options.deniedRowsPerMinute,
-    options.threads,
-  )
+  const answers = new ResponseCache(new Changes(options.changes), names, options.records, options.threads)
   const wall = new WallClock(options.floorMs)
   const requests = new OwnRequests({
     ...parts,

@@ -68,7 +68,7 @@ class Host {
     )
     this.snapshots = { ...kept, close: async () => {} }
     this.slots = RedisSlots.open(task.redis)
-    this.checks = FlagChecks.of(randomUUID(), task)
+    this.checks = new FlagChecks(randomUUID(), task.records)
     const clickhouse = { max: oldClaimsAtOnce, requestTimeoutMs: oldClaimsMs }
     this.clickhouse = openClickHouse(task.clickhouse, clickhouse)
     this.oldKeys = new OldKeys(task.oldKeys)

@@ -141,7 +141,7 @@ class Shard implements Asked {
     this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
     this.outlines = new Outlines(run)
-    this.checks = storage.checks ?? FlagChecks.of(run, options)
+    this.checks = storage.checks ?? new FlagChecks(run, options.records)
     this.reads = new Replies(task.ring)
     this.wholes = new WholeAnswers(this.checks, this.reads, this.changes)
     this.next = journal.committed + 1

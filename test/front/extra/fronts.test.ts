@@ -15,6 +15,7 @@ import { type Passage, PassedApp } from '../../../src/front/http/apps/passed-app
 import { sendLarge } from '../../../src/front/http/request/streamed-response.js'
 import { monotonicMs } from '../../../src/host/monotonic.js'
 import type { KeyFacts } from '../../../src/wire/front-facts.js'
+import { noRecords } from '../../../src/wire/record-budget.js'
 import { Changes } from '../../../src/wire/version-counters.js'
 
 const skip = chooseServer('auto').native ? false : 'the native server does not load here'
@@ -124,8 +125,7 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
       trustProxy: 0,
       corsOrigins: null,
       slowRequestMs: 1_000,
-      checkRowsPerSecond: 0,
-      deniedRowsPerMinute: 0,
+      records: noRecords,
     },
     log: pino({ level: 'error' }, { write: line => void log.push(line) }),
     hangs: () => log.push('hangs'),

@@ -19,6 +19,7 @@ import { Phases } from '../../../src/recovery/start-phases.js'
 import { allOf, fillMemory, rememberAgain, restorePositions } from '../../../src/recovery/warm-up.js'
 import { packedClaimBytes } from '../../../src/wire/packed-claim.js'
 import { Positions } from '../../../src/wire/positions.js'
+import { noRecords } from '../../../src/wire/record-budget.js'
 import { Changes } from '../../../src/wire/version-counters.js'
 import { runProjectors } from '../../../workers/projector/projector.js'
 import { runShard } from '../../../workers/shard/shard.js'
@@ -103,7 +104,7 @@ export class Service {
         pendingBytesMax: settings.pendingBytesMax,
         checkpointMs: settings.checkpointMs,
         actorsMax: settings.actorsMax,
-        checkRowsPerSecond: 10,
+        records: { ...noRecords, perSecond: 10 },
       })),
       workerFile: new URL('file:///workers/shard/shard.js'),
       log,

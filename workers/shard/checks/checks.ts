@@ -19,8 +19,7 @@ import type { Outcome } from '../../../src/core/rules/rule.js'
 import { derivedId } from '../../../src/core/values/id.js'
 import { type Checked, checkRecordRow } from '../../../src/wire/check-rows.js'
 import { ReportedCounts } from '../../../src/wire/check-tally.js'
-import { KeptDenials } from '../../../src/wire/kept-denials.js'
-import type { ShardOptions } from '../../../src/wire/shard-options.js'
+import { noRecords, RecordBudget, type RecordRates } from '../../../src/wire/record-budget.js'
 
 /** Interval of reports, ms. */
 export const reportMs = 1_000
@@ -38,9 +37,7 @@ export class FlagChecks {
   private users = new Map<string, Map<string, number>>()
   /** Users seen before the report that is being made. */
   private usersLeft = new Map<string, Map<string, number>>()
-  /** Records that may still be kept before the next flush. */
-  private rowsLeft: number
-  private readonly denials: KeptDenials
+  private readonly budget: RecordBudget
   private made = 0
   /** Read set of the last check of one flag whose answer may be kept. */
   readonly reads = new ReadSet()
@@ -50,19 +47,9 @@ export class FlagChecks {
   constructor(
     /** Names this run of a shard or thread: record ids are derived from it. */
     private readonly run: string,
-    private readonly rowsPerSecond: number,
-    deniedRowsPerMinute = 0,
+    records: RecordRates = noRecords,
   ) {
-    this.rowsLeft = rowsPerSecond
-    this.denials = new KeptDenials(deniedRowsPerMinute)
-  }
-
-  /** The checks of a thread, at the rates in its options. */
-  static of(
-    run: string,
-    options: Pick<ShardOptions, 'checkRowsPerSecond' | 'deniedRowsPerMinute'>,
-  ): FlagChecks {
-    return new FlagChecks(run, options.checkRowsPerSecond, options.deniedRowsPerMinute)
+    this.budget = new RecordBudget(records)
   }
 
   /** One flag, as CheckFlag text; null for an unknown key, which leaves nothing behind (FE-77). */
@@ -112,10 +99,8 @@ export class FlagChecks {
     const listed = this.counts.tally.addAll(catalog.data.environmentId, companyId ?? '', outcomes, atMs)
     this.sawAll(catalog, atMs)
     const about = { companyId, userId: context.userId, error: null }
-    for (let i = 0; i < outcomes.length && this.rowsLeft > 0; i++) {
-      this.rowsLeft--
+    for (let i = 0; i < outcomes.length && this.budget.take(null, atMs); i++)
       this.record(catalog, context, { ...outcomes[i]!, ...about }, null, atMs)
-    }
     return listed
   }
 
@@ -146,7 +131,7 @@ export class FlagChecks {
    * all    counts of just now too, before this returns: the shard may end.
    */
   report(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
-    this.rowsLeft = this.rowsPerSecond
+    this.budget.tick()
     this.reportRest(nowMs, all, to)
   }
 
@@ -216,11 +201,8 @@ export class FlagChecks {
     this.see(catalog, company, checked.userId, atMs)
     this.counts.tally.add(catalog.data.environmentId, company?.id ?? '', checked, atMs)
     this.latestOf(catalog).set(checked.flag, atMs)
-    if (this.rowsLeft > 0) {
-      this.rowsLeft--
-      this.record(catalog, context, checked, preflight, atMs)
-    } else if (!checked.value && this.denials.take(company?.id ?? catalog.data.environmentId, atMs))
-      this.record(catalog, context, checked, preflight, atMs)
+    const denied = checked.value ? null : (company?.id ?? catalog.data.environmentId)
+    if (this.budget.take(denied, atMs)) this.record(catalog, context, checked, preflight, atMs)
   }
 
   private see({ data }: Catalog, company: Company | null, userId: string | null, atMs: number): void {
