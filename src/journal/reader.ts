@@ -34,6 +34,10 @@ export class FileJournalReader {
   #loaded = { segment: 0, offset: 0, next: 0 }
   /** Size of the next load: a reader at the committed end mostly finds little. */
   #ask = 0
+  /** Reads under way. */
+  #reading = 0
+  /** Something was read since the last `rest`. */
+  #used = false
 
   constructor(options: FileJournalReaderOptions) {
     this.#directory = options.directory
@@ -58,6 +62,22 @@ export class FileJournalReader {
    */
   async *chunks(from: Sequence, upTo: Sequence, kept = 1): AsyncGenerator<Chunk> {
     if (from >= upTo) return
+    this.#used = true
+    this.#reading++
+    try {
+      yield* this.#chunksAfter(from, upTo, kept)
+    } finally {
+      this.#reading--
+    }
+  }
+
+  /** Free the memory of chunks, unless something was read since the last call. A later read takes new memory. */
+  rest(): void {
+    if (!this.#used && this.#reading === 0) this.#bytes = Buffer.alloc(0)
+    this.#used = false
+  }
+
+  async *#chunksAfter(from: Sequence, upTo: Sequence, kept: number): AsyncGenerator<Chunk> {
     this.#ask = Math.min(firstLoadBytes, this.#chunkBytes)
     await this.#seek(from + 1)
     const ring = Array.from({ length: kept }, (_, index) => ({

@@ -402,6 +402,11 @@ t.test('on a real disk: rotation, a reader beside the writer, a second start', a
     for (let n = 1; n <= 20_000; n += 100) await journal.append(range(n, n + 99))
     await journal.append([{ flags: 0, month: 0, row: '', fact: 'y'.repeat(3 << 20) }])
   })()
+  // between two reads its memory is freed, during one it is not
+  const resting = setInterval(() => {
+    reader.rest()
+    reader.rest()
+  }, 0)
   let seen = 0
   while (seen < 20_001) {
     for await (const records of reader.read(seen, committed))
@@ -412,6 +417,7 @@ t.test('on a real disk: rotation, a reader beside the writer, a second start', a
       }
     await new Promise(setImmediate)
   }
+  clearInterval(resting)
   await writing
   await reader.close()
   await journal.close()

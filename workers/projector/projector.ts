@@ -36,6 +36,8 @@ interface ProjectorTask {
 
 /** How often flag checks may be sent. */
 const checksMs = 1_000
+/** Readers that read nothing for so long free the memory of their chunks, ms. */
+const restMs = 10_000
 
 /** Chunks for ClickHouse in memory at once, over all shards. */
 const chunksAtOnce = 2
@@ -121,8 +123,12 @@ class Projectors {
     this.#port.on('message', (request: ProjectorRequest) => this.#take(request))
     this.#port.on('close', () => this.#end(0))
     const checking = setInterval(() => this.#checks.tick(), checksMs)
+    const resting = setInterval(() => {
+      for (const reader of [...this.#readers.values()].flat()) reader.rest()
+    }, restMs)
     await this.#stopped
     clearInterval(checking)
+    clearInterval(resting)
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
     this.#checks.held = this.#waiting.has('clickhouse')
     await this.#checks.finish()

@@ -2,8 +2,8 @@
 //
 //   body ─▶ bound on bytes ─▶ turn ─▶ thread ─▶ sub-batches, one a turn of the event loop ─▶ shards
 //
-// A thread starts with the first large body. One that dies costs the body it was reading (503); the next body starts
-// another.
+// A thread starts with the first large body, and ends when no body has come for a time: it takes some 15 MB. One that dies
+// costs the body it was reading (503). The next body starts another.
 import type { Logger } from 'pino'
 import { type StartThread, startThread, type Thread } from '../../../entities/shards/thread.js'
 import { ServiceError } from '../../../errors.js'
@@ -15,6 +15,9 @@ import { TurnLimiter } from './turn-limiter.js'
 
 /** Bodies from this size on are large: reading one smaller takes the HTTP thread less than two milliseconds. */
 export const largeBytes = 262_144
+
+/** A thread without a body for so long ends, ms. */
+const idleMsMax = 20_000
 
 /** Chunks on their way to one shard: it works on one while the next is parsed and the disk writes the last. */
 const subBatchesPerShard = 2
@@ -29,6 +32,8 @@ interface ParsersOptions {
   readonly log: Logger
   readonly metrics: Metrics['largeBodies']
   readonly startThread?: StartThread
+  /** A thread without a body for so long ends, ms. */
+  readonly idleMs?: number
 }
 
 interface Job {
@@ -41,6 +46,8 @@ interface Parser {
   readonly thread: Thread
   /** Its current job. */
   job: Job | null
+  /** Ends it unless a job comes. */
+  idle: NodeJS.Timeout | null
 }
 
 export class Parsers {
@@ -122,7 +129,8 @@ export class Parsers {
     this.closing = true
     const stopping = new ServiceError('starting')
     for (const { reject } of this.jobs.splice(0)) reject(stopping)
-    for (const { thread, job } of this.parsers) {
+    for (const { thread, job, idle } of this.parsers) {
+      if (idle !== null) clearTimeout(idle)
       job?.reject(stopping)
       thread.port.close()
     }
@@ -137,25 +145,29 @@ export class Parsers {
         (this.parsers.length < this.options.threads ? this.launch() : undefined)
       if (parser === undefined) return
       const next = this.jobs.shift()!
+      if (parser.idle !== null) clearTimeout(parser.idle)
+      parser.idle = null
       parser.job = next
       parser.thread.port.postMessage(next.job, [next.job.bytes.buffer as ArrayBuffer])
     }
   }
 
   private launch(): Parser {
-    const { startThread: start = startThread, workerFile, log, metrics } = this.options
+    const { startThread: start = startThread, workerFile, idleMs = idleMsMax, log, metrics } = this.options
     const thread = start(workerFile, port => ({ port }))
-    const parser: Parser = { thread, job: null }
+    const parser: Parser = { thread, job: null, idle: null }
     const take = (reply: ParseReply) => {
       parser.job?.resolve(reply)
       parser.job = null
       metrics.parsed.count++
       this.pump()
+      if (parser.job === null) parser.idle = setTimeout(() => this.retire(parser), idleMs).unref()
     }
     thread.port.on('message', take)
     const end = (error: Error) => {
       this.parsers = this.parsers.filter(other => other !== parser)
       for (const reply of thread.rest()) take(reply as ParseReply)
+      if (parser.idle !== null) clearTimeout(parser.idle)
       if (this.closing) return
       log.error({ err: error }, 'parser died')
       thread.port.close()
@@ -165,8 +177,19 @@ export class Parsers {
       parser.job = null
       this.pump()
     }
-    thread.ended.then(() => end(new Error('the parser ended by itself')), end)
+    const retired = () => !this.parsers.includes(parser)
+    thread.ended.then(
+      () => retired() || end(new Error('the parser ended by itself')),
+      error => retired() || end(error),
+    )
     this.parsers.push(parser)
     return parser
+  }
+
+  /** End a thread that has nothing to read. */
+  private retire(parser: Parser): void {
+    this.parsers = this.parsers.filter(other => other !== parser)
+    parser.thread.port.close()
+    parser.thread.close().catch(err => this.options.log.error({ err }, 'an idle parser did not end'))
   }
 }

@@ -37,11 +37,14 @@ class Made extends EventEmitter implements Thread {
     return this.unheard
   }
 
-  async close(): Promise<void> {}
+  closed = false
+  async close(): Promise<void> {
+    this.closed = true
+  }
   async destroy(): Promise<void> {}
 }
 
-function open(t: Test, threads = 1, bytesMax = 1_000) {
+function open(t: Test, threads = 1, bytesMax = 1_000, idleMs?: number) {
   const made: Made[] = []
   const startThread: StartThread = () => {
     const thread = new Made()
@@ -56,6 +59,7 @@ function open(t: Test, threads = 1, bytesMax = 1_000) {
     bytesMax,
     log: silent,
     metrics,
+    ...(idleMs === undefined ? {} : { idleMs }),
   }
   const parsers = new Parsers({ ...options, startThread })
   t.teardown(() => parsers.close())
@@ -104,6 +108,32 @@ t.test('answers that a thread sent before it died are received', async t => {
   made[0]!.die(new Error('late'))
   t.strictSame(await reply, empty)
   t.equal(metrics.lost.count, 0)
+})
+
+t.test('a thread without a body for some time ends, and the next body starts another', async t => {
+  const { parsers, made } = open(t, 1, 1_000, 20)
+  const first = parsers.parse(job())
+  made[0]!.answer()
+  await first
+  while (!made[0]!.closed) await new Promise(resolve => setTimeout(resolve, 5))
+  made[0]!.die(new Error('its port was closed'))
+  await soon()
+  const next = parsers.parse(job())
+  t.equal(made.length, 2)
+  made[1]!.answer()
+  t.strictSame(await next, empty)
+})
+
+t.test('a thread that reads for long does not end', async t => {
+  const { parsers, made } = open(t, 1, 1_000, 20)
+  const first = parsers.parse(job())
+  made[0]!.answer()
+  await first
+  const second = parsers.parse(job())
+  await new Promise(resolve => setTimeout(resolve, 60))
+  t.notOk(made[0]!.closed)
+  made[0]!.answer()
+  t.strictSame(await second, empty)
 })
 
 t.test('bodies are bounded in bytes together', async t => {
