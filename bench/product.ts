@@ -51,6 +51,8 @@ export async function startProduct(
   const child = endedWithUs(
     spawn(node, [...flags, join(from, 'dist/src/main.js')], {
       env: {
+        MALLOC_MMAP_THRESHOLD_: '262144',
+        MALLOC_TRIM_THRESHOLD_: '1048576',
         ...process.env,
         TOLLGATE_PORT: String(port),
         TOLLGATE_DATA_DIR: dataDir,

@@ -27,3 +27,21 @@ t.test('the image runs with every folder of the package', async t => {
     [],
   )
 })
+
+t.test(
+  'all that start a service of its own set the thresholds of the C library that give memory back',
+  async t => {
+    const given = ['package.json', 'deploy/Dockerfile', 'bench/product.ts', 'docs/settings.md'].map(file => ({
+      file,
+      thresholds: [...read(file).matchAll(/(MALLOC_\w+_)(?:=|: ')(\d+)/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    }))
+    const thresholds = [
+      ['MALLOC_MMAP_THRESHOLD_', '262144'],
+      ['MALLOC_TRIM_THRESHOLD_', '1048576'],
+    ]
+    for (const one of given) t.same(one.thresholds, thresholds, one.file)
+  },
+)
