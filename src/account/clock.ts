@@ -87,6 +87,12 @@ export class ServiceClock {
     return this.#test.get(environmentId) ?? null
   }
 
+  /** The present of each environment that has a test clock, epoch ms. */
+  presents(): ReadonlyMap<string, number> {
+    const wallMs = this.wall()
+    return new Map([...this.#test].map(([id, clock]) => [id, presentOf(clock, wallMs)]))
+  }
+
   /** All test clocks, by environment. */
   testClocks(): Readonly<Record<string, TestClock>> {
     return Object.fromEntries(this.#test)

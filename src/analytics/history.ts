@@ -448,20 +448,38 @@ export function eventClaims(
       const [row] = await store.select<{ readonly n: number }>(sql, { since: sinceMs })
       return row?.n ?? 0
     },
-    pages: () => claimPages(store, sinceMs, limit),
+    pages: () => claimPages(store, statement('event_claims'), {}, sinceMs, limit),
   }
+}
+
+/**
+ * Idempotency keys of one environment that were received from an instant on, until another one inclusive, in pages of `limit`:
+ * its clock may have stood still for longer than keys of all environments are kept.
+ *
+ * source  EV-26.
+ */
+export function claimsOfEnvironment(
+  store: Pick<ClickHouse, 'bytes'>,
+  environmentId: string,
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  limit: number,
+): AsyncIterable<Buffer> {
+  const given = { environment_id: environmentId, until_ms: untilMs }
+  return claimPages(store, statement('claims_of_environment'), given, fromMs, limit)
 }
 
 async function* claimPages(
   store: Pick<ClickHouse, 'bytes'>,
+  text: string,
+  given: Readonly<Record<string, unknown>>,
   sinceMs: number,
   limit: number,
 ): AsyncGenerator<Buffer> {
-  const sql = `${statement('event_claims')} FORMAT RowBinary`
+  const sql = `${text} FORMAT RowBinary`
   const read = async (last: { readonly after_ms: number; readonly after_id: string }): Promise<Buffer> => {
     // raw bytes: there may be millions of keys
     const pieces: Buffer[] = []
-    for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
+    for await (const piece of store.bytes(sql, { ...given, ...last, limit })) pieces.push(piece)
     return Buffer.concat(pieces)
   }
   // ClickHouse reads the next page while this one is put into memory

@@ -166,6 +166,10 @@ export async function fillMemory(
     readonly entities: StoredEntities
     /** Keys received at or after an instant. */
     readonly claims: (sinceMs: number) => StoredClaims
+    /** The present of each environment that has a test clock, epoch ms. */
+    readonly presents?: ReadonlyMap<string, number>
+    /** Keys of an environment whose test clock is behind, from an instant on and until another one. */
+    readonly claimsBehind?: (environmentId: string, fromMs: number, untilMs: number) => AsyncIterable<Buffer>
     /** ClickHouse, which has the claims, is away: the journals are read for them instead. As of `ClaimSink`. */
     readonly claimsIn?: ClaimSink['all']
     /** Reads the keys of holds that are stored into their memory. */
@@ -183,13 +187,14 @@ export async function fillMemory(
   const { directory, dedupe, traits, holdKeys } = memory
   const all = from.claimsIn
   const opened = nowMs - windowMs
+  const { presents = new Map<string, number>(), claimsBehind } = from
+  dedupe.loadAt(nowMs, presents)
   const [tail, doubles] = await allOf([
     phases.time('tail', () =>
       readTail(from.journals, {
         all,
         expect: claims => dedupe.reserve(claims),
         claim: (claim, receivedAtMs) => {
-          if (receivedAtMs <= opened) return
           const { environmentId, key, eventHigh, eventLow, capturedAtMs, print } = claim
           dedupe.loadWords(environmentId, key, eventHigh, eventLow, capturedAtMs, receivedAtMs, print)
         },
@@ -199,6 +204,14 @@ export async function fillMemory(
     phases.time('window', async () =>
       all !== undefined ? undefined : fillWindow(from.claims(opened), dedupe),
     ),
+    phases.time('behind', async () => {
+      if (all !== undefined || claimsBehind === undefined) return
+      for (const [environmentId, presentMs] of presents) {
+        if (presentMs >= nowMs) continue
+        const claims = claimsBehind(environmentId, presentMs - windowMs, Math.min(presentMs, opened))
+        for await (const some of claims) dedupe.loadPacked(some)
+      }
+    }),
     phases.time('holds', from.holdKeys),
   ])
   tail.applyTo(directory, doubles)

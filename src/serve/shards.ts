@@ -1,6 +1,6 @@
 // Starts the shards over their journals, and meanwhile fills the memory of the HTTP thread.
 import { join } from 'node:path'
-import { claimsAtOnce, eventClaims } from '../analytics/history.js'
+import { claimsAtOnce, claimsOfEnvironment, eventClaims } from '../analytics/history.js'
 import type { Cluster } from '../cluster/open.js'
 import type { ClusterShards } from '../cluster/shards.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
@@ -136,6 +136,9 @@ async function fill(
       journals,
       entities: storedIn(unbounded),
       claims: (openedMs: number) => eventClaims(clickhouse, oldKeys.missingSince(openedMs), claimsAtOnce),
+      presents: clock.presents(),
+      claimsBehind: (environmentId: string, fromMs: number, untilMs: number) =>
+        claimsOfEnvironment(clickhouse, environmentId, { fromMs, untilMs }, claimsAtOnce),
       holdKeys: () => holdKeys.load(sql),
       ...(late.isAway && { claimsIn: { begins: await isFirstGeneration(sql, journals.generation) } }),
     }

@@ -98,8 +98,9 @@ function scheduleKeys(
   schedule.every(sweepMs, 'old idempotency keys are not removed', () => {
     divide()
     const { clock } = definitions
-    dedupe.sweep(clock.wall(), segmentsPerTurn)
-    holdKeys.sweep(clock.wall(), segmentsPerTurn, id => clock.now(id))
+    const presents = clock.presents()
+    dedupe.sweep(clock.wall(), segmentsPerTurn, presents)
+    holdKeys.sweep(clock.wall(), segmentsPerTurn, presents)
     if (dedupe.lacksSome) return
     // a stop does not wait for it
     oldKeys

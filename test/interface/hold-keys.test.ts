@@ -26,7 +26,7 @@ t.test('CR-80 a key stays with its company while the clock of its environment st
   const later = async (nowMs: number): Promise<[stored: boolean, remembered: boolean]> => {
     await sql`update hold_keys set made_at = made_at - interval '3 days'`
     await holdKeys.prune(sql)
-    holdKeys.sweep(Date.now() + 3 * day, 4096, () => nowMs)
+    holdKeys.sweep(Date.now() + 3 * day, 4096, new Map([[environmentId, nowMs]]))
     const stored = new HoldKeys(1000)
     await stored.load(sql)
     const isFree = (keys: HoldKeys) =>

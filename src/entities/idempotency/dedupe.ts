@@ -46,6 +46,15 @@ const isMarked = (key: string): boolean => key.charCodeAt(0) === 0
 /** How long a key is remembered from its first receipt; at exactly this age it is free again (EV-26). */
 export const windowMs = 24 * 3_600_000
 
+/**
+ * Whether a key that was received at an instant counts at another. One received a day or more ahead was used under a test
+ * clock that was removed since.
+ *
+ * source  EV-26.
+ */
+export const isRemembered = (receivedAtMs: number, nowMs: number): boolean =>
+  Math.abs(nowMs - receivedAtMs) < windowMs
+
 /** The first event with a key. */
 export interface Claim {
   readonly eventId: string
@@ -84,6 +93,8 @@ export class Dedupe implements KeySource {
   readonly shares: WindowShares
   /** Where old keys are. */
   private archive: KeyArchive | null = null
+  /** Whether a claim that is loaded counts, by the code of its environment and its receipt. */
+  private counts = (_code: number, _receivedAtMs: number): boolean => true
 
   /** keysMax  a full window refuses new keys rather than forgetting old ones. */
   constructor(keysMax: number) {
@@ -328,6 +339,17 @@ export class Dedupe implements KeySource {
     this.table.reserve(this.reserved)
   }
 
+  /**
+   * From now on load only claims that count at these presents: one of a clock that was removed would hide a later one.
+   *
+   * nowMs     the wall clock.
+   * presents  the present of each environment that has a test clock.
+   */
+  loadAt(nowMs: number, presents: ReadonlyMap<string, number>): void {
+    const byCode = new Map([...presents].map(([id, presentMs]) => [environmentCode(id), presentMs]))
+    this.counts = (code, receivedAtMs) => isRemembered(receivedAtMs, byCode.get(code) ?? nowMs)
+  }
+
   /** Load one claim from storage, at start, in any order: among two with one key the later receipt counts. */
   load(
     environmentId: string,
@@ -352,6 +374,7 @@ export class Dedupe implements KeySource {
     print = unknownPrint,
   ): void {
     this.seek(environmentId, key)
+    if (!this.counts(this.shares.at(this.table.part).code, receivedAtMs)) return
     const slot = this.table.find()
     if (slot >= 0 && this.table.receivedAtMs(slot) >= receivedAtMs) return
     this.write(slot, high, low, capturedAtMs, receivedAtMs, print, 0)
@@ -376,9 +399,10 @@ export class Dedupe implements KeySource {
   private loadOne(bytes: Uint8Array, at: number): void {
     const { table } = this
     const part = this.shares.ofCode(wordIn(bytes, at + codeAt), bytes[at + markAt] === 1)
+    const receivedAtMs = longIn(bytes, at + receivedAt)
+    if (!this.counts(part.code, receivedAtMs)) return
     table.seek(segmentIn(bytes, at), wordIn(bytes, at + 2), wordIn(bytes, at + 6), part.index)
     const slot = table.find()
-    const receivedAtMs = longIn(bytes, at + receivedAt)
     if (slot >= 0 && table.receivedAtMs(slot) >= receivedAtMs) return
     if (!this.ids.read(bytes, at + idAt + eventPrefix.length)) throw new Error('a claim names no event')
     const print = bytes[at + printAt]! | (bytes[at + printAt + 1]! << 8)
@@ -387,22 +411,21 @@ export class Dedupe implements KeySource {
   }
 
   /**
-   * Remove claims older than the window. Results never depend on it: it only frees memory.
+   * Remove claims outside of the window. Results never depend on it: it only frees memory.
    *
    * nowMs     the wall clock.
    * segments  segments to sweep, continuing after the last call's; by default all.
-   * now       the present of an environment. Without it the keys of an environment whose test clock stands still for a day
-   *           may be forgotten a day after they came in.
+   * presents  the present of each environment that has a test clock.
    */
-  sweep(
-    nowMs: number,
-    segments = segmentCount,
-    now: ((environmentId: string) => number) | null = null,
-  ): void {
-    const keeps =
-      now === null ? null : (id: string, receivedAtMs: number) => now(id) - receivedAtMs < windowMs
+  sweep(nowMs: number, segments = segmentCount, presents: ReadonlyMap<string, number> = new Map()): void {
+    const byCode = new Map([...presents].map(([id, presentMs]) => [environmentCode(id), presentMs]))
+    const isOver = (receivedAtMs: number, part: number): boolean => {
+      if (isRemembered(receivedAtMs, nowMs)) return false
+      const presentMs = byCode.get(this.shares.at(part).code)
+      return presentMs === undefined || !isRemembered(receivedAtMs, presentMs)
+    }
     for (let i = 0; i < segments; i++) {
-      this.count -= this.table.sweep(this.turn, nowMs - windowMs, this.shares, keeps)
+      this.count -= this.table.sweep(this.turn, this.shares, isOver)
       this.turn = (this.turn + 1) % segmentCount
     }
   }
@@ -418,11 +441,11 @@ export class Dedupe implements KeySource {
   private alive(slot: number, nowMs: number): Claim | null {
     if (slot < 0) {
       const archived = this.archived()
-      return archived !== null && nowMs - archived.receivedAtMs < windowMs ? archived : null
+      return archived !== null && isRemembered(archived.receivedAtMs, nowMs) ? archived : null
     }
     const { table } = this
     const receivedAtMs = table.receivedAtMs(slot)
-    if (nowMs - receivedAtMs >= windowMs) return null
+    if (!isRemembered(receivedAtMs, nowMs)) return null
     return {
       eventId: this.eventId(slot),
       capturedAtMs: table.capturedAtMs(slot),

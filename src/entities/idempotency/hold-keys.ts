@@ -127,9 +127,9 @@ export class HoldKeys {
     this.claims.load(environmentId, nameOf(kind, key), ownerOf(companyId), usedMs, usedMs)
   }
 
-  /** Remove keys older than the window from memory, some segments per call. `now`: the present of an environment, epoch ms. */
-  sweep(nowMs: number, segments: number, now: (environmentId: string) => number): void {
-    this.claims.sweep(nowMs, segments, now)
+  /** Remove keys outside of the window from memory, some segments per call. As `Dedupe.sweep`. */
+  sweep(nowMs: number, segments: number, presents: ReadonlyMap<string, number>): void {
+    this.claims.sweep(nowMs, segments, presents)
   }
 
   /** Remove keys older than the window from Postgres, and holds that ended over a month ago. */

@@ -178,26 +178,21 @@ export class KeyTable {
   }
 
   /**
-   * Remove claims of a segment that were received at or before an instant; returns how many.
+   * Remove claims of a segment; returns how many.
    *
-   * keeps  whether a claim of an environment stays all the same.
+   * isOver  whether one is to go, by its receipt and its part.
    */
   sweep(
     segment: number,
-    untilMs: number,
     shares: WindowShares,
-    keeps: ((environmentId: string, receivedAtMs: number) => boolean) | null = null,
+    isOver: (receivedAtMs: number, part: number) => boolean,
   ): number {
     this.segment = segment
     const before = this.counts[segment]!
     const cells = this.cells[segment]!
-    const isKept = (slot: number): boolean => {
-      const { environmentId } = shares.at(this.partOf(slot))
-      return keeps !== null && environmentId !== null && keeps(environmentId, this.receivedAtMs(slot))
-    }
     for (let slot = 0; slot < slotsOf(cells); slot++)
       // a slot that moved up is swept too; one that moved round the end, in the next call
-      while (cells[slot] !== 0 && this.receivedAtMs(slot) <= untilMs && !isKept(slot)) {
+      while (cells[slot] !== 0 && isOver(this.receivedAtMs(slot), this.partOf(slot))) {
         shares.removed(shares.at(this.partOf(slot)))
         this.remove(slot)
       }

@@ -10,6 +10,7 @@ import {
   publishableMark,
   windowMs,
 } from '../../../src/entities/idempotency/dedupe.js'
+import { segmentCount } from '../../../src/entities/idempotency/key-file.js'
 import { keyBytes } from '../../../src/entities/idempotency/key-table.js'
 import { unpackClaim } from '../../../src/wire/packed-claim.js'
 import { Random, seed } from '../../random.js'
@@ -115,10 +116,13 @@ t.test("EV-26 an environment's test clock far ahead lets no key of another go", 
   const window = new Dedupe(10)
   window.claim('env_1', 'k', event(1), 1_000)
   window.claim('env_2', 'k', event(2), 1_000 + 40 * windowMs)
-  window.sweep(2_000)
+  window.sweep(2_000, segmentCount, new Map([['env_2', 1_001 + 40 * windowMs]]))
   t.match(window.claim('env_1', 'k', event(3), 2_000), { eventId: id(1) })
   t.match(window.claim('env_2', 'k', event(3), 1_001 + 40 * windowMs), { eventId: id(2) })
   t.equal(window.claim('env_2', 'k', event(3), 1_000 + 41 * windowMs), null)
+  window.sweep(2_000)
+  t.equal(window.size, 1, 'once the clock is removed, what was used under it goes')
+  t.match(window.find('env_1', 'k', 2_000), { eventId: id(1) })
 })
 
 t.test('EV-25 keys of any text are told apart, also where one ends and another begins', async t => {
