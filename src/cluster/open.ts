@@ -11,6 +11,7 @@ import { type Config, ConfigError, recordRates } from '../config.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
 import type { CatalogData } from '../core/model/definitions.js'
 import type { Directory } from '../entities/directory/directory.js'
+import { isRemembered } from '../entities/idempotency/dedupe.js'
 import type { HoldKeys } from '../entities/idempotency/hold-keys.js'
 import { ServiceError } from '../errors.js'
 import { shardDirectory } from '../journal/segment.js'
@@ -237,17 +238,34 @@ export class Cluster {
 
   /**
    * Returns the company that owns the key of a hold, among all nodes. A key without an owner becomes this
-   * company's.
+   * company's, as does one whose day of the environment's time is over.
    *
+   * testMs  present of the environment where it has a test clock; null: it is the machine's.
    * errors  store_away (503) when Redis does not answer.
+   * source  CR-80, EV-26.
    */
-  readonly holdKey = async (environmentId: string, name: string, companyId: string): Promise<string> => {
+  readonly holdKey = async (
+    environmentId: string,
+    name: string,
+    companyId: string,
+    testMs: number | null,
+  ): Promise<string> => {
     const { redis } = this.node
     const digest = hash('sha256', `${environmentId}\0${name}`, 'buffer').subarray(0, 18)
     const key = redis.key(`h:${digest.toString('base64url')}`)
+    // only a test clock tells another time than the key's expiry
+    const ours = testMs === null ? companyId : `${companyId} ${testMs}`
     try {
-      if (await redis.keep(key, companyId, idempotentMs)) return companyId
-      return (await redis.get(key)) ?? companyId
+      for (;;) {
+        if (await redis.keep(key, ours, idempotentMs)) return companyId
+        const value = await redis.get(key)
+        if (value === null) return companyId
+        const [owner = '', usedMs = Date.now()] = value.split(' ')
+        if (isRemembered(Number(usedMs), testMs ?? Date.now())) return owner
+        // another node may take it first
+        const [taken] = await redis.write<readonly number[]>('swap', idempotentMs, key, value, ours)
+        if (taken === 1) return companyId
+      }
     } catch (error) {
       throw new ServiceError('store_away', 'Redis does not answer; try again', { cause: error })
     }

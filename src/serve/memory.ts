@@ -69,7 +69,9 @@ export async function openMemory(
   const idempotencyKeysMax = Math.floor(config.idempotencyBytes / keyBytes)
   const dedupe = cluster?.window ?? new Dedupe(idempotencyKeysMax)
   const holdKeys = new HoldKeys(idempotencyKeysMax)
-  if (cluster !== null) holdKeys.shared = cluster.holdKey
+  if (cluster !== null)
+    holdKeys.shared = (environmentId, name, companyId, nowMs) =>
+      cluster.holdKey(environmentId, name, companyId, clock.testClock(environmentId) && nowMs)
   const userSeen = new UserSeen()
   const checkedFlags = new CheckedFlags()
   const modelPrices = new ModelPrices(sql)

@@ -46,7 +46,9 @@ export class HoldKeys {
   private readonly claims: Dedupe
   private readonly cohorts = new Map<string, Cohort>()
   /** Several nodes only: finds the owner of a key that is unknown here; claims it if it has none. */
-  shared: ((environmentId: string, name: string, companyId: string) => Promise<string>) | null = null
+  shared:
+    | ((environmentId: string, name: string, companyId: string, nowMs: number) => Promise<string>)
+    | null = null
 
   constructor(keysMax: number) {
     this.claims = new Dedupe(keysMax)
@@ -84,7 +86,7 @@ export class HoldKeys {
       if (
         cohort.fresh &&
         this.shared !== null &&
-        (await this.shared(environmentId, name, companyId)) !== companyId
+        (await this.shared(environmentId, name, companyId, nowMs)) !== companyId
       )
         throw new ServiceError('idempotency_reused')
       const { value, made } = await work(!cohort.fresh || cohort.made)
