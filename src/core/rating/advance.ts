@@ -17,7 +17,7 @@ import { costOfUnits, tierParts } from './price.js'
  * source  RA-5, RA-13, RA-14, RA-15, RA-26.
  */
 export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs: number): ChargeLine[] {
-  const states = statesOf(facts.history, subscriptionId)
+  const states = paidFor(facts, statesOf(facts.history, subscriptionId))
   const lines: ChargeLine[] = []
   const moments: Moment[] = []
   for (const tile of tilesOf(states, upToMs)) {
@@ -47,6 +47,20 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
   }
   const priceIds = new Set(moments.flatMap(({ state }) => [...itemsOf(state).keys()]))
   return [...lines, ...[...priceIds].flatMap(priceId => longerLines(moments, priceId))]
+}
+
+/**
+ * States without those ends after which the subscription goes on in the same period, as one does that was not paid in time:
+ * what was paid for counts on. An end that was credited stays.
+ *
+ * source  RA-14.
+ */
+function paidFor(facts: BillingFacts, states: readonly SubscriptionSince[]): readonly SubscriptionSince[] {
+  return states.filter(({ fromMs, state }, i) => {
+    const [before, after] = [states[i - 1]?.state, states[i + 1]?.state]
+    const goesOn = state === null && before && after?.periodStartMs === before.periodStartMs
+    return !goesOn || prorationAt(facts, fromMs).prorates
+  })
 }
 
 /** The state that a period begins with; null: nothing is sold in it. */

@@ -58,6 +58,8 @@ export function tilesOf(states: readonly SubscriptionSince[], upToMs: number): T
     }
     const { periodStartMs: startMs, periodEndMs: endMs } = state
     const now: Tile | null = tile
+    // it was over, and goes on in the same period
+    if (now === null && tiles.at(-1)?.startMs === startMs) tiles.pop()
     if (now === null || startMs >= (now as Tile).startMs) {
       if (now !== null && startMs > (now as Tile).startMs) cut(startMs)
       anchorMs = anchorKept(state, anchorMs)
