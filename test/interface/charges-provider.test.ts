@@ -64,3 +64,53 @@ t.test('RA-14, RA-26 a year beside months: charged once, and what is left of it 
   const credit = (await world.charges(company)).lines.find((one: { amount: number }) => one.amount < 0)
   t.match(credit, { proration: { remaining_ms: 335 * 86_400_000, period_ms: 366 * 86_400_000 } })
 })
+
+t.test(
+  'RA-14, RA-16 a credit is by the terms that its charge was by: nobody gets back more than was paid',
+  async t => {
+    const { client, tollgate } = await startHere(t)
+    const world = await ChargesWorld.of(client)
+    await offerPlans(client, tollgate, {}, { proration_behavior: 'create_prorations' })
+    await world.clock('2031-01-01T00:00:00.000Z')
+    const plan = await linkedPlan(client, 'terms')
+    const { id: company } = await client.ok('POST', '/companies', { keys: { slug: 'terms' } })
+    const period = {
+      period_start: seconds('2031-01-01T00:00:00Z'),
+      period_end: seconds('2031-02-01T00:00:00Z'),
+    }
+    const report = (quantity: number) => {
+      const more = { company_id: company, status: 'active', expired_at: null, ...period }
+      const body = subscriptionBody('sub', company, [plan], more)
+      const [sold] = body.product_external_ids
+      return client.ok('POST', '/billing/subscription/upsert', {
+        ...body,
+        product_external_ids: [{ ...sold, quantity }],
+      })
+    }
+    const costs = (price: number) =>
+      client.ok('POST', '/billing/price/upsert', {
+        price_external_id: plan.price,
+        product_external_id: plan.product,
+        external_account_id: 'acct',
+        currency: 'usd',
+        interval: 'month',
+        price,
+        billing_scheme: 'per_unit',
+        price_tiers: [],
+        usage_type: 'licensed',
+        is_active: true,
+      })
+    const lines = async () => told((await world.charges(company)).lines).sort()
+    await costs(310)
+    await report(2)
+    await world.clock('2031-01-11T00:00:00.000Z')
+    await costs(3100)
+    // a third for 21 of 31 days, by the terms of now
+    await report(3)
+    t.same(await lines(), ['recurring 1 2100', 'recurring 2 620'])
+    await world.clock('2031-01-22T00:00:00.000Z')
+    await report(1)
+    // for 10 of 31 days: what was charged last goes first
+    t.same(await lines(), ['recurring -1 -100', 'recurring -1 -1000', 'recurring 1 2100', 'recurring 2 620'])
+  },
+)

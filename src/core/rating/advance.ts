@@ -209,8 +209,8 @@ interface Change {
 }
 
 /**
- * The lines of a change: one for units that come, and one for each discount that units which go were charged with, the
- * latest first. Units that nothing was charged for are not credited.
+ * The lines of a change: one for units that come, and one for all units which go that were charged with the same discounts
+ * and terms, the latest first. Units that nothing was charged for are not credited.
  *
  * units   notes the change.
  * source  RA-14, RA-16, RA-29.
@@ -222,25 +222,31 @@ function unitChanges(scope: Scope, change: Change, units: ChargedUnits): ChargeL
     units.add(price.id, to - from, atMs)
     return lines
   }
-  const taken = alikeDiscounted(scope, units.take(price.id, from - to))
+  const taken = alikeCharged(scope, price.id, units.take(price.id, from - to))
   let below = to + taken.reduce((sum, part) => sum + part.units, 0n)
   return taken.flatMap(part => {
     const above = below
     below -= part.units
-    return changeLine(scope, { ...change, from: above, to: below }, part.atMs)
+    // the terms may be others by now: what is credited was charged by those of then
+    const charged = priceAt(scope.facts, price.id, part.atMs) ?? price
+    return changeLine(scope, { ...change, price: charged, from: above, to: below }, part.atMs)
   })
 }
 
-/** Neighbours that were charged with the same discounts, as one. */
-function alikeDiscounted({ facts, subscriptionId }: Scope, parts: readonly TakenBack[]): TakenBack[] {
-  const offAt = (atMs: number): string => {
+/** Neighbours that were charged with the same discounts and terms, as one. */
+function alikeCharged(
+  { facts, subscriptionId }: Scope,
+  priceId: string,
+  parts: readonly TakenBack[],
+): TakenBack[] {
+  const asAt = (atMs: number): string => {
     const own = facts.discounts.filter(one => one.subscriptionId === subscriptionId)
-    return own.map(one => isInForce(one, atMs)).join(' ')
+    return [priceAt(facts, priceId, atMs)?.fromMs, ...own.map(one => isInForce(one, atMs))].join(' ')
   }
   const alike: TakenBack[] = []
   for (const part of parts) {
     const last = alike.at(-1)
-    if (last && offAt(last.atMs) === offAt(part.atMs))
+    if (last && asAt(last.atMs) === asAt(part.atMs))
       alike[alike.length - 1] = { ...last, units: last.units + part.units }
     else alike.push(part)
   }
