@@ -27,8 +27,9 @@ export function advanceLines(facts: BillingFacts, subscriptionId: string, upToMs
     const scope = scopeOf({ facts, subscriptionId, tile, upToMs }, opening.state!)
     // a subscription that was over begins anew
     if (moments.at(-1)?.atMs === tile.startMs) moments.pop()
-    moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true })
-    lines.push(...wholePeriod(scope, opening.state!, tile.startMs))
+    const said = opening.fromMs > tile.startMs && { saidMs: opening.fromMs }
+    moments.push({ atMs: tile.startMs, state: opening.state, scope, isOpening: true, ...said })
+    lines.push(...wholePeriod(scope, opening.state!, tile.startMs).map(line => ({ ...line, ...said })))
     let before: SubscriptionState | null = opening.state
     const units = new ChargedUnits(tile.startMs)
     for (const item of itemsOf(opening.state).values()) units.add(item.priceId, unitsOf(item), tile.startMs)
@@ -274,6 +275,8 @@ interface Moment {
   readonly scope: Scope
   /** A period begins. */
   readonly isOpening: boolean
+  /** When a provider reported it, if that was later. */
+  readonly saidMs?: number
 }
 
 /**
@@ -288,7 +291,7 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
   let sinceMs = 0
   let paid: { readonly item: SubscribedItem; readonly interval: Window } | null = null
   let units = new ChargedUnits(0)
-  for (const [i, { atMs, state, scope, isOpening }] of moments.entries()) {
+  for (const [i, { atMs, state, scope, isOpening, saidMs }] of moments.entries()) {
     const price = priceAt(scope.facts, priceId, atMs)
     if (price === null) continue
     const is = isLonger(price, scope) ? itemsOf(state).get(priceId) : undefined
@@ -304,7 +307,8 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
       const interval = intervalAt(price, sinceMs, atMs)
       const wholeMs = interval.nextMs - interval.startMs
       const rest = paid === null && !isOpening ? { leftMs: wholeMs, wholeMs } : null
-      lines.push(wholeInterval(scope, is, price, atMs, interval, rest))
+      const line = wholeInterval(scope, is, price, atMs, interval, rest)
+      lines.push(saidMs === undefined ? line : { ...line, saidMs })
       paid = { item: is, interval }
       units = chargedWhole(is, interval)
     } else paid = null

@@ -78,6 +78,8 @@ export interface ChargeLine {
   readonly untilMs: number
   /** When it falls due. */
   readonly dueMs: number
+  /** When a provider reported it, if that was later than it fell due. */
+  readonly saidMs?: number
   /** When the charge was made that a credit takes back; absent: it is no credit of one. */
   readonly takesBackMs?: number
   /** The part of a period that a change in its middle is charged for. */

@@ -211,7 +211,7 @@ export function ratePeriod(
       const after = rateWindow(window, periods, reader, asOfMs)
       lines.push(...correctionLines(before, after, window, period.endMs))
     }
-  lines.push(...boughtIn(facts, period, nowMs))
+  lines.push(...boughtIn(facts, period, periods, nowMs))
   for (const overdraft of facts.overdrafts)
     if (overdraft.atMs > period.startMs && overdraft.atMs <= period.endMs)
       lines.push(overdraftLine(overdraft))
@@ -304,7 +304,7 @@ function boughtSince(known: BillingFacts, sinceMs: number, reader: UsageReader, 
   })
   return periods.flatMap(period => {
     if (period.endMs <= sinceMs || period.startMs > nowMs) return []
-    const lines = boughtIn(facts, period, nowMs)
+    const lines = boughtIn(facts, period, periods, nowMs)
     return [...lines, ...discountsIn(facts, period, lines, periods, Math.min(nowMs, period.endMs))]
   })
 }
@@ -321,12 +321,17 @@ function takenBack(line: ChargeLine): ChargeLine {
 }
 
 /** Lines of a period, up to an instant, that are charged in advance or at once. */
-function boughtIn(facts: BillingFacts, period: BillingPeriod, nowMs: number): ChargeLine[] {
+function boughtIn(
+  facts: BillingFacts,
+  period: BillingPeriod,
+  periods: readonly BillingPeriod[],
+  nowMs: number,
+): ChargeLine[] {
   const asOfMs = Math.min(nowMs, period.endMs)
   const bought = facts.purchases.filter(
     ({ atMs }) => atMs >= period.startMs && atMs < period.endMs && atMs <= nowMs,
   )
-  return [...arisingIn(period, inAdvance(facts, asOfMs), facts), ...bought.map(purchaseLine)]
+  return [...arisingIn(period, periods, inAdvance(facts, asOfMs), facts), ...bought.map(purchaseLine)]
 }
 
 function discountsIn(
@@ -354,17 +359,24 @@ function advances(facts: BillingFacts, upToMs: number): ChargeLine[] {
 
 /**
  * Lines that arise inside a period: an instant at its end belongs to the next. A change inside it falls due at once, or
- * with the period's closing.
+ * with the period's closing. What was reported when its period was over arises with the report.
  *
- * source  RA-5, RA-15.
+ * periods  all billing periods of the company.
+ * source   RA-5, RA-10, RA-15.
  */
 function arisingIn(
   { startMs, endMs }: BillingPeriod,
+  periods: readonly BillingPeriod[],
   lines: readonly ChargeLine[],
   facts: BillingFacts,
 ): ChargeLine[] {
+  const arisesAt = ({ dueMs, saidMs }: ChargeLine): number => {
+    if (saidMs === undefined) return dueMs
+    const own = periods.find(one => dueMs >= one.startMs && dueMs < one.endMs)
+    return own === undefined || own.endMs <= saidMs ? saidMs : dueMs
+  }
   return lines
-    .filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
+    .filter(line => arisesAt(line) >= startMs && arisesAt(line) < endMs)
     .map(line =>
       line.proration === null || prorationAt(facts, line.dueMs).invoicesAtOnce
         ? line
