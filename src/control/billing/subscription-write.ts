@@ -30,6 +30,7 @@ export function causeOf(call: AnyCall, action: PlanChangeAction): PlanChangeCaus
  * Apply a subscription to its company and store it. The caller holds the subscription's turn (inTurn).
  *
  * had      the stored record; null for a new one.
+ * sinceMs  since when it is paid in its currency.
  * returns  false when the message is out of order: nothing changed (PB-54).
  * errors   503 while a store is down; repeating the message completes the write.
  * source   PB-50, PB-51, US-3.
@@ -38,6 +39,7 @@ export async function putSubscription(
   call: AnyCall,
   had: SubscriptionRow | null,
   row: SubscriptionRow,
+  sinceMs = call.nowMs,
 ): Promise<boolean> {
   const { sql } = call.services
   const cause = causeOf(call, 'subscription_change')
@@ -50,7 +52,7 @@ export async function putSubscription(
       ? null
       : await tellCompany(call, row.company_id, { type: 'put_subscription', subscription, cause })
   if (reply && !reply.accepted) return false
-  await storeSubscription(sql, row)
+  await storeSubscription(sql, row, sinceMs)
   if (reply) await recount(call, row.company_id!, reply.recount)
   return true
 }
@@ -113,7 +115,13 @@ export async function recount(call: AnyCall, companyId: string, wanted: CycleRec
   await tellCompany(call, companyId, { type: 'cycle_counted', startMs: wanted.startMs, counted })
 }
 
-export async function storeSubscription(sql: Sql, row: SubscriptionRow): Promise<void> {
+/**
+ * Store a record. Its former currency is kept: use before was charged in it.
+ *
+ * sinceMs  since when it is paid in its currency.
+ * source   RA-6.
+ */
+export async function storeSubscription(sql: Sql, row: SubscriptionRow, sinceMs: number): Promise<void> {
   const { metadata, products, discounts, own, created_at, ...plain } = plainSubscription(row)
   const values = {
     ...plain,
@@ -123,6 +131,10 @@ export async function storeSubscription(sql: Sql, row: SubscriptionRow): Promise
     own: own && asJson(sql, own),
   }
   await sql`
+    with former as (
+      insert into prior_terms (environment_id, kind, id, terms, until_ms)
+      select environment_id, 'billing_subscriptions', id, jsonb_build_object('currency', currency), ${sinceMs}::bigint
+      from billing_subscriptions where id = ${row.id} and currency <> ${row.currency})
     insert into billing_subscriptions ${sql({ ...values, created_at })}
     on conflict (environment_id, external_id) do update set ${sql(values)}`
 }

@@ -67,7 +67,8 @@ export const upsertBillingSubscription: Handler<Exact<BillingSubscriptionUpsert>
     if (had && last && eventAt && eventAt < last)
       return [had, `provider_event_at: older than the last message, of ${last.toISOString()}`] as const
     const wanted = { ...(await subscriptionFrom(call, had)), provider_event_at: eventAt ?? last }
-    if (await putSubscription(call, had, wanted)) return [wanted, null] as const
+    const sinceMs = saidSinceMs(call, Number(wanted.period_start), had)
+    if (await putSubscription(call, had, wanted, sinceMs)) return [wanted, null] as const
     return [had ?? wanted, 'period_start: an earlier period than the one known'] as const
   })
   const data = subscriptionBrief(row, call.nowMs)

@@ -111,9 +111,12 @@ export async function billingFacts(
         and (reason in ('billing_credit_auto_topup', 'postpaid_settlement', 'postpaid_overdraft')
           or (reason = 'purchased' and bundle_id is not null))
       order by created_at, id`,
+    // those too that were a company's before they became another's
     sql<SubscriptionRow[]>`
       select id, company_id, currency, discounts from billing_subscriptions
-      where company_id in ${among(sql, companyIds)}`,
+      where company_id in ${among(sql, companyIds)} or id in (
+        select subscription_id from billing_history
+        where company_id in ${among(sql, companyIds)} and kind = 'subscription')`,
     sql<(ProfileTerms & { company_id: string })[]>`
       select company_id, proration_behavior, currency from company_billing_profiles
       where company_id in ${among(sql, companyIds)} and is_default`,
@@ -131,11 +134,12 @@ export async function billingFacts(
   const fallback = await fallbackVersions(sql, environmentId, group)
   const all = [...histories.values()].flat()
   const versionIds = new Set([...all.flatMap(versionsIn), ...fallback.flatMap(one => one.versionId ?? [])])
-  const [versions, prices, discounts, sold] = await Promise.all([
+  const [versions, prices, discounts, sold, formerlyPaid] = await Promise.all([
     ratedVersions(sql, environmentId, [...versionIds]),
     itemPrices(sql, environmentId, [...new Set(all.flatMap(pricesIn))]),
     discountsOf(sql, environmentId, subscriptions, histories),
     soldCredits(sql, environmentId, grants, [...versionIds], [...debts.values()].flat()),
+    formerCurrencies(sql, environmentId, subscribed, planned),
   ])
   const behavior = group.now.settings.proration_behavior ?? null
   const facts = new Map<string, BillingFacts>()
@@ -146,10 +150,11 @@ export async function billingFacts(
         id === companyId ? [{ ...terms, untilMs: Number(until_ms) }] : [],
       ),
     }
-    const own = subscriptions.filter(one => one.company_id === companyId)
+    const known = new Set(entries.flatMap(entry => (entry.kind === 'subscription' ? [entry.id] : [])))
+    const own = subscriptions.filter(one => one.company_id === companyId || known.has(one.id))
     const currencies = new Map(own.map(one => [one.id, one.currency]))
     const bought = grants.filter(one => one.company_id === companyId)
-    const currencyAt = paidIn(entries, currencies, profile)
+    const currencyAt = paidIn(entries, { currencies, formerlyPaid }, profile)
     const owing = { history: entries, versions, sold, currencyAt }
     const owed = (debts.get(companyId) ?? []).flatMap(({ creditId, credits, atMs }) =>
       owedCredits(creditId, credits, sinceOf(bought, creditId), atMs, owing),
@@ -161,6 +166,7 @@ export async function billingFacts(
       fallback,
       itemPrices: prices,
       currencies,
+      formerlyPaid,
       currency: profile.now.currency,
       formerCurrencies: profile.former,
       ...prorationOf(profile.now.proration_behavior ?? behavior),
@@ -220,6 +226,22 @@ function withPlanned(
   const { id, currency, discounts } = subscription
   const next = { id, company_id: companyId, currency, discounts }
   return rows.some(one => one.id === id) ? rows.map(one => (one.id === id ? next : one)) : [...rows, next]
+}
+
+/** The currencies that subscriptions had until instants, ascending, by id. source: RA-6 */
+async function formerCurrencies(
+  sql: Sql,
+  environmentId: string,
+  rows: readonly SubscriptionRow[],
+  planned: PlannedChange | null,
+): Promise<NonNullable<BillingFacts['formerlyPaid']>> {
+  const ids = rows.map(one => one.id)
+  const told = await priorTerms<{ currency: string }>(sql, environmentId, 'billing_subscriptions', ids)
+  const former = told.map(({ id, terms, until_ms }) => ({ id, ...terms, untilMs: Number(until_ms) }))
+  const now = rows.find(one => one.id === planned?.subscription?.id)
+  if (planned && now && now.currency !== planned.subscription!.currency)
+    former.push({ id: now.id, currency: now.currency, untilMs: planned.atMs })
+  return grouped(former, one => one.id)
 }
 
 function historyOf(

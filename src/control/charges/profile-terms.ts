@@ -1,6 +1,6 @@
 // Terms of billing profiles for charges, now and until they were changed.
 import type { ProrationBehavior } from '../../../schemas/enums.js'
-import type { BillingFacts } from '../../core/rating/facts.js'
+import { type BillingFacts, paidInAt } from '../../core/rating/facts.js'
 import { type HistoryEntry, heldSpans } from '../../core/rating/history.js'
 
 /** A proration behavior of plan groups until an instant. */
@@ -43,19 +43,19 @@ export function formerProrations(
 /** The currency in which a company pays at an instant: of its subscription then, else of its profile then, else of its first. */
 export function paidIn(
   history: readonly HistoryEntry[],
-  currencies: ReadonlyMap<string, string>,
+  paid: Pick<BillingFacts, 'currencies' | 'formerlyPaid'>,
   profile: Profile,
 ): (atMs: number) => string | null {
   const spans = heldSpans(history)
   return atMs => {
     const held = spans.findLast(one => one.fromMs <= atMs)?.billing
     const first = history.find(
-      one => one.kind === 'subscription' && one.atMs <= atMs && currencies.has(one.id),
+      one => one.kind === 'subscription' && one.atMs <= atMs && paid.currencies.has(one.id),
     )
     return (
-      (held && currencies.get(held.id)) ??
+      (held && paidInAt(paid, held.id, atMs)) ??
       profileAt(profile, atMs).currency ??
-      (first?.kind === 'subscription' ? currencies.get(first.id)! : null)
+      (first?.kind === 'subscription' ? paidInAt(paid, first.id, atMs)! : null)
     )
   }
 }

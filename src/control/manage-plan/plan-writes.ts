@@ -204,7 +204,7 @@ async function storeRows(
 ): Promise<void> {
   const { environment, services } = call
   if (row) {
-    await storeSubscription(tx, row)
+    await storeSubscription(tx, row, nowMs)
     if (!isQuiet) await announceDowngrade(tx, call, row)
   }
   if (billing) await insertBilling({ services, environment, nowMs }, billing, tx)

@@ -111,6 +111,16 @@ export function prorationAt({ formerProrations = [], ...now }: BillingFacts, atM
   return formerProrations.find(({ untilMs }) => atMs < untilMs) ?? now
 }
 
+/** The currency of a subscription at an instant; undefined: it is not known. source: RA-6 */
+export function paidInAt(
+  { currencies, formerlyPaid }: Pick<BillingFacts, 'currencies' | 'formerlyPaid'>,
+  id: string,
+  atMs: number,
+): string | undefined {
+  const former = formerlyPaid?.get(id)?.find(({ untilMs }) => atMs < untilMs)
+  return former?.currency ?? currencies.get(id)
+}
+
 /** The currency of what no subscription sells, at an instant. source: RA-6 */
 export function currencyAt({ formerCurrencies = [], currency }: BillingFacts, atMs: number): string | null {
   const former = formerCurrencies.find(({ untilMs }) => atMs < untilMs)
@@ -127,6 +137,11 @@ export interface BillingFacts {
   readonly itemPrices: ReadonlyMap<string, readonly ItemPrice[]>
   /** Currency of each subscription. */
   readonly currencies: ReadonlyMap<string, string>
+  /** The same as it was until instants, ascending; absent: ever as it is. */
+  readonly formerlyPaid?: ReadonlyMap<
+    string,
+    readonly { readonly currency: string; readonly untilMs: number }[]
+  >
   /** Companies without subscription; null: as their plan. */
   readonly currency: string | null
   /** The same as it was until instants, ascending; absent: ever as it is. */

@@ -5,6 +5,7 @@ import {
   type BillingFacts,
   currencyAt,
   type OfferedPrice,
+  paidInAt,
   type RatedEntitlement,
   type RatedVersion,
 } from './facts.js'
@@ -76,9 +77,13 @@ function dividedByCounter(segment: Segment): Segment[] {
   })
 }
 
-/** Spans that no change of the fallback plan's version or of the company's currency is inside of. */
-function divided({ fallback, formerCurrencies = [] }: BillingFacts, spans: readonly HeldSpan[]): HeldSpan[] {
-  const all = [...fallback.map(one => one.fromMs), ...formerCurrencies.map(one => one.untilMs)]
+/** Spans that no change of the fallback plan's version or of a currency is inside of. */
+function divided(
+  { fallback, formerCurrencies = [], formerlyPaid = new Map() }: BillingFacts,
+  spans: readonly HeldSpan[],
+): HeldSpan[] {
+  const paid = [...formerCurrencies, ...[...formerlyPaid.values()].flat()]
+  const all = [...fallback.map(one => one.fromMs), ...paid.map(one => one.untilMs)]
   const ascending = [...new Set(all)].sort((a, b) => a - b)
   return spans.flatMap(span => {
     const cuts = ascending.filter(atMs => atMs > span.fromMs && atMs < span.untilMs)
@@ -114,7 +119,7 @@ function priced(facts: BillingFacts, span: HeldSpan): Segment[] {
       if (!isMetered) continue
       const by = subscriptionOf(span, holding)
       const currency =
-        (by && facts.currencies.get(by.id)) ?? currencyAt(facts, span.fromMs) ?? version.currency
+        (by && paidInAt(facts, by.id, span.fromMs)) ?? currencyAt(facts, span.fromMs) ?? version.currency
       const price = priceIn(entitlement.prices, currency, by?.intervalMonths ?? 1)
       if (price === null) continue
       const { planId, versionId, version: number } = version
