@@ -15,6 +15,7 @@ import {
 import { effective, historyOf as entryOfEffect, type HistoryEntry } from '../../core/rating/history.js'
 import type { RatedPrice } from '../../core/rating/line.js'
 import { amountToDecimal, decodeAmount } from '../../core/values/amount.js'
+import { monthStart } from '../../core/values/period.js'
 import { among } from '../../kit/sql.js'
 import type { RedeemedDiscount } from './coupon-terms.js'
 import {
@@ -250,10 +251,13 @@ function historyOf(
   planned: readonly HistoryEntry[],
 ): HistoryEntry[] {
   const entries = rows.map(entryOf)
+  const [first] = entries
+  // a company that is gone: when it was made is not known; the months that were over by then are closed, but maybe the last
+  const madeMs = createdMs ?? (first?.kind === 'gone' ? monthStart(monthStart(first.atMs) - 1) : null)
   // what a company bought or used before it held anything is billed too
   const begins =
-    createdMs !== null && (entries.length === 0 || entries[0]!.atMs > createdMs)
-      ? [{ kind: 'add_ons', atMs: createdMs, addOns: [] } as const]
+    madeMs !== null && (first === undefined || first.atMs > madeMs)
+      ? [{ kind: 'add_ons', atMs: madeMs, addOns: [] } as const]
       : []
   return effective([...begins, ...entries, ...planned])
 }
