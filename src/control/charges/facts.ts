@@ -276,7 +276,8 @@ function pricesIn(entry: HistoryEntry): string[] {
 
 interface Group {
   readonly now: GroupRow
-  readonly former: readonly { readonly terms: GroupRow; readonly until_ms: string }[]
+  /** Until there was one, it has no fallback plan. */
+  readonly former: readonly { readonly terms: Partial<GroupRow>; readonly until_ms: string }[]
   /** How changes were charged until instants, also before there was a group. */
   readonly prorations: readonly FormerBehavior[]
 }
@@ -292,7 +293,7 @@ async function planGroup(sql: Sql, environmentId: string): Promise<Group> {
   ])
   return {
     now: row ?? { fallback_plan_id: null, settings: {} },
-    former: all.filter(({ kind }) => kind === 'plan_groups'),
+    former: all,
     prorations: all.map(({ terms, until_ms }) => ({
       behavior: terms.settings.proration_behavior ?? null,
       untilMs: Number(until_ms),
@@ -320,31 +321,36 @@ export async function meteredOfFallback(sql: Sql, environmentId: string): Promis
   }
 }
 
-/** The version of the fallback plan from an instant on (EN-82). */
+/** The version of the fallback plan from an instant on (EN-82). source: RA-6 */
 async function fallbackVersions(
   sql: Sql,
   environmentId: string,
   { now, former }: Group,
 ): Promise<BillingFacts['fallback']> {
   const spans = [...former.map(one => one.terms), now].map(({ fallback_plan_id: planId }, i) => ({
-    planId,
+    planId: planId ?? null,
     fromMs: i === 0 ? 0 : Number(former[i - 1]!.until_ms),
     untilMs: former[i] ? Number(former[i].until_ms) : Number.POSITIVE_INFINITY,
   }))
   const planIds = [...new Set(spans.flatMap(one => one.planId ?? []))]
   if (planIds.length === 0) return []
-  const versions = await sql<{ id: string; plan_id: string; published_at: Date }[]>`
-    select id, plan_id, published_at from plan_versions
-    where environment_id = ${environmentId} and plan_id in ${among(sql, planIds)} and published_at is not null
-    order by published_at, version`
+  const [published, until] = await Promise.all([
+    sql<{ id: string; plan_id: string }[]>`
+      select distinct on (plan_id) id, plan_id from plan_versions
+      where environment_id = ${environmentId} and plan_id in ${among(sql, planIds)} and published_at is not null
+      order by plan_id, (status = 'published' and deleted_at is null) desc, published_at desc, version desc`,
+    priorTerms<{ version_id: string }>(sql, environmentId, 'published_versions', planIds),
+  ])
   return spans.flatMap(({ planId, fromMs, untilMs }) => {
-    const own = versions.filter(one => one.plan_id === planId)
-    const before = own.filter(one => one.published_at.getTime() <= fromMs).at(-1)
-    const inside = own.filter(({ published_at: at }) => at.getTime() > fromMs && at.getTime() < untilMs)
-    return [
-      { fromMs, versionId: before?.id ?? null },
-      ...inside.map(one => ({ fromMs: one.published_at.getTime(), versionId: one.id })),
-    ]
+    const ended = until
+      .filter(one => one.id === planId)
+      .map(one => ({ versionId: one.terms.version_id, endMs: Number(one.until_ms) }))
+      .filter(({ endMs }) => endMs > fromMs)
+    const last = published.find(one => one.plan_id === planId)?.id ?? null
+    const versions = [...ended, { versionId: last, endMs: Number.POSITIVE_INFINITY }]
+    return versions
+      .map(({ versionId }, i) => ({ fromMs: ended[i - 1]?.endMs ?? fromMs, versionId }))
+      .filter(one => one.fromMs < untilMs)
   })
 }
 
