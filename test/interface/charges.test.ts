@@ -1,5 +1,6 @@
 // Charges over HTTP: lines of open periods, their events, segments after a change of version, filters, pages
 // and files.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
 import { eventFeature, publishDraftOf } from '../control/planned.js'
@@ -179,6 +180,20 @@ t.test(
     const closed = await world.closed(company.id)
     t.match(closed.lines, [{ ...owed, end_time: '2031-08-01T00:00:00.000Z', currency: 'usd' }])
     t.same((await world.charges(company.id)).lines, [], 'nothing is owed any more')
+
+    await credits.track(subtype, company.keys, { quantity: 12 })
+    await world.clock('2031-08-11T00:00:00.000Z')
+    await client.ok('DELETE', `/companies/${company.id}`)
+    const last = async () =>
+      (await client.ok('GET', `/charges?company_ids=${company.id}`)).filter(
+        (one: { period_start: string }) => one.period_start === '2031-08-01T00:00:00.000Z',
+      )
+    for (let tries = 0; tries < 100 && (await last()).length === 0; tries++) await sleep(100)
+    t.match(
+      await last(),
+      [{ ...owed, quantity: 2, amount: 4, amount_decimal: '3.9', end_time: '2031-08-11T00:00:00.000Z' }],
+      'the window ends with its company',
+    )
   },
 )
 

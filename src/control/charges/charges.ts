@@ -35,7 +35,7 @@ export async function awaitStores({ services, environment }: ChargesPlace): Prom
 }
 
 /**
- * Credits that companies owe at present, by company. Companies that are gone owe nothing that is not charged yet.
+ * Credits that companies owe at present, by company. The debt of a company that is gone was charged with its deletion.
  *
  * source  RA-17.
  */

@@ -159,8 +159,17 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   }
 }
 
-/** The end of a company: holds end, every grant is zeroed with `customer_archived`; a debt stays on record. source: CU-50, CR-46 */
-export function archive(account: Readonly<CreditAccount>, nowMs: number): readonly CreditEffect[] {
+/**
+ * The end of a company: holds end, every grant is zeroed with `customer_archived`. Its arrears window ends with it; a debt that
+ * no window would charge stays on record.
+ *
+ * source  CU-50, CR-46, CR-53, RA-17.
+ */
+export function archive(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig | null,
+  nowMs: number,
+): readonly CreditEffect[] {
   const draft = draftOf(account)
   const own = draft.account
   const holds = own.lease === null ? own.reservations : [own.lease, ...own.reservations]
@@ -168,6 +177,8 @@ export function archive(account: Readonly<CreditAccount>, nowMs: number): readon
     for (const effect of endHold(own, null, hold, 'archived', nowMs)) put(draft, effect)
   const open = own.grants.filter(grant => grant.closed === null)
   zeroOut(draft, open, 'customer_archived', nowMs)
+  if (config !== null && config.overdraft !== null)
+    payDebt(draft, 'postpaid_settlement', 'postpaid_paid', nowMs)
   for (const e of own.enrolments) {
     if (e.leftUntilMs !== null) continue
     put(draft, {

@@ -717,7 +717,7 @@ t.test('CR-46 the end of a company takes everything back', async t => {
   world.grant(10)
   world.acquire(amountFromNumber(55))
   world.reserve('a', amountFromNumber(5))
-  world.apply(archive(world.account, world.nowMs))
+  world.apply(archive(world.account, null, world.nowMs))
   world.check()
   t.same(world.whole(), { remaining: 0, reserved: 0, settled: 0, total: 0 })
   t.same(world.writtenOffFor, { customer_archived: 60 })
