@@ -14,9 +14,59 @@ interface ChargedCompany {
  * absent.
  *
  * bounds    ascending. A number below 0 or without end is taken as the first or last instant that events have.
- * source    RA-8, RA-10.
+ * keptMs    events are kept since (`keptSinceMs`): use before it is known by the hour, and was received before each cut-off.
+ * source    RA-8, RA-10; EV-20.
  */
 export async function chargedUsage(
+  store: HistoryStore,
+  company: ChargedCompany,
+  subtypes: readonly string[],
+  bounds: readonly number[],
+  received: readonly number[],
+  keptMs: number,
+): Promise<UsagePiece[]> {
+  const eventsFromMs = Math.floor(keptMs / hourMs) * hourMs
+  const old = bounds.filter(boundMs => boundMs < eventsFromMs)
+  if (old.length === 0) return usageOfEvents(store, company, subtypes, bounds, received)
+  const recent = bounds.filter(boundMs => boundMs > eventsFromMs)
+  const isBoth = bounds.at(-1)! >= eventsFromMs
+  const [hours, events] = await Promise.all([
+    usageOfHours(store, company, subtypes, isBoth ? [...old, eventsFromMs] : old),
+    usageOfEvents(store, company, subtypes, [eventsFromMs, ...recent], received),
+  ])
+  return [...hours.flatMap(one => received.map(receivedMs => ({ ...one, receivedMs }))), ...events]
+}
+
+async function usageOfHours(
+  store: HistoryStore,
+  { environmentId, companyId }: ChargedCompany,
+  subtypes: readonly string[],
+  bounds: readonly number[],
+): Promise<Omit<UsagePiece, 'receivedMs'>[]> {
+  if (subtypes.length === 0 || bounds.length < 2) return []
+  const divided = bounds.filter(boundMs => boundMs % hourMs !== 0)
+  const rows = await ask<{ subtype: string; start_ms: number; quantity: string; events: number }>(
+    store,
+    'charged_hours',
+    {
+      environment_id: environmentId,
+      company_id: companyId,
+      subtypes,
+      bounds_ms: bounds,
+      cut_hours: [...new Set(divided.map(boundMs => (Math.floor(boundMs / hourMs) * hourMs) / 1_000))],
+    },
+  )
+  return rows.map(({ subtype, start_ms: startMs, quantity, events: count }) => ({
+    subtype,
+    startMs,
+    quantity: BigInt(quantity),
+    count,
+    firstId: null,
+    lastId: null,
+  }))
+}
+
+async function usageOfEvents(
   store: HistoryStore,
   { environmentId, companyId }: ChargedCompany,
   subtypes: readonly string[],

@@ -1,5 +1,6 @@
 // Charge lines of one company for one billing period, rated from its facts and its events.
 import { chargedUsage, lateUsage } from '../../analytics/charges.js'
+import { keptSinceMs } from '../../analytics/history.js'
 import type { BillingFacts, UsageReader } from '../../core/rating/facts.js'
 import type { BillingPeriod } from '../../core/rating/periods.js'
 import { type RatedPeriod, ratePeriod, windowEnds } from '../../core/rating/rate.js'
@@ -7,7 +8,7 @@ import { type TraitValue, UsageNeeds, UsageTable } from '../../core/rating/usage
 import type { Services } from '../../kit/services.js'
 
 /** The stores that rating reads. */
-type RatingStores = Pick<Services, 'clickhouse' | 'sql'>
+type RatingStores = Pick<Services, 'clickhouse' | 'clock' | 'sql'>
 
 /**
  * Rate one period of a company. Everything acknowledged before must be in the stores.
@@ -18,7 +19,7 @@ type RatingStores = Pick<Services, 'clickhouse' | 'sql'>
  * source   RA-1, RA-10, RA-12.
  */
 export async function rated(
-  { sql, clickhouse }: RatingStores,
+  stores: RatingStores,
   environmentId: string,
   facts: BillingFacts,
   period: BillingPeriod,
@@ -26,9 +27,9 @@ export async function rated(
 ): Promise<RatedPeriod> {
   const company = { environmentId, companyId: facts.companyId }
   const asOfMs = Math.min(nowMs, period.endMs)
-  const late = await lateUsage(clickhouse, company, windowEnds(facts, asOfMs), period.startMs, asOfMs)
+  const late = await lateUsage(stores.clickhouse, company, windowEnds(facts, asOfMs), period.startMs, asOfMs)
   const known = { ...facts, late }
-  return withUsage({ sql, clickhouse }, company, reader => ratePeriod(known, period, reader, nowMs))
+  return withUsage(stores, company, reader => ratePeriod(known, period, reader, nowMs))
 }
 
 /**
@@ -37,7 +38,7 @@ export async function rated(
  * errors  store_away (503) while a store that is read is down.
  */
 export async function withUsage<T>(
-  { sql, clickhouse }: RatingStores,
+  { sql, clickhouse, clock }: RatingStores,
   company: { readonly environmentId: string; readonly companyId: string },
   work: (reader: UsageReader) => T,
 ): Promise<T> {
@@ -46,7 +47,7 @@ export async function withUsage<T>(
   const { bounds, received, subtypes, traits } = needs
   if (subtypes.length === 0 && traits.length === 0) return first
   const [pieces, values] = await Promise.all([
-    chargedUsage(clickhouse, company, subtypes, bounds, received),
+    chargedUsage(clickhouse, company, subtypes, bounds, received, keptSinceMs(clock.wall())),
     traitValues({ sql }, company.companyId, traits),
   ])
   return work(new UsageTable(pieces, values))
