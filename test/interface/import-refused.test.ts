@@ -73,6 +73,22 @@ t.test('IM-4 a company whose plan is refused is not made, and is not changed', a
   t.match(await lookup('3002'), { name: 'Fine', plan: { name: 'Starter' } })
 })
 
+t.test('IM-3 a dry run rejects a company whose plan would be refused', async t => {
+  const path = await file(
+    'dry.csv',
+    'keys.number,name,plan\n3101,New,Pro\n3002,Other,Pro\n3102,Fine,Starter\n',
+  )
+  for (const how of [['--dry-run'], []]) {
+    const ran = await run([path, '--kind', 'companies', ...how])
+    t.match(ran.said, 'companies: 1 made, 0 changed, 0 unchanged, 2 rejected', how.join())
+    t.match(await rejectsOf(`${path}${how.length > 0 ? '.dry-run' : ''}`), [
+      { line: 2, member: 'plan', error: /is sold for usd a month, usd a year; the record names none/ },
+      { line: 3, member: 'base_plan_id' },
+    ])
+  }
+  t.match(await lookup('3002'), { name: 'Fine', plan: { name: 'Starter' } })
+})
+
 t.test('IM-4 a subscription with a line that cannot be taken is not taken in part', async t => {
   const subscriptions = async () => (await lookup('1042')).billing_subscriptions
   const had = (await subscriptions()).length

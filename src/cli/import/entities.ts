@@ -131,15 +131,17 @@ async function writeCompany(context: Context, row: Row): Promise<Outcome> {
   const had = await lookUp<CompanyDetail>(context, '/companies', row.keys)
   const own = had === null ? [] : entityChanges(had, await asKept(context, '/companies', had, row))
   const plans = planChanges(had, wanted)
-  if (had === null || own.length > 0) {
-    if (!context.dryRun) {
-      // what is refused leaves nothing behind: plans that cannot be had leave the company as it was
-      if (had !== null && plans.length > 0) await putPlans({ ...context, dryRun: true }, had, wanted, row)
-      taken(await context.client.attempt('POST', '/companies', entityBody(row, {})))
-      // the company is read again: an answer without a store says only that the write was taken
-      const written = plans.length > 0 ? await lookUp<CompanyDetail>(context, '/companies', row.keys) : null
-      if (written) await putPlans(context, written, wanted, row).catch(undoing(context, had, written))
-    }
+  const writes = had === null || own.length > 0
+  // what is refused leaves nothing behind: plans that cannot be had leave the company as it was
+  if (had !== null && plans.length > 0 && (context.dryRun || writes))
+    await putPlans({ ...context, dryRun: true }, had, wanted, row)
+  if (had === null) requirePrices(wanted)
+  if (context.dryRun) return had === null ? made : changedBy([...own, ...plans])
+  if (writes) {
+    taken(await context.client.attempt('POST', '/companies', entityBody(row, {})))
+    // the company is read again: an answer without a store says only that the write was taken
+    const written = plans.length > 0 ? await lookUp<CompanyDetail>(context, '/companies', row.keys) : null
+    if (written) await putPlans(context, written, wanted, row).catch(undoing(context, had, written))
   } else if (plans.length > 0) await putPlans(context, had, wanted, row)
   return had === null ? made : changedBy([...own, ...plans])
 }
@@ -178,18 +180,41 @@ async function wantedPlans({ names }: Context, row: Row): Promise<WantedPlans> {
 const intervals = { month: 'monthly_price', quarter: 'quarterly_price', year: 'yearly_price' } as const
 type Interval = keyof typeof intervals
 
+/** A company that is not there yet has no price: of several the record names one (decision 41), in a dry run too. */
+function requirePrices({ base, addOns }: WantedPlans): void {
+  const all = [
+    ...(base ? [{ ...base, member: 'plan' }] : []),
+    ...(addOns ?? []).map(one => ({ ...one, member: 'add_ons' })),
+  ]
+  const lacking = all.find(one => one.priceId === null && soldAt(one.plan).length > 1)
+  if (lacking === undefined) return
+  const { member, plan } = lacking
+  throw new MemberFault(
+    member,
+    `${member}: ${plan.name} ${isSoldFor(plan)}; the record names none (interval, currency)`,
+  )
+}
+
+const soldAt = (plan: PlanDetail) =>
+  plan.currency_prices.flatMap(one =>
+    (Object.keys(intervals) as Interval[]).flatMap(period => {
+      const price = one[intervals[period]]
+      return price ? [{ period, currency: one.currency, id: price.id }] : []
+    }),
+  )
+
+const isSoldFor = (plan: PlanDetail): string =>
+  `is sold for ${soldAt(plan)
+    .map(one => `${one.currency} a ${one.period}`)
+    .join(', ')}`
+
 /** The price of a plan for the interval and currency of a record; a plan without prices has none. */
 function priced(plan: PlanDetail, member: string, row: Row): Priced {
   const { interval, currency } = row as { interval?: string; currency?: string }
   if (interval === undefined && currency === undefined) return { plan, priceId: null, period: null }
   if (interval !== undefined && !(interval in intervals))
     throw new MemberFault('interval', `interval: expected one of ${Object.keys(intervals).join(', ')}`)
-  const sold = plan.currency_prices.flatMap(one =>
-    (Object.keys(intervals) as Interval[]).flatMap(period => {
-      const price = one[intervals[period]]
-      return price ? [{ period, currency: one.currency, id: price.id }] : []
-    }),
-  )
+  const sold = soldAt(plan)
   if (sold.length === 0) return { plan, priceId: null, period: null }
   const fits = sold.filter(
     one =>
@@ -197,10 +222,9 @@ function priced(plan: PlanDetail, member: string, row: Row): Priced {
       (currency === undefined || one.currency === currency.toLowerCase()),
   )
   if (fits.length === 1) return { plan, priceId: fits[0]!.id, period: fits[0]!.period }
-  const all = sold.map(one => `${one.currency} a ${one.period}`).join(', ')
   throw new MemberFault(
     member,
-    `${member}: ${plan.name} is sold for ${all}; the record fits ${fits.length} of them (interval, currency)`,
+    `${member}: ${plan.name} ${isSoldFor(plan)}; the record fits ${fits.length} of them (interval, currency)`,
   )
 }
 
