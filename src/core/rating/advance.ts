@@ -268,6 +268,12 @@ function changeLine(
   return [{ ...line, quantity: { n: to - from, d: 1n }, untilMs, ...takesBack }]
 }
 
+/** An item of a longer price, and the interval that it is paid for. */
+interface PaidInterval {
+  readonly item: SubscribedItem
+  readonly interval: Window
+}
+
 /** A subscription's state from an instant on; null: it is over. */
 interface Moment {
   readonly atMs: number
@@ -289,13 +295,21 @@ interface Moment {
 function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] {
   const lines: ChargeLine[] = []
   let sinceMs = 0
-  let paid: { readonly item: SubscribedItem; readonly interval: Window } | null = null
+  let paid: PaidInterval | null = null
+  let lapsed: PaidInterval | null = null
   let units = new ChargedUnits(0)
   for (const [i, { atMs, state, scope, isOpening, saidMs }] of moments.entries()) {
     const price = priceAt(scope.facts, priceId, atMs)
     if (price === null) continue
     const is = isLonger(price, scope) ? itemsOf(state).get(priceId) : undefined
-    if (paid !== null && atMs < paid.interval.nextMs) {
+    // a provider's subscription that goes on has what was paid for, and was not credited when it was over
+    if (is && paid === null && lapsed !== null && atMs < lapsed.interval.nextMs) paid = lapsed
+    if (is) lapsed = null
+    const isOver: boolean = state === null && moments[i - 1]?.state?.anchorMs == null
+    if (paid !== null && isOver && !prorationAt(scope.facts, atMs).prorates) {
+      lapsed = paid
+      paid = null
+    } else if (paid !== null && atMs < paid.interval.nextMs) {
       const { startMs, nextMs } = paid.interval
       const rest = { leftMs: nextMs - atMs, wholeMs: nextMs - startMs }
       const [from, to] = [unitsOf(paid.item), is ? unitsOf(is) : 0n]
