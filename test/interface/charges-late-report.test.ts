@@ -29,3 +29,31 @@ t.test(
     t.same(told((await world.closed(company)).lines), ['recurring 1 1000'])
   },
 )
+
+t.test('RA-13 periods that a provider reports when they are over are charged with the report', async t => {
+  const { client, tollgate } = await startHere(t)
+  const world = await ChargesWorld.of(client)
+  await offerPlans(client, tollgate, {})
+  await world.clock('2031-01-01T00:00:00.000Z')
+  const plan = await linkedPlan(client, 'missed')
+  const { id: company } = await client.ok('POST', '/companies', { keys: { slug: 'missed' } })
+  const report = (month: number) => {
+    const [period_start, period_end] = [month, month + 1].map(n => seconds(`2031-0${n}-01T00:00:00Z`))
+    const more = { company_id: company, status: 'active', expired_at: null, period_start, period_end }
+    return client.ok('POST', '/billing/subscription/upsert', subscriptionBody('sub', company, [plan], more))
+  }
+  await report(1)
+  await world.clock('2031-04-05T00:00:00.000Z')
+  for (const month of [2, 3, 4]) {
+    await report(month)
+    await world.clock(`2031-04-05T00:0${month}:00.000Z`)
+  }
+  const { period, lines } = await world.charges(company)
+  t.equal(period.start_time, '2031-04-01T00:00:00.000Z')
+  t.same(
+    lines.map(
+      (one: { start_time: string; amount: number }) => `${one.start_time.slice(0, 10)} ${one.amount}`,
+    ),
+    ['2031-02-01 1000', '2031-03-01 1000', '2031-04-01 1000'],
+  )
+})

@@ -65,10 +65,9 @@ function paidFor(facts: BillingFacts, states: readonly SubscriptionSince[]): rea
 }
 
 /** The state that a period begins with; null: nothing is sold in it. */
-function openingOf(states: readonly SubscriptionSince[], { startMs, endMs }: Tile): SubscriptionSince | null {
+function openingOf(states: readonly SubscriptionSince[], { startMs }: Tile): SubscriptionSince | null {
   const reported = states.find(
-    ({ fromMs, state }) =>
-      state !== null && fromMs < endMs && state.periodStartMs === startMs && fromMs > startMs,
+    ({ fromMs, state }) => state !== null && state.periodStartMs === startMs && fromMs > startMs,
   )
   const before = states.filter(({ fromMs }) => fromMs <= startMs).at(-1) ?? null
   if (before?.state) {

@@ -65,7 +65,11 @@ export function tilesOf(states: readonly SubscriptionSince[], upToMs: number): T
       anchorMs = anchorKept(state, anchorMs)
       tile = { startMs, endMs, dueEndMs: endMs, isReported: true, anchorMs }
       roll(fromMs)
+      continue
     }
+    // a period that is over is reported late
+    const late = tiles.findIndex(one => one.startMs === startMs)
+    if (late >= 0) tiles[late] = { ...tiles[late]!, isReported: true }
   }
   roll(upToMs)
   if (tile !== null) tiles.push(tile)

@@ -359,7 +359,7 @@ function advances(facts: BillingFacts, upToMs: number): ChargeLine[] {
 
 /**
  * Lines that arise inside a period: an instant at its end belongs to the next. A change inside it falls due at once, or
- * with the period's closing. What was reported when its period was over arises with the report.
+ * with the period's closing. A line that was reported when its period was over arises with the report.
  *
  * periods  all billing periods of the company.
  * source   RA-5, RA-10, RA-15.
