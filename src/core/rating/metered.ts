@@ -131,13 +131,13 @@ export function rateWindow(
   const last = window.segments.at(-1)!
   for (const segment of window.segments) {
     const { subtype, behavior } = segment.entitlement
-    if (subtype === null && segment !== last) continue // a trait counts as it is when the window closes
+    if (subtype === null && segment !== last) continue // a trait counts as it was last
     if (run === null || !goesOn(run.last, segment)) run = { last: segment, units: 0n, fromMs: segment.fromMs }
     const kind = behavior === 'overage' ? 'overage' : 'usage'
     const events = eventsOf(segment, reader, receivedMs)
     const counted =
       subtype === null
-        ? countedTrait(segment, reader, Math.min(window.nextMs, receivedMs))
+        ? countedTrait(segment, reader, Math.min(segment.untilMs, receivedMs))
         : countedIn(segment, subtype, run.fromMs, periods, reader, receivedMs)
     const units: bigint =
       behavior === 'overage' || subtype === null ? counted.over : counted.after - run.units
@@ -177,7 +177,7 @@ interface Counted {
   readonly to: bigint
 }
 
-/** A trait counts as it was when the window closed, or as of now. source: RA-18 */
+/** A trait counts as it was when the window closed or its plan was left, or as of now. source: RA-18 */
 function countedTrait({ entitlement }: Segment, reader: UsageReader, beforeMs: number): Counted {
   const { trait, behavior, softLimit } = entitlement
   const value = trait === null ? 0n : atLeastZero(reader.trait(trait, beforeMs))
