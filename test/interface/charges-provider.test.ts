@@ -114,3 +114,31 @@ t.test(
     t.same(await lines(), ['recurring -1 -100', 'recurring -1 -1000', 'recurring 1 2100', 'recurring 2 620'])
   },
 )
+
+t.test('RA-14 two items of one price are its units together', async t => {
+  const { client, tollgate } = await startHere(t)
+  const world = await ChargesWorld.of(client)
+  await offerPlans(client, tollgate, {})
+  await world.clock('2031-01-01T00:00:00.000Z')
+  const plan = await linkedPlan(client, 'twice')
+  const { id: company } = await client.ok('POST', '/companies', { keys: { slug: 'twice' } })
+  const period = {
+    period_start: seconds('2031-01-01T00:00:00Z'),
+    period_end: seconds('2031-02-01T00:00:00Z'),
+  }
+  const report = (...quantities: number[]) => {
+    const more = { company_id: company, status: 'active', expired_at: null, ...period }
+    const body = subscriptionBody('sub', company, [plan], more)
+    const sold = quantities.map(quantity => ({ ...body.product_external_ids[0], quantity }))
+    return client.ok('POST', '/billing/subscription/upsert', { ...body, product_external_ids: sold })
+  }
+  const lines = async () => told((await world.charges(company)).lines).sort()
+  await report(2, 3)
+  await world.clock('2031-01-11T00:00:00.000Z')
+  await report(5)
+  t.same(await lines(), ['recurring 2 2000', 'recurring 3 3000'])
+  await world.clock('2031-01-12T00:00:00.000Z')
+  await report(4, 2)
+  // another for 20 of 31 days
+  t.same(await lines(), ['recurring 1 645', 'recurring 2 2000', 'recurring 3 3000'])
+})

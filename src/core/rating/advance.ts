@@ -391,10 +391,16 @@ function intervalsIn({ months, days }: ItemPrice, { tile, months: all }: Scope):
   return BigInt(Math.max(1, Math.round(length / interval)))
 }
 
-/** Items that were paid for: none in a trial. */
+/** Items that were paid for: none in a trial. Two of one price are one. */
 function itemsOf(state: SubscriptionState | null): ReadonlyMap<string, SubscribedItem> {
-  if (state === null || state.status === 'trialing') return new Map()
-  return new Map((state.items ?? []).map(item => [item.priceId, item]))
+  const items = new Map<string, SubscribedItem>()
+  if (state === null || state.status === 'trialing') return items
+  for (const item of state.items ?? []) {
+    const same = items.get(item.priceId)
+    const quantity = same && Number(unitsOf(same) + unitsOf(item))
+    items.set(item.priceId, quantity === undefined ? item : { ...item, quantity })
+  }
+  return items
 }
 
 function unitsOf({ quantity }: SubscribedItem): bigint {
