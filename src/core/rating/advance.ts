@@ -294,8 +294,8 @@ interface Moment {
 function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] {
   const lines: ChargeLine[] = []
   let sinceMs = 0
-  let paid: PaidInterval | null = null
-  let lapsed: PaidInterval | null = null
+  let paid = null as PaidInterval | null
+  let lapsed = null as PaidInterval | null
   let units = new ChargedUnits(0)
   for (const [i, { atMs, state, scope, isOpening, saidMs }] of moments.entries()) {
     const price = priceAt(scope.facts, priceId, atMs)
