@@ -5,7 +5,6 @@ import { resolve } from 'node:path'
 import { type ConsoleRole, isConsoleRole } from './core/console-role.js'
 import type { Limit } from './core/values/bucket.js'
 import { mayFailOver, namesSentinels, sentinelForm } from './redis-url.js'
-import type { RecordRates } from './wire/record-budget.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -244,8 +243,8 @@ function editDistance(a: string, b: string): number {
 /** Threads that answer checks: the fronts, and beside several the main thread, for what they pass on. */
 export const checkingThreads = ({ fronts }: Pick<Config, 'fronts'>): number => (fronts === 1 ? 1 : fronts + 1)
 
-/** Single records of checks that each of so many threads makes (FE-101, EX-5). */
-export function recordRates(config: Config, threads = 1): RecordRates {
+/** Single records of checks that each of so many threads makes: `RecordRates` (FE-101, EX-5). */
+export function recordRates(config: Config, threads = 1) {
   const part = (rate: number) => Math.floor(rate / threads)
   return {
     perSecond: part(config.flagCheckRowsPerSecond),

@@ -28,6 +28,7 @@ export interface Settings {
   readonly TOLLGATE_OIDC_GROUPS_CLAIM?: string | undefined
   readonly TOLLGATE_DATA_DIR?: string | undefined
   readonly TOLLGATE_DENIED_ROWS_PER_MINUTE?: Whole | undefined
+  readonly TOLLGATE_DENIED_ROWS_PER_SECOND?: Whole | undefined
   readonly TOLLGATE_DRAIN_MS?: Whole | undefined
   readonly TOLLGATE_ENVIRONMENT_HEADERS?: string | undefined
   readonly TOLLGATE_EVENT_NAMES_MAX?: Whole | undefined
