@@ -293,26 +293,33 @@ export function modelLines(world: World, period: Span, nowMs: number): Told[] {
 
 type Counts = ReadonlyMap<string, bigint>
 
-/** Units of a period by price for which nothing was charged (RA-29). */
+/** Units of a period by price for which nothing was charged (RA-29), and those that were charged and went uncredited (RA-14). */
 class Unpaid {
   private readonly units = new Map<string, bigint>()
+  private readonly spare = new Map<string, bigint>()
+
+  constructor(private readonly prorates: boolean) {}
 
   of(id: string): bigint {
     return this.units.get(id) ?? 0n
   }
 
-  /** A change of the units. Returns those that leave without having been paid for. */
+  /** A change of the units. Returns those that come or go without a charge or credit. */
   step(had: Counts, has: Counts, isUnprorated: boolean): Counts {
-    const left = new Map<string, bigint>()
+    const free = new Map<string, bigint>()
     for (const id of new Set([...had.keys(), ...has.keys()])) {
       const more = (has.get(id) ?? 0n) - (had.get(id) ?? 0n)
-      if (more > 0n && !isUnprorated) continue
-      const before = this.of(id)
-      const after = before + more > 0n ? before + more : 0n
-      this.units.set(id, after)
-      if (more < 0n) left.set(id, before - after)
+      const [unpaid, spare] = [this.of(id), this.spare.get(id) ?? 0n]
+      const gone = more < 0n ? -more : 0n
+      const come = more > 0n ? more : 0n
+      const again = come < spare ? come : spare
+      const neverPaid = gone < unpaid ? gone : unpaid
+      const isUncredited = isUnprorated || !this.prorates
+      this.spare.set(id, spare - again + (isUncredited ? gone - neverPaid : 0n))
+      this.units.set(id, unpaid - neverPaid + (isUnprorated ? come - again : 0n))
+      free.set(id, neverPaid - again)
     }
-    return left
+    return free
   }
 }
 
@@ -362,7 +369,7 @@ function advance(
     ]
     const cut = phaseAt(world, startMs)!
     if (from < startMs && !cut.isUnprorated) {
-      const unpaid = new Unpaid()
+      const unpaid = new Unpaid(world.prorates)
       let last = phaseAt(world, from)!
       for (const phase of world.phases.filter(({ atMs }) => atMs > from && atMs < startMs)) {
         unpaid.step(countsOf(last), countsOf(phase), phase.isUnprorated)
@@ -382,7 +389,7 @@ function advance(
   while (addMonthsClamped(anchorMs, n * world.months) <= startMs) n++
   const dueMs = addMonthsClamped(anchorMs, n * world.months)
   let last = opening
-  const unpaid = new Unpaid()
+  const unpaid = new Unpaid(world.prorates)
   for (const phase of world.phases) {
     if (phase.atMs <= startMs || phase.atMs >= endMs || phase.atMs > asOfMs) continue
     const [had, has] = [itemsOf(last), itemsOf(phase)]

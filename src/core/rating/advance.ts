@@ -180,12 +180,12 @@ function changed(
     const price = priceAt(scope.facts, priceId, atMs)
     if (price === null || isLonger(price, scope) || isFree(scope, is ? after : before)) return []
     const [from, to] = [was ? unitsOf(was) : 0n, is ? unitsOf(is) : 0n]
+    const { paidUntilMs: untilMs, intervalMs: wholeMs } = scope
     if (isUnprorated && !(isLengthened && to > from)) {
-      units.add(priceId, to - from, null)
-      units.take(priceId, from > to ? from - to : 0n)
+      if (to > from) units.add(priceId, to - from - units.comeBack(priceId, to - from, untilMs), null)
+      else units.giveUp(priceId, units.take(priceId, from - to), untilMs)
       return []
     }
-    const { paidUntilMs: untilMs, intervalMs: wholeMs } = scope
     const rest = { leftMs: Math.max(0, untilMs - atMs), wholeMs }
     const intervals = intervalsIn(price, scope)
     const item = (is ?? was)!
@@ -210,19 +210,22 @@ interface Change {
 
 /**
  * The lines of a change: one for units that come, and one for all units which go that were charged with the same discounts
- * and terms, the latest first. Units that nothing was charged for are not credited.
+ * and terms, the latest first. Units that nothing was charged for are not credited, and units that went without a credit
+ * and come again are not charged.
  *
  * units   notes the change.
  * source  RA-14, RA-16, RA-29.
  */
 function unitChanges(scope: Scope, change: Change, units: ChargedUnits): ChargeLine[] {
-  const { price, from, to, atMs } = change
+  const { price, from, to, atMs, untilMs } = change
   if (to >= from) {
-    const lines = to === from ? [] : changeLine(scope, change, units.lastMs(price.id))
-    units.add(price.id, to - from, atMs)
+    const paid = from + units.comeBack(price.id, to - from, untilMs)
+    const lines = to === paid ? [] : changeLine(scope, { ...change, from: paid }, units.lastMs(price.id))
+    units.add(price.id, to - paid, atMs)
     return lines
   }
   const taken = alikeCharged(scope, price.id, units.take(price.id, from - to))
+  if (!prorationAt(scope.facts, atMs).prorates) units.giveUp(price.id, taken, untilMs)
   let below = to + taken.reduce((sum, part) => sum + part.units, 0n)
   return taken.flatMap(part => {
     const above = below
@@ -301,11 +304,11 @@ function longerLines(moments: readonly Moment[], priceId: string): ChargeLine[] 
     const price = priceAt(scope.facts, priceId, atMs)
     if (price === null) continue
     const is = isLonger(price, scope) ? itemsOf(state).get(priceId) : undefined
-    // a provider's subscription that goes on has what was paid for, and was not credited when it was over
+    // what was paid for, and was not credited when it was given up or its subscription was over, counts on
     if (is && paid === null && lapsed !== null && atMs < lapsed.interval.nextMs) paid = lapsed
     if (is) lapsed = null
-    const isOver: boolean = state === null && moments[i - 1]?.state?.anchorMs == null
-    if (paid !== null && isOver && !prorationAt(scope.facts, atMs).prorates) {
+    const isLeft: boolean = !is && (state !== null || moments[i - 1]?.state?.anchorMs == null)
+    if (paid !== null && isLeft && !prorationAt(scope.facts, atMs).prorates) {
       lapsed = paid
       paid = null
     } else if (paid !== null && atMs < paid.interval.nextMs) {

@@ -13,8 +13,14 @@ export interface TakenBack {
   readonly atMs: number
 }
 
+/** Units that went without a credit, and until when they were paid for. */
+interface GivenUp extends TakenBack {
+  readonly untilMs: number
+}
+
 export class ChargedUnits {
   private readonly parts = new Map<string, Charged[]>()
+  private readonly givenUp = new Map<string, GivenUp[]>()
 
   /** openedMs  begin of the time that is paid for: what was not noted was charged then. */
   constructor(private readonly openedMs: number) {}
@@ -56,5 +62,34 @@ export class ChargedUnits {
   lastMs(priceId: string): number {
     const charged = this.parts.get(priceId)?.filter(one => one.atMs !== null) ?? []
     return charged.at(-1)?.atMs ?? this.openedMs
+  }
+
+  /** Note that units which were taken away are not credited: they stay paid for until an instant. source: RA-14 */
+  giveUp(priceId: string, taken: readonly TakenBack[], untilMs: number): void {
+    const before = this.givenUp.get(priceId) ?? []
+    this.givenUp.set(priceId, [...before, ...taken.map(part => ({ ...part, untilMs }))])
+  }
+
+  /**
+   * Units come: those first that went without a credit and are paid for until then. They count as charged when they were.
+   *
+   * returns  how many of them are paid for.
+   */
+  comeBack(priceId: string, units: bigint, untilMs: number): bigint {
+    let missing = units
+    const kept: GivenUp[] = []
+    const parts = this.parts.get(priceId) ?? []
+    for (const part of this.givenUp.get(priceId) ?? []) {
+      const back = part.untilMs < untilMs ? 0n : lesser(part.units, missing)
+      missing -= back
+      if (back > 0n) parts.push({ units: back, atMs: part.atMs })
+      if (back < part.units) kept.push({ ...part, units: part.units - back })
+    }
+    this.givenUp.set(priceId, kept)
+    this.parts.set(
+      priceId,
+      parts.sort((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0)),
+    )
+    return units - missing
   }
 }
