@@ -195,7 +195,7 @@ export function ratePeriod(
       if (window.nextMs > period.startMs && window.nextMs <= period.endMs) {
         const rated = rateWindow(window, periods, reader, Math.min(window.nextMs, asOfMs))
         lines.push(...meteredLines(rated, window))
-        if (window.segments[0]!.entitlement.behavior === 'overage' && window.nextMs <= asOfMs)
+        if (window.segments.some(one => one.entitlement.behavior === 'overage') && window.nextMs <= asOfMs)
           closed.push(window)
       } else if (window.startMs < asOfMs && window.nextMs > period.endMs && nowMs < period.endMs) {
         accruing.push(...meteredLines(rateWindow(window, periods, reader, asOfMs), window))
