@@ -1,10 +1,10 @@
-// What was paid for and not credited counts until the end of its period: who takes it again pays only for more (RA-14).
+// Units that were paid for and not credited count until the end of its period: who takes it again pays only for more (RA-14).
 import t from 'tap'
 import { startHere } from '../harness.js'
 import { type Linked, linkedPlan, offerPlans, seconds, subscriptionBody } from './billing-world.js'
 import { ChargesWorld, told } from './charges-world.js'
 
-/** What the world calls prices: 100 for each day of January. */
+/** Prices: 100 for each day of January. */
 const daily = 3100
 
 t.test('RA-14, RA-29 without proration, seats that come again are paid for already', async t => {
