@@ -197,6 +197,30 @@ t.test(
   },
 )
 
+t.test('CR-54, RA-17 a debt is charged when its window closes, also if its plan was left before', async t => {
+  await world.clock('2031-08-12T00:00:00.000Z')
+  const credits = new CreditWorld(client)
+  const credit = await credits.credit()
+  const { subtype, plan } = await credits.metered(credit.id, 1, [
+    {
+      credit_amount: 10,
+      postpaid_enabled: true,
+      overdraft_limit: 50,
+      postpaid_rate_per_unit_decimal: '1.95',
+    },
+  ])
+  const company = await credits.company({ base_plan_id: plan.id })
+  await credits.track(subtype, company.keys, { quantity: 25 })
+  await world.clock('2031-08-20T00:00:00.000Z')
+  await client.ok('PUT', `/company-plans/${company.id}`, { base_plan_id: null, add_on_ids: [] })
+  await world.clock('2031-08-25T00:00:00.000Z')
+  const owed = { kind: 'credit_overdraft', quantity: 15, amount_decimal: '29.25', plan_id: plan.id }
+  t.match((await world.charges(company.id)).lines, [owed], 'at the rate of the plan that was left')
+  await world.clock('2031-09-01T00:00:00.000Z')
+  t.match((await world.closed(company.id)).lines, [{ ...owed, end_time: '2031-09-01T00:00:00.000Z' }])
+  t.same((await world.charges(company.id)).lines, [], 'once')
+})
+
 t.test('RA-18 a trait feature is rated by its value', async t => {
   await world.clock('2031-09-01T00:00:00.000Z')
   const trait = await client.ok('POST', '/entity-trait-definitions', {

@@ -304,7 +304,7 @@ export class History {
         return 'forgive'
       default:
         if (!this.chance(5)) return 'nothing'
-        world.apply(archive(world.account, null, world.nowMs))
+        world.apply(archive(world.account, world.nowMs))
         must(world.figures().reserved === 0n, 'CU-50: nothing is held after the end')
         must(world.account.grants.length === 0, 'CU-50: no grant after the end')
         return 'the end'

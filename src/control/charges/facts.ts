@@ -457,7 +457,10 @@ function sinceOf(grants: readonly GrantRow[], creditId: string): number | null {
   return last?.created_at.getTime() ?? null
 }
 
-/** Credits owed at an instant, at the rate of the plan held before it; else at the credit's price. source: RA-17, CR-53 */
+/**
+ * Credits owed at an instant, at the rate of what was held last before it that lets credits go below zero; else at the
+ * credit's price. source: RA-17, CR-53, CR-54
+ */
 function owedCredits(
   creditId: string,
   credits: string,
@@ -467,13 +470,15 @@ function owedCredits(
 ): Overdraft[] {
   let plan: PlanHolding | null = null
   let addOns: readonly PlanHolding[] = []
+  let terms: ArrearsTerms | undefined
   for (const entry of history) {
     if (entry.atMs >= atMs) break
     if (entry.kind === 'plan') plan = entry.plan
     if (entry.kind === 'add_ons') addOns = entry.addOns
+    const held = (plan === null ? addOns : [plan, ...addOns]).map(one => one.versionId)
+    const own = sold.arrears.find(one => one.credit_id === creditId && held.includes(one.plan_version_id))
+    terms = own ?? terms
   }
-  const held = (plan === null ? addOns : [plan, ...addOns]).map(one => one.versionId)
-  const terms = sold.arrears.find(one => one.credit_id === creditId && held.includes(one.plan_version_id))
   const version = terms && versions.get(terms.plan_version_id)
   const basis = sold.creditPrice(creditId, currencyAt(atMs), atMs)
   const price = terms?.rate == null ? basis : rateOf(terms.id, terms.rate, sold.currencyOf(creditId))

@@ -131,10 +131,7 @@ export function decideCompany(
       const { ifSequence = company.sequence } = message
       if (!company.exists || company.sequence !== ifSequence) return { refused: 'not_found' }
       const keys = keyPairs(company)
-      const live = new LiveCompany(company, catalog, nowMs)
-      const archived = [...company.credits.values()].flatMap(account =>
-        archive(account, live.creditConfig(account.creditId), nowMs),
-      )
+      const archived = [...company.credits.values()].flatMap(account => archive(account, nowMs))
       return {
         reply: { created: false, freed: keys } satisfies WriteReply,
         effects: [...archived, { t: 'deleted', keys }],

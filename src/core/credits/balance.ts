@@ -64,7 +64,7 @@ function nextMoveMs(account: Readonly<CreditAccount>, config: CreditConfig): num
   for (const grant of account.grants) {
     if (repaysLater(grant, since) && grant.validFromMs < next) next = grant.validFromMs
   }
-  return config.overdraft === null ? next : Math.min(next, arrearsCloseMs(config, since))
+  return Math.min(next, arrearsCloseMs(config, since))
 }
 
 /**
@@ -93,8 +93,9 @@ function repaysLater(grant: GrantState, sinceMs: number): boolean {
 }
 
 /**
- * The instant at which the arrears window around `sinceMs` closes. source: CR-53; without a subscription the next 1st
- * (decision, as CR-32)
+ * The instant at which the arrears window around `sinceMs` closes: by the cadence of the plan, and with the billing period
+ * where the plan that allowed the debt was left (CR-54). source: CR-53; without a subscription the next 1st (decision, as
+ * CR-32)
  */
 export function arrearsCloseMs(config: CreditConfig, sinceMs: number): number {
   const { period, overdraft } = config
@@ -151,25 +152,18 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   }
   const since = account.overdrawnSinceMs
   if (since === null) return
-  if (config.overdraft !== null && arrearsCloseMs(config, since) <= atMs) {
-    payDebt(draft, 'postpaid_settlement', 'postpaid_paid', atMs)
-  }
+  if (arrearsCloseMs(config, since) <= atMs) payDebt(draft, 'postpaid_settlement', 'postpaid_paid', atMs)
   for (const grant of [...account.grants]) {
     if (repaysLater(grant, since) && grant.validFromMs <= atMs) repayFrom(draft, grant.seq, atMs)
   }
 }
 
 /**
- * The end of a company: holds end, every grant is zeroed with `customer_archived`. Its arrears window ends with it; a debt that
- * no window would charge stays on record.
+ * The end of a company: holds end, every grant is zeroed with `customer_archived`. Its arrears window ends with it.
  *
  * source  CU-50, CR-46, CR-53, RA-17.
  */
-export function archive(
-  account: Readonly<CreditAccount>,
-  config: CreditConfig | null,
-  nowMs: number,
-): readonly CreditEffect[] {
+export function archive(account: Readonly<CreditAccount>, nowMs: number): readonly CreditEffect[] {
   const draft = draftOf(account)
   const own = draft.account
   const holds = own.lease === null ? own.reservations : [own.lease, ...own.reservations]
@@ -177,8 +171,7 @@ export function archive(
     for (const effect of endHold(own, null, hold, 'archived', nowMs)) put(draft, effect)
   const open = own.grants.filter(grant => grant.closed === null)
   zeroOut(draft, open, 'customer_archived', nowMs)
-  if (config !== null && config.overdraft !== null)
-    payDebt(draft, 'postpaid_settlement', 'postpaid_paid', nowMs)
+  payDebt(draft, 'postpaid_settlement', 'postpaid_paid', nowMs)
   for (const e of own.enrolments) {
     if (e.leftUntilMs !== null) continue
     put(draft, {

@@ -717,7 +717,7 @@ t.test('CR-46 the end of a company takes everything back', async t => {
   world.grant(10)
   world.acquire(amountFromNumber(55))
   world.reserve('a', amountFromNumber(5))
-  world.apply(archive(world.account, null, world.nowMs))
+  world.apply(archive(world.account, world.nowMs))
   world.check()
   t.same(world.whole(), { remaining: 0, reserved: 0, settled: 0, total: 0 })
   t.same(world.writtenOffFor, { customer_archived: 60 })
@@ -862,11 +862,22 @@ t.test('CR-53 a debt from before the present period is settled at its start', as
   t.equal(world.remaining, 0)
 })
 
+t.test('CR-54 leaving a plan with overdraft keeps the debt until its window closes', async t => {
+  const world = on(configOf({ overdraft: overdraftOf(null) }))
+  world.at('2026-12-20T00:00:00Z')
+  world.spend(30)
+  world.config = configOf()
+  world.at('2026-12-31T23:59:59.999Z')
+  t.equal(world.remaining, -30)
+  world.at('2027-01-01T00:00:00Z')
+  t.equal(world.remaining, 0)
+  t.equal(world.entries.at(-1)!.transferReason, 'postpaid_paid')
+})
+
 t.test('CR-54 leaving a plan with overdraft keeps the debt until it is forgiven', async t => {
   const world = on(configOf({ overdraft: overdraftOf(null) }))
   world.spend(30)
   world.config = configOf()
-  world.at('2027-01-01T00:00:00Z')
   t.equal(world.remaining, -30)
   world.give({ reason: 'plan', q: 100e9, pg: 'pcgr_1' })
   t.equal(world.spend(90).uncovered, 20_000_000_000n, 'a check that goes by remaining and a draw agree')
