@@ -1,7 +1,7 @@
 // Reads from ClickHouse for charge lines: usage between instants by receipt, and events that came late. Instants are epoch ms.
 import type { UsagePiece } from '../core/rating/usage.js'
 import { hourMs } from '../core/values/period.js'
-import { ask, type HistoryStore } from './history.js'
+import { ask, dividedHours, type HistoryStore } from './history.js'
 
 /** A company of an environment. */
 interface ChargedCompany {
@@ -44,7 +44,6 @@ async function usageOfHours(
   bounds: readonly number[],
 ): Promise<Omit<UsagePiece, 'receivedMs'>[]> {
   if (subtypes.length === 0 || bounds.length < 2) return []
-  const divided = bounds.filter(boundMs => boundMs % hourMs !== 0)
   const rows = await ask<{ subtype: string; start_ms: number; quantity: string; events: number }>(
     store,
     'charged_hours',
@@ -53,7 +52,7 @@ async function usageOfHours(
       company_id: companyId,
       subtypes,
       bounds_ms: bounds,
-      cut_hours: [...new Set(divided.map(boundMs => (Math.floor(boundMs / hourMs) * hourMs) / 1_000))],
+      cut_hours: dividedHours(bounds),
     },
   )
   return rows.map(({ subtype, start_ms: startMs, quantity, events: count }) => ({

@@ -26,6 +26,12 @@ interface UsageInterval {
   readonly events: number
 }
 
+/** Starts of the hours that bounds divide, in seconds, each once: use in such an hour is read from its events. */
+export function dividedHours(boundsMs: readonly number[]): number[] {
+  const divided = boundsMs.filter(boundMs => boundMs % hourMs !== 0)
+  return [...new Set(divided.map(boundMs => floor(boundMs, hourMs) / 1_000))]
+}
+
 /**
  * Usage of one event by one company in each interval between bounds.
  *
@@ -48,7 +54,7 @@ export async function usageBetween(
     company_id: companyId,
     subtype,
     bounds_ms: boundsMs.map(boundMs => (divided(boundMs) ? boundMs : floor(boundMs, hourMs))),
-    cut_hours: [...new Set(boundsMs.filter(divided).map(boundMs => floor(boundMs, hourMs) / 1_000))],
+    cut_hours: dividedHours(boundsMs.filter(divided)),
   })
   return rows.map(row => ({
     startMs: row.start_ms,
@@ -97,7 +103,6 @@ export async function usageHistory(
   page: { readonly limit: number; readonly offset: number },
 ): Promise<HistoryRow[]> {
   if (subtypes.length === 0 || companyIds?.length === 0) return []
-  const divided = boundsMs.filter(boundMs => boundMs % hourMs !== 0)
   const rows = await ask<{ company_id: string; subtype: string; start_ms: number; quantity: string }>(
     store,
     'usage_history',
@@ -106,7 +111,7 @@ export async function usageHistory(
       company_ids: companyIds ?? [],
       subtypes,
       bounds_ms: boundsMs,
-      cut_hours: [...new Set(divided.map(boundMs => floor(boundMs, hourMs) / 1_000))],
+      cut_hours: dividedHours(boundsMs),
       ...page,
     },
   )
