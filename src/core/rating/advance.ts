@@ -230,7 +230,7 @@ function unitChanges(scope: Scope, change: Change, units: ChargedUnits): ChargeL
   return taken.flatMap(part => {
     const above = below
     below -= part.units
-    // the terms may be others by now: what is credited was charged by those of then
+    // the price may have changed since: a credit has the terms of its charge
     const charged = priceAt(scope.facts, price.id, part.atMs) ?? price
     return changeLine(scope, { ...change, price: charged, from: above, to: below }, part.atMs)
   })

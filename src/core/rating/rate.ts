@@ -376,7 +376,10 @@ function arisingIn(
     return own === undefined || own.endMs <= saidMs ? saidMs : dueMs
   }
   return lines
-    .filter(line => arisesAt(line) >= startMs && arisesAt(line) < endMs)
+    .filter(line => {
+      const atMs = arisesAt(line)
+      return atMs >= startMs && atMs < endMs
+    })
     .map(line =>
       line.proration === null || prorationAt(facts, line.dueMs).invoicesAtOnce
         ? line

@@ -55,6 +55,10 @@ export const windowMs = 24 * 3_600_000
 export const isRemembered = (receivedAtMs: number, nowMs: number): boolean =>
   Math.abs(nowMs - receivedAtMs) < windowMs
 
+/** Presents of environments, by the code that their keys have. */
+const byEnvironmentCode = (presents: ReadonlyMap<string, number>): ReadonlyMap<number, number> =>
+  new Map([...presents].map(([id, presentMs]) => [environmentCode(id), presentMs]))
+
 /** The first event with a key. */
 export interface Claim {
   readonly eventId: string
@@ -346,7 +350,7 @@ export class Dedupe implements KeySource {
    * presents  the present of each environment that has a test clock.
    */
   loadAt(nowMs: number, presents: ReadonlyMap<string, number>): void {
-    const byCode = new Map([...presents].map(([id, presentMs]) => [environmentCode(id), presentMs]))
+    const byCode = byEnvironmentCode(presents)
     this.counts = (code, receivedAtMs) => isRemembered(receivedAtMs, byCode.get(code) ?? nowMs)
   }
 
@@ -418,7 +422,7 @@ export class Dedupe implements KeySource {
    * presents  the present of each environment that has a test clock.
    */
   sweep(nowMs: number, segments = segmentCount, presents: ReadonlyMap<string, number> = new Map()): void {
-    const byCode = new Map([...presents].map(([id, presentMs]) => [environmentCode(id), presentMs]))
+    const byCode = byEnvironmentCode(presents)
     const isOver = (receivedAtMs: number, part: number): boolean => {
       if (isRemembered(receivedAtMs, nowMs)) return false
       const presentMs = byCode.get(this.shares.at(part).code)
