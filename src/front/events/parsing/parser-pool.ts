@@ -47,7 +47,7 @@ interface Parser {
   /** Its current job. */
   job: Job | null
   /** Ends it unless a job comes. */
-  idle: NodeJS.Timeout | null
+  idle: NodeJS.Timeout | undefined
 }
 
 export class Parsers {
@@ -130,7 +130,7 @@ export class Parsers {
     const stopping = new ServiceError('starting')
     for (const { reject } of this.jobs.splice(0)) reject(stopping)
     for (const { thread, job, idle } of this.parsers) {
-      if (idle !== null) clearTimeout(idle)
+      clearTimeout(idle)
       job?.reject(stopping)
       thread.port.close()
     }
@@ -145,8 +145,7 @@ export class Parsers {
         (this.parsers.length < this.options.threads ? this.launch() : undefined)
       if (parser === undefined) return
       const next = this.jobs.shift()!
-      if (parser.idle !== null) clearTimeout(parser.idle)
-      parser.idle = null
+      clearTimeout(parser.idle)
       parser.job = next
       parser.thread.port.postMessage(next.job, [next.job.bytes.buffer as ArrayBuffer])
     }
@@ -155,7 +154,7 @@ export class Parsers {
   private launch(): Parser {
     const { startThread: start = startThread, workerFile, idleMs = idleMsMax, log, metrics } = this.options
     const thread = start(workerFile, port => ({ port }))
-    const parser: Parser = { thread, job: null, idle: null }
+    const parser: Parser = { thread, job: null, idle: undefined }
     const take = (reply: ParseReply) => {
       parser.job?.resolve(reply)
       parser.job = null
@@ -165,9 +164,11 @@ export class Parsers {
     }
     thread.port.on('message', take)
     const end = (error: Error) => {
+      // it was retired
+      if (!this.parsers.includes(parser)) return
       this.parsers = this.parsers.filter(other => other !== parser)
       for (const reply of thread.rest()) take(reply as ParseReply)
-      if (parser.idle !== null) clearTimeout(parser.idle)
+      clearTimeout(parser.idle)
       if (this.closing) return
       log.error({ err: error }, 'parser died')
       thread.port.close()
@@ -177,11 +178,7 @@ export class Parsers {
       parser.job = null
       this.pump()
     }
-    const retired = () => !this.parsers.includes(parser)
-    thread.ended.then(
-      () => retired() || end(new Error('the parser ended by itself')),
-      error => retired() || end(error),
-    )
+    thread.ended.then(() => end(new Error('the parser ended by itself')), end)
     this.parsers.push(parser)
     return parser
   }
