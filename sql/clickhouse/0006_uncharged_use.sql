@@ -11,7 +11,7 @@ FROM events
 WHERE type = 'track' AND status != 'failed' AND company_id != ''
 GROUP BY environment_id, company_id, subtype, hour;
 
--- What the events that are there say; done again, it adds nothing.
+-- Fills the column from events that are stored already. A second run adds nothing.
 INSERT INTO usage_by_hour (environment_id, company_id, subtype, hour, quantity, events, last, uncharged)
 SELECT environment_id, company_id, subtype, hour, 0, 0, max(last), sum(part) AS uncharged
 FROM (

@@ -51,7 +51,7 @@ t.test(
     budget.tick()
     t.notOk(budget.take('comp_new', 1_000), 'no room in this minute')
     budget.tick()
-    t.ok(budget.take('comp_new', 60_000), 'those of the minute before were forgotten')
+    t.ok(budget.take('comp_new', 60_000), 'companies of an earlier minute were forgotten')
     t.end()
   },
 )
