@@ -1,6 +1,7 @@
 // Writes ASCII eight bytes at once: repeated texts, ids, numbers, and received bytes. A write may touch up to seven
 // bytes behind its end, which the next write overwrites: the buffer must have room for them.
 import { ascii } from '../../bytes/ascii.js'
+import { putPackedNumber } from '../../bytes/packed.js'
 import { actorIdLength } from '../../core/usage/batch.js'
 
 const { minus, zero } = ascii
@@ -14,7 +15,8 @@ export class ByteTemplate {
   /** The same words in halves, where one of them is a NaN: as a double that does not keep every bit. null: none is. */
   readonly halves: Int32Array | null
 
-  constructor(text: string) {
+  /** isHalved  the halves are there in any case: its bytes may change. */
+  constructor(text: string, isHalved = false) {
     const count = Math.ceil(text.length / wordBytes)
     const words = count > scratch.length ? new Float64Array(count) : scratch
     const bytes = words === scratch ? scratchBytes : Buffer.from(words.buffer)
@@ -22,10 +24,32 @@ export class ByteTemplate {
     bytes.fill(0, text.length, count * wordBytes)
     this.length = text.length
     this.words = words.slice(0, count)
-    this.halves = this.words.some(Number.isNaN)
-      ? new Int32Array(words.buffer.slice(0, count * wordBytes))
-      : null
+    this.halves = isHalved || this.words.some(Number.isNaN) ? new Int32Array(this.words.buffer) : null
   }
+}
+
+/** Repeated bytes with instants in them, which are written over where they lie: those of `isUsualInstant` alone. */
+export class TimedTemplate extends ByteTemplate {
+  private readonly view = new DataView(this.words.buffer)
+
+  /** isPacked  instants lie there in their packed form, bytes of which may be a NaN; else as digits. */
+  constructor(
+    text: string,
+    private readonly isPacked: boolean,
+  ) {
+    super(text, isPacked)
+  }
+
+  /** at  where the instant lies. */
+  setInstant(at: number, epochMs: number): void {
+    if (this.isPacked) putPackedNumber(this.view, at, epochMs)
+    else putNumber(this.view, at, epochMs)
+  }
+}
+
+/** Whether an instant, epoch ms, has 13 digits: each of the years 2001 to 2286 has. All of them take the same room. */
+export function isUsualInstant(epochMs: number): boolean {
+  return epochMs >= 1e12 && epochMs < 1e13
 }
 
 const wordBytes = 8

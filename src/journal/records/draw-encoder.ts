@@ -6,7 +6,17 @@ import { packed, putPackedNumber, putTextLength } from '../../bytes/packed.js'
 import { grantId } from '../../core/credits/grant.js'
 import { actorIdLength } from '../../core/usage/batch.js'
 import { type Nanos, nanosToDecimal } from '../../core/values/amount.js'
-import { ByteTemplate, billion, putDigits, putId, putNumber, putTemplate, putText } from './byte-writer.js'
+import {
+  ByteTemplate,
+  billion,
+  isUsualInstant,
+  putDigits,
+  putId,
+  putNumber,
+  putTemplate,
+  putText,
+  TimedTemplate,
+} from './byte-writer.js'
 import { packedText } from './fact-bytes.js'
 import type { Draw } from './ledger-rows.js'
 import { drawShape } from './shapes.js'
@@ -20,25 +30,45 @@ const sliceMax = 512
 /** Common bytes of draws on one credit for one feature, by events of one time in one environment. */
 export class DrawKind {
   readonly env: ByteTemplate
-  readonly rowCredit: ByteTemplate
+  readonly rowCredit: TimedTemplate
   readonly effectStart: ByteTemplate
-  readonly effectAt: ByteTemplate
-  private readonly creditText: string
+  readonly effectAt: TimedTemplate
+  /** Where the time lies in the texts of rows. */
+  private readonly instantAt: number
   /** Credits moved last, and what rows have from the company to their end once they were moved again. */
   private moved: Nanos = Number.NaN
-  private movedText: ByteTemplate | null = null
+  private movedText: TimedTemplate | null = null
 
+  /** at  epoch ms. */
   constructor(
     env: string,
-    at: number,
+    private at: number,
     readonly creditId: string,
     readonly featureId: string | undefined,
   ) {
     this.env = new ByteTemplate(`${env}\t`)
-    this.creditText = `\t${creditId}\t${at}\t${featureId ?? ''}\t`
-    this.rowCredit = new ByteTemplate(this.creditText)
+    this.instantAt = creditId.length + 2
+    this.rowCredit = new TimedTemplate(this.creditText, false)
     this.effectStart = new ByteTemplate(packedText('credit_draw', creditId))
-    this.effectAt = new ByteTemplate(featureId === undefined ? packedText(at) : packedText(at, featureId))
+    this.effectAt = new TimedTemplate(
+      featureId === undefined ? packedText(at) : packedText(at, featureId),
+      true,
+    )
+  }
+
+  private get creditText(): string {
+    return `\t${this.creditId}\t${this.at}\t${this.featureId ?? ''}\t`
+  }
+
+  /** Make them those of another time. Returns false when its bytes have no room here: then nothing is done. */
+  setTime(at: number): boolean {
+    if (at === this.at) return true
+    if (!isUsualInstant(at) || !isUsualInstant(this.at)) return false
+    this.at = at
+    this.rowCredit.setInstant(this.instantAt, at)
+    this.movedText?.setInstant(this.instantAt, at)
+    this.effectAt.setInstant(0, at)
+    return true
   }
 
   /** `rowCredit` with these credits and a tab behind it, when they are those moved before; else null. */
@@ -48,7 +78,7 @@ export class DrawKind {
       this.movedText = null
       return null
     }
-    this.movedText ??= new ByteTemplate(`${this.creditText}${nanosToDecimal(moved)}\t`)
+    this.movedText ??= new TimedTemplate(`${this.creditText}${nanosToDecimal(moved)}\t`, false)
     return this.movedText
   }
 }

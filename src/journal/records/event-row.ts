@@ -83,6 +83,11 @@ export function rowStart(
   )
 }
 
+/** Where the instants of a row's start lie in it: nothing of a caller's precedes them. */
+export function instantsOfStart(start: string): readonly number[] {
+  return ['"captured_at":', '"loaded_at":'].map(member => start.indexOf(member) + member.length)
+}
+
 const loadedAtMember = Buffer.from('"loaded_at":')
 /** Where it began in the row before: nearly always where it begins in the next. */
 let loadedAtUsual = 0

@@ -7,7 +7,15 @@ import { actorIdLength, type UsageBatch } from '../../core/usage/batch.js'
 import { writeId } from '../../core/values/id.js'
 import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from '../frame.js'
 import { type FramedRecords, RecordFlag } from '../journal.js'
-import { ByteTemplate, putBytes, putId, putNumber, putTemplate } from './byte-writer.js'
+import {
+  ByteTemplate,
+  isUsualInstant,
+  putBytes,
+  putId,
+  putNumber,
+  putTemplate,
+  TimedTemplate,
+} from './byte-writer.js'
 import {
   type DrawIds,
   DrawKind,
@@ -16,7 +24,7 @@ import {
   putDrawEffect,
   putDrawRows,
 } from './draw-encoder.js'
-import { rowStart } from './event-row.js'
+import { instantsOfStart, rowStart } from './event-row.js'
 import { factMark, isInRows, packedText } from './fact-bytes.js'
 import type { Draw } from './ledger-rows.js'
 import { shapeOf } from './shapes.js'
@@ -52,6 +60,8 @@ function effectHead(shape: number, ...values: readonly string[]): string {
   return String.fromCharCode(packed.shape + shape) + packedText(...values)
 }
 
+const seenHead = effectHead(shapeOf.seen, 'seen')
+
 /** More than all that is written besides the texts given. */
 const restMax = 512
 /** Up to here a loop is quicker than a call. */
@@ -62,18 +72,21 @@ const keptBytesMax = 4 << 20
 /** Common bytes of records with the same times, key, name and features. */
 export class UseKind {
   /** Until the event's id. */
-  readonly row: ByteTemplate
+  readonly row: TimedTemplate
   /** From behind the company's id until the quantity, and where in it the number of effects lies. */
-  readonly factEnv: ByteTemplate
+  readonly factEnv: TimedTemplate
   readonly effectsAt: number
-  readonly usedEnd: ByteTemplate
-  readonly seen: ByteTemplate
-  /** The time of a claim. */
-  readonly claimEnd: ByteTemplate
-  private plain: ByteTemplate | null = null
+  /** The time of a use, or of a claim. */
+  readonly time: TimedTemplate
+  readonly seen: TimedTemplate
+  /** Where the instants of the row lie: those of `at`, and that of `present`. */
+  private readonly rowAts: readonly number[]
+  private readonly rowPresentAt: number
+  private readonly factPresentAt: number
   private lastDraw: DrawKind | null = null
 
   /**
+   * at          time of the events, epoch ms.
    * name        of plain text.
    * featureIds  linked by the name (EV-70).
    * present     when they count, epoch ms: later than their time where a message of a later time came before (decision 22).
@@ -81,23 +94,44 @@ export class UseKind {
   constructor(
     private readonly env: string,
     apiKeyId: string,
-    private readonly at: number,
+    private at: number,
     name: string,
     featureIds: readonly string[],
-    private readonly present = at,
+    private present = at,
   ) {
     const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
     const start = rowStart(env, 'track', at, at, 'enriched', apiKeyId)
-    this.row = new ByteTemplate(
-      `${start},"processed_at":${present},"subtype":"${name}"${features},"id":"evt_`,
-    )
+    const untilPresent = `${start},"processed_at":`
+    this.row = new TimedTemplate(`${untilPresent}${present},"subtype":"${name}"${features},"id":"evt_`, false)
+    this.rowAts = instantsOfStart(start)
+    this.rowPresentAt = untilPresent.length
     const factEnv = packedText(env, present)
     const effects = String.fromCharCode(packed.list + effectsMin)
+    this.factPresentAt = packedText(env).length
     this.effectsAt = factEnv.length
-    this.factEnv = new ByteTemplate(factEnv + effects + effectHead(shapeOf.used, 'used', name))
-    this.claimEnd = new ByteTemplate(packedText(at))
-    this.usedEnd = this.claimEnd
-    this.seen = new ByteTemplate(effectHead(shapeOf.seen, 'seen') + packedText(at))
+    this.factEnv = new TimedTemplate(factEnv + effects + effectHead(shapeOf.used, 'used', name), true)
+    this.time = new TimedTemplate(packedText(at), true)
+    this.seen = new TimedTemplate(seenHead + packedText(at), true)
+  }
+
+  /**
+   * Make them those of events of other times, epoch ms: of an event, and when it counts.
+   *
+   * returns  false when the bytes of these times have no room here: then nothing is done.
+   */
+  setTimes(at: number, present: number): boolean {
+    if (at === this.at && present === this.present) return true
+    const fits =
+      isUsualInstant(at) && isUsualInstant(present) && isUsualInstant(this.at) && isUsualInstant(this.present)
+    if (!fits) return false
+    this.at = at
+    this.present = present
+    for (let i = 0; i < this.rowAts.length; i++) this.row.setInstant(this.rowAts[i]!, at)
+    this.row.setInstant(this.rowPresentAt, present)
+    this.factEnv.setInstant(this.factPresentAt, present)
+    this.time.setInstant(0, at)
+    this.seen.setInstant(seenHead.length, at)
+    return true
   }
 
   /** Whether the events count at a later instant than their own. The time of a record is the later instant then. */
@@ -105,18 +139,10 @@ export class UseKind {
     return this.present !== this.at
   }
 
-  /** The bytes from the quantity on, for a record without a key whose draws, if any, are in rows. */
-  get plainEnd(): ByteTemplate {
-    this.plain ??= new ByteTemplate(
-      packedText(this.at) + effectHead(shapeOf.seen, 'seen') + packedText(this.at),
-    )
-    return this.plain
-  }
-
   /** Common bytes of draws like this one. */
   draw({ c, f }: Draw): DrawKind {
     const last = this.lastDraw
-    if (last !== null && last.creditId === c && last.featureId === f) return last
+    if (last !== null && last.creditId === c && last.featureId === f && last.setTime(this.at)) return last
     const made = new DrawKind(this.env, this.at, c, f)
     this.lastDraw = made
     return made
@@ -245,26 +271,23 @@ export class UseRecords {
       company,
     )
     at = putPackedNumber(view, putTemplate(view, envAt, kind.factEnv), quantity)
-    if (told && keyLength === 0) at = putTemplate(view, at, kind.plainEnd)
-    else {
-      at = putTemplate(view, at, kind.usedEnd)
-      if (!told) {
-        let effects = effectsMin
-        for (let d = 0; d < draws.length; d++)
-          if (!isInRows(draws[d]!)) {
-            at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
-            effects++
-          }
-        view.setUint8(envAt + kind.effectsAt, packed.list + effects)
-      }
-      at = putTemplate(view, at, kind.seen)
-      if (keyLength > 0) {
-        view.setUint8(at++, packed.list + claimLength)
-        at = putKey(bytes, view, at, uses, keyAt, keyAt + keyLength)
-        at = putTextLength(view, at, idPrefixLength + idLength)
-        at = putId(view, at, view, idAt - idPrefixLength, idPrefixLength + idLength)
-        at = putTemplate(view, at, kind.claimEnd)
-      }
+    at = putTemplate(view, at, kind.time)
+    if (!told) {
+      let effects = effectsMin
+      for (let d = 0; d < draws.length; d++)
+        if (!isInRows(draws[d]!)) {
+          at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+          effects++
+        }
+      view.setUint8(envAt + kind.effectsAt, packed.list + effects)
+    }
+    at = putTemplate(view, at, kind.seen)
+    if (keyLength > 0) {
+      view.setUint8(at++, packed.list + claimLength)
+      at = putKey(bytes, view, at, uses, keyAt, keyAt + keyLength)
+      at = putTextLength(view, at, idPrefixLength + idLength)
+      at = putId(view, at, view, idAt - idPrefixLength, idPrefixLength + idLength)
+      at = putTemplate(view, at, kind.time)
     }
     const flags = draws.length === 0 ? used : moves ? drawnInRows : drawnNothing
     writeRecordHeader(view, start, at, rowLength, kind.isLate ? flags & ~RecordFlag.use : flags, month)

@@ -5,7 +5,7 @@ import { encodeId, writeId } from '../../../src/core/values/id.js'
 import { Group } from '../../../src/journal/frame.js'
 import { RecordFlag } from '../../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
-import { factBytes } from '../../../src/journal/records/fact-bytes.js'
+import { factBytes, isInRows } from '../../../src/journal/records/fact-bytes.js'
 import { type Draw, drawRows } from '../../../src/journal/records/ledger-rows.js'
 import { UseKind, UseRecords } from '../../../src/journal/records/use-record-encoder.js'
 import { Encoder, unpack } from '../../../src/wire/message-codec.js'
@@ -44,7 +44,13 @@ function randomUses(random: Random) {
     rows.add(use)
   }
   const env = encodeId('env_', random.below(2), 1)
-  return { at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
+  // any of the years 2001 to 2286, their neighbours, and a test clock's first
+  const at = random.pick([
+    1_773_568_800_000 + random.below(3),
+    1e12 + Math.floor(random.next() * 9e12),
+    ...[1e12 - 1, 1e12, 1e13 - 1, 1e13, 0],
+  ])
+  return { at, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
 }
 
 /** An event's draws: mostly none, or from one grant. */
@@ -91,6 +97,8 @@ t.test(
     const random = new Random()
     t.comment(`TOLLGATE_SEED=${random.seed}`)
     const packing = new Encoder()
+    /** Kept from one time to the next, as a shard keeps them. */
+    const kinds = new Map<string, UseKind>()
     for (let round = 0; round < 200; round++) {
       const given = Array.from({ length: 1 + random.below(4) }, () => randomUses(random))
       for (const [n, request] of given.entries()) packing.add(n, request)
@@ -109,8 +117,16 @@ t.test(
         const { uses, from, count, env, apiKeyId, at } = request
         const items = itemsOf(request)
         const drawn = items.map(({ m }) => randomDraws(random, at, m.event.id, m.event.userId ?? undefined))
+        // one whose draws stay in its fact counts at its own time
+        const presents = drawn.map(draws =>
+          draws.every(isInRows) ? at + random.pick([0, 0, 1, 86_400_000]) : at,
+        )
         for (let i = from; i < from + count; i++) {
-          const kind = new UseKind(env, apiKeyId, at, uses.name(i), features)
+          const of = [env, apiKeyId, uses.name(i), ...features].join()
+          let kind = kinds.get(of)
+          if (kind === undefined || !kind.setTimes(at, presents[i - from]!))
+            kind = new UseKind(env, apiKeyId, at, uses.name(i), features, presents[i - from]!)
+          kinds.set(of, kind)
           const draws = drawn[i - from]!.map(({ e, ...draw }) => draw)
           records.add(uses, i, kind, monthOf(at), draws, uses.companyId(i))
           if (random.chance(0.2)) group.addFramed(records.take())
@@ -121,23 +137,30 @@ t.test(
         for (const [i, { id, m }] of items.entries()) {
           const { event } = m
           const subtype = event.subtype!
+          const present = presents[i]!
           const ik =
             event.idempotencyKey === null ? {} : { ik: [event.idempotencyKey, event.id, at] as const }
           const fx = [
             { t: 'used', subtype, quantity: event.quantity, atMs: at },
-            ...drawn[i]!,
+            ...drawn[i]!.map(draw => (present === at ? draw : { ...draw, now: present })),
             { t: 'seen', atMs: at },
           ] as const
-          const ledger = drawRows(env, id, at, fx)
+          const ledger = drawRows(env, id, present, fx)
           apart.add({
             flags:
               RecordFlag.event |
-              RecordFlag.use |
+              (present === at ? RecordFlag.use : 0) |
               (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0),
             month: monthOf(at),
             ledger,
-            row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),
-            fact: factBytes({ k: 'c', id, env, at, fx, ...ik }, ledger !== ''),
+            row: eventRow(event, {
+              environmentId: env,
+              featureIds: features,
+              at: present,
+              cost: null,
+              flagId: null,
+            }),
+            fact: factBytes({ k: 'c', id, env, at: present, fx, ...ik }, ledger !== ''),
           })
         }
       })

@@ -33,8 +33,7 @@ import { featureIdsOf } from './row-extra.js'
 
 interface Named {
   readonly name: string
-  readonly featureIds: readonly string[]
-  readonly kind: UseKind
+  kind: UseKind
   /** Features count it: it may draw credits. */
   readonly metered: boolean
   /** The draw of companies on the last version, and its cost for so many units. */
@@ -50,24 +49,8 @@ interface Named {
 /** Records are copied into the journal before more of them are gathered. */
 const gatheredBytesMax = 1 << 20
 
-/** Kinds of one environment, key and instant, by name: the shards of a thread share them, as each has a part of a request. */
-type Kinds = Map<string, { readonly kind: UseKind; readonly featureIds: readonly string[] }>
-
-/** Environments, keys and instants whose kinds are kept. */
-const momentsMax = 256
-const moments = new Map<string, Kinds>()
-
-function kindsOf(env: string, apiKeyId: string, at: number, present: number): Kinds {
-  const moment = `${env} ${apiKeyId} ${at} ${present}`
-  let kinds = moments.get(moment)
-  if (kinds === undefined) {
-    const [oldest] = moments.size < momentsMax ? [] : moments.keys()
-    if (oldest !== undefined) moments.delete(oldest)
-    kinds = new Map()
-    moments.set(moment, kinds)
-  }
-  return kinds
-}
+/** Names that are kept of an environment and key: each takes some 2 kB. */
+const namesMax = 256
 
 /** Plain uses, counted and recorded. */
 export class PlainUses {
@@ -84,11 +67,8 @@ export class PlainUses {
   private readonly slice: [seq: number, moved: Nanos, left: Nanos] = [0, 0, 0]
   private readonly draw: Mutable<Draw> = { t: 'credit_draw', c: '', seq: 0, at: 0, f: '', s: [this.slice] }
   private readonly simple: readonly Draw[] = [this.draw]
-  /** By name, as long as environment, key, time and catalog stay the same. */
-  private known = new Map<string, Named>()
-  private kinds: Kinds = new Map()
-  /** Kinds of uses that count later than their time, by when they count; as long as `known`. */
-  private readonly late = new Map<number, Kinds>()
+  /** By name, as long as environment, key and catalog stay the same. */
+  private readonly known = new Map<string, Named>()
   private last: Named | null = null
   /** The row that `last` is the name of. */
   private lastRow = -1
@@ -130,17 +110,15 @@ export class PlainUses {
   begin({ env, apiKeyId, at }: UsesRequest, catalog: Catalog): void {
     // rows of an earlier request may have had the same numbers
     this.lastRow = -1
-    if (env === this.env && apiKeyId === this.apiKeyId && at === this.at && catalog === this.catalog) return
-    this.env = env
-    this.apiKeyId = apiKeyId
     this.at = at
     this.month = monthOf(at)
+    if (env === this.env && apiKeyId === this.apiKeyId && catalog === this.catalog) return
+    this.env = env
+    this.apiKeyId = apiKeyId
     this.catalog = catalog
     this.goesByTraits = haveGroups(catalog.data.spendPolicies)
     this.last = null
-    if (this.known.size > 0) this.known = new Map()
-    this.late.clear()
-    this.kinds = kindsOf(env, apiKeyId, at, at)
+    this.known.clear()
   }
 
   /**
@@ -176,8 +154,8 @@ export class PlainUses {
     state.timeMs = present
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
     tellUsed(actor, named.name, present, this.changes)
-    const kind = present === at ? named.kind : this.lateKind(named, present)
-    this.records.add(uses, i, kind, this.month, draws, state.id, grant)
+    if (!named.kind.setTimes(at, present)) named.kind = this.kindOf(named.name, present)
+    this.records.add(uses, i, named.kind, this.month, draws, state.id, grant)
     return true
   }
 
@@ -259,11 +237,9 @@ export class PlainUses {
     let named = this.known.get(name)
     if (named === undefined) {
       const catalog = this.catalog!
-      const featureIds = featureIdsOf(catalog, name, 'track')
       named = {
         name,
-        featureIds,
-        kind: this.kindOf(this.kinds, name, featureIds, this.at),
+        kind: this.kindOf(name, this.at),
         metered: catalog.featuresBySubtype.has(name),
         version: null,
         sole: null,
@@ -272,34 +248,18 @@ export class PlainUses {
         moved: 0,
         draws: false,
       }
+      if (this.known.size >= namesMax) this.known.clear()
       this.known.set(name, named)
     }
     this.last = named
     return named
   }
 
-  /** The kind of uses that count at a later instant than theirs. */
-  private lateKind({ name, featureIds }: Named, present: number): UseKind {
-    let kinds = this.late.get(present)
-    if (kinds === undefined) {
-      kinds = kindsOf(this.env, this.apiKeyId, this.at, present)
-      this.late.set(present, kinds)
-    }
-    return this.kindOf(kinds, name, featureIds, present)
-  }
-
-  private kindOf(kinds: Kinds, name: string, featureIds: readonly string[], present: number): UseKind {
-    const known = kinds.get(name)
-    // another shard may have other definitions for a moment
-    if (known !== undefined && areSame(known.featureIds, featureIds)) return known.kind
-    const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIds, present)
-    kinds.set(name, { kind, featureIds })
-    return kind
+  private kindOf(name: string, present: number): UseKind {
+    const featureIds = featureIdsOf(this.catalog!, name, 'track')
+    return new UseKind(this.env, this.apiKeyId, this.at, name, featureIds, present)
   }
 }
-
-const areSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((id, i) => id === b[i])
 
 const noCompanies = { *companies() {} }
 
