@@ -7,7 +7,7 @@ import { cadenceMonths, priceTiers, type StoredPrice } from '../../catalog/price
 import type { ItemPrice, OfferedPrice, RatedEntitlement, RatedVersion } from '../../core/rating/facts.js'
 import { readQuantity } from '../../core/values/quantity.js'
 import { among } from '../../kit/sql.js'
-import { type BillingPriceRow, packageSizes } from '../prices/rows.js'
+import type { BillingPriceRow } from '../prices/rows.js'
 
 /** A former row of a table, and when it stopped to hold, epoch ms. */
 interface Prior<Row> {
@@ -60,11 +60,11 @@ export async function ratedVersions(
   const entitlements = [...present, ...deleted.map(({ terms }) => terms)]
   const featureIds = [...new Set(entitlements.map(one => one.feature_id))]
   const priceIds = [...new Set(entitlements.flatMap(one => one.prices.map(({ id }) => id)))]
-  const [features, former, sizeOf] = await Promise.all([
+  const [features, former, prices] = await Promise.all([
     sql<FeatureRow[]>`
       select id, feature_type, event_subtype, trait_hierarchy from features where id in ${among(sql, featureIds)}`,
     priorTerms<FeatureRow>(sql, environmentId, 'features', featureIds),
-    packageSizes(sql, priceIds),
+    itemPrices(sql, environmentId, priceIds),
   ])
   const featureOf = new Map([...former.map(({ terms }) => terms), ...features].map(one => [one.id, one]))
   const formerly = grouped(former, one => one.id)
@@ -79,7 +79,7 @@ export async function ratedVersions(
   return new Map(
     versions.map(row => {
       const own = entitlements.filter(one => one.plan_version_id === row.id)
-      return [row.id, ratedVersion(row, own, counted, sizeOf)]
+      return [row.id, ratedVersion(row, own, counted, prices)]
     }),
   )
 }
@@ -98,7 +98,7 @@ function ratedVersion(
   row: PlanVersionRow,
   entitlements: readonly EntitlementRow[],
   counted: (featureId: string) => Counted,
-  sizes: ReadonlyMap<string, number>,
+  prices: ReadonlyMap<string, readonly ItemPrice[]>,
 ): RatedVersion {
   const seats = entitlements.filter(one => one.price_behavior === 'pay_in_advance')
   return {
@@ -106,7 +106,7 @@ function ratedVersion(
     versionId: row.id,
     version: row.version,
     currency: row.currency,
-    entitlements: entitlements.map(one => ratedEntitlement(one, counted(one.feature_id), sizes)),
+    entitlements: entitlements.map(one => ratedEntitlement(one, counted(one.feature_id), prices)),
     feePriceIds: new Set(row.prices.map(({ id }) => id)),
     feeProductId: row.billing_product_id,
     seatPriceIds: new Map(
@@ -118,7 +118,7 @@ function ratedVersion(
 function ratedEntitlement(
   row: EntitlementRow,
   counted: Counted,
-  sizes: ReadonlyMap<string, number>,
+  prices: ReadonlyMap<string, readonly ItemPrice[]>,
 ): RatedEntitlement {
   return {
     id: row.id,
@@ -132,8 +132,18 @@ function ratedEntitlement(
     cadence: row.overage_billing_cadence ?? 'end_of_billing_period',
     anchor: row.overage_invoice_anchor ?? 'billing_period_start',
     threshold: row.billing_threshold === null ? null : BigInt(row.billing_threshold),
-    prices: row.prices.map(price => offered(price, sizes.get(price.id) ?? 1)),
+    prices: row.prices.map(price => ({ ...offered(price, 1), ...sizesOf(prices.get(price.id) ?? []) })),
   }
+}
+
+/** Units that a price sells together, now and formerly; none where it is not stored yet. source: PB-42, RA-6 */
+function sizesOf(terms: readonly ItemPrice[]): Partial<Pick<OfferedPrice, 'formerSizes' | 'packageSize'>> {
+  const now = terms.at(-1)
+  if (now === undefined) return {}
+  const formerSizes = terms
+    .slice(1)
+    .map(({ fromMs }, i) => ({ packageSize: terms[i]!.packageSize, untilMs: fromMs }))
+  return { packageSize: now.packageSize, ...(formerSizes.length > 0 && { formerSizes }) }
 }
 
 /** A stored price as rating needs it. */

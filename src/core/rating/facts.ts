@@ -13,6 +13,8 @@ import type { EventSum, RatedPrice } from './line.js'
 /** A price that a version sells something at: `months` of its cadence, null for one-time. */
 export interface OfferedPrice extends RatedPrice {
   readonly months: number | null
+  /** Other sizes of packages until instants, ascending; absent: ever the same. source: RA-6 */
+  readonly formerSizes?: readonly { readonly packageSize: number; readonly untilMs: number }[]
 }
 
 /** The thing counted: an event name, or a trait; both null: nothing. */

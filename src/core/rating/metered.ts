@@ -5,7 +5,7 @@ import { type Fraction, minus, roundHalfUp, zero } from './fraction.js'
 import type { ChargeKind, ChargeLine, EventSum } from './line.js'
 import { type BillingPeriod, monthsAround } from './periods.js'
 import { costOfUnits, tierParts } from './price.js'
-import { allowanceWindow, isCountedAlike, type Segment } from './segments.js'
+import { allowanceWindow, isCountedAlike, isPricedAlike, type Segment } from './segments.js'
 
 /** A window in which a feature is billed; its segments lie within it. */
 export interface BilledWindow extends Window {
@@ -160,7 +160,7 @@ export function rateWindow(
 function goesOn(last: Segment, segment: Segment): boolean {
   return (
     last.untilMs === segment.fromMs &&
-    last.price.id === segment.price.id &&
+    isPricedAlike(last, segment) &&
     last.entitlement.behavior === segment.entitlement.behavior &&
     isCountedAlike(last, segment) &&
     last.isTrial === segment.isTrial

@@ -34,7 +34,7 @@ export interface Segment {
 export function segmentsOf(facts: BillingFacts, spans: readonly HeldSpan[]): Map<string, Segment[]> {
   const found = new Map<string, Segment[]>()
   for (const span of divided(facts, spans))
-    for (const segment of priced(facts, span).flatMap(dividedByCounter)) {
+    for (const segment of priced(facts, span).flatMap(dividedByTerms)) {
       const all = found.get(segment.entitlement.featureId) ?? []
       const last = all.at(-1)
       if (last && last.untilMs === segment.fromMs && sameTerms(last, segment))
@@ -50,7 +50,7 @@ function sameTerms(a: Segment, b: Segment): boolean {
     a.sold.versionId === b.sold.versionId &&
     a.entitlement.id === b.entitlement.id &&
     isCountedAlike(a, b) &&
-    a.price.id === b.price.id &&
+    isPricedAlike(a, b) &&
     a.subscriptionId === b.subscriptionId &&
     a.isTrial === b.isTrial
   )
@@ -61,16 +61,30 @@ export function isCountedAlike({ entitlement: a }: Segment, { entitlement: b }: 
   return a.subtype === b.subtype && a.trait === b.trait
 }
 
-/** A segment that counts one thing alone: what its feature counted at the instant of use. source: RA-6 */
-function dividedByCounter(segment: Segment): Segment[] {
-  const { entitlement, fromMs, untilMs } = segment
+/** Whether two segments have one price, in packages of one size. */
+export function isPricedAlike({ price: a }: Segment, { price: b }: Segment): boolean {
+  return a.id === b.id && a.packageSize === b.packageSize
+}
+
+/** A segment whose price is as its version offers it. */
+interface OfferedSegment extends Segment {
+  readonly price: OfferedPrice
+}
+
+/** Segments that count one thing alone, in packages of one size: as both were at the instant of use. source: RA-6 */
+function dividedByTerms(segment: OfferedSegment): Segment[] {
+  const { entitlement, price, fromMs, untilMs } = segment
   const { formerly = [] } = entitlement
-  const cuts = formerly.map(one => one.untilMs).filter(atMs => atMs > fromMs && atMs < untilMs)
+  const { formerSizes = [] } = price
+  const ends = new Set([...formerly, ...formerSizes].map(one => one.untilMs))
+  const cuts = [...ends].filter(atMs => atMs > fromMs && atMs < untilMs).sort((a, b) => a - b)
   return [fromMs, ...cuts].map((beginMs, i) => {
     const { subtype, trait } = formerly.find(one => beginMs < one.untilMs) ?? entitlement
+    const { packageSize } = formerSizes.find(one => beginMs < one.untilMs) ?? price
     return {
       ...segment,
       entitlement: { ...entitlement, subtype, trait },
+      price: { ...price, packageSize },
       fromMs: beginMs,
       untilMs: cuts[i] ?? untilMs,
     }
@@ -107,8 +121,8 @@ function heldIn(facts: BillingFacts, { plan, addOns, fromMs }: HeldSpan): Held[]
   )
 }
 
-function priced(facts: BillingFacts, span: HeldSpan): Segment[] {
-  const segments: Segment[] = []
+function priced(facts: BillingFacts, span: HeldSpan): OfferedSegment[] {
+  const segments: OfferedSegment[] = []
   const decided = new Set<string>()
   for (const { holding, version } of heldIn(facts, span))
     for (const entitlement of version.entitlements) {
