@@ -14,8 +14,8 @@ interface ChargedCompany {
  * absent.
  *
  * bounds    ascending. A number below 0 or without end is taken as the first or last instant that events have.
- * keptMs    events are kept since (`keptSinceMs`): use before it is known by the hour, and was received before each cut-off.
- * source    RA-8, RA-10; EV-20.
+ * keptMs    events are kept since (`keptSinceMs`): use before it is known by the hour.
+ * source    RA-8, RA-10, RA-12; EV-20.
  */
 export async function chargedUsage(
   store: HistoryStore,
@@ -31,10 +31,10 @@ export async function chargedUsage(
   const recent = bounds.filter(boundMs => boundMs > eventsFromMs)
   const isBoth = bounds.at(-1)! >= eventsFromMs
   const [hours, events] = await Promise.all([
-    usageOfHours(store, company, subtypes, isBoth ? [...old, eventsFromMs] : old),
+    usageOfHours(store, company, subtypes, isBoth ? [...old, eventsFromMs] : old, received),
     usageOfEvents(store, company, subtypes, [eventsFromMs, ...recent], received),
   ])
-  return [...hours.flatMap(one => received.map(receivedMs => ({ ...one, receivedMs }))), ...events]
+  return [...hours, ...events]
 }
 
 async function usageOfHours(
@@ -42,24 +42,29 @@ async function usageOfHours(
   { environmentId, companyId }: ChargedCompany,
   subtypes: readonly string[],
   bounds: readonly number[],
-): Promise<Omit<UsagePiece, 'receivedMs'>[]> {
+  received: readonly number[],
+): Promise<UsagePiece[]> {
   if (subtypes.length === 0 || bounds.length < 2) return []
-  const rows = await ask<{ subtype: string; start_ms: number; quantity: string; events: number }>(
-    store,
-    'charged_hours',
-    {
-      environment_id: environmentId,
-      company_id: companyId,
-      subtypes,
-      bounds_ms: bounds,
-      cut_hours: dividedHours(bounds),
-    },
-  )
-  return rows.map(({ subtype, start_ms: startMs, quantity, events: count }) => ({
-    subtype,
-    startMs,
-    quantity: BigInt(quantity),
-    count,
+  const rows = await ask<{
+    subtype: string
+    received_ms: number
+    start_ms: number
+    quantity: string
+    events: number
+  }>(store, 'charged_hours', {
+    environment_id: environmentId,
+    company_id: companyId,
+    subtypes,
+    bounds_ms: bounds,
+    received_ms: received,
+    cut_hours: dividedHours(bounds),
+  })
+  return rows.map(row => ({
+    subtype: row.subtype,
+    receivedMs: row.received_ms,
+    startMs: row.start_ms,
+    quantity: BigInt(row.quantity),
+    count: row.events,
     firstId: null,
     lastId: null,
   }))

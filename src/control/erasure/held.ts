@@ -35,7 +35,14 @@ export async function* heldOf(services: Services, entity: Entity): AsyncGenerato
     'audit_logs',
     await sql`select to_jsonb(t) as row from audit_logs t where ${inAudit(sql, entity, marks)}`,
   )
-  for (const table of ['events', 'usage_by_hour', 'usage_by_user_hour', 'credit_ledger', 'flag_checks'])
+  for (const table of [
+    'events',
+    'usage_by_hour',
+    'usage_by_user_hour',
+    'late_use',
+    'credit_ledger',
+    'flag_checks',
+  ])
     yield* analysed(clickhouse, table, entity)
 }
 
