@@ -211,21 +211,32 @@ interface Change {
 /**
  * The lines of a change: one for units that come, and one for all units which go that were charged with the same discounts
  * and terms, the latest first. Units that nothing was charged for are not credited, and units that went without a credit
- * and come again are not charged.
+ * and come again are not charged. A price by volume may cost less with more units: without credits nothing is charged for
+ * fewer, and what more units cost less counts as paid.
  *
  * units   notes the change.
  * source  RA-14, RA-16, RA-29.
  */
 function unitChanges(scope: Scope, change: Change, units: ChargedUnits): ChargeLine[] {
   const { price, from, to, atMs, untilMs } = change
+  const { prorates } = prorationAt(scope.facts, atMs)
+  const costs = (a: bigint, b: bigint) => minus(costOfUnits(price, a), costOfUnits(price, b)).n
   if (to >= from) {
     const paid = from + units.comeBack(price.id, to - from, untilMs)
-    const lines = to === paid ? [] : changeLine(scope, { ...change, from: paid }, units.lastMs(price.id))
-    units.add(price.id, to - paid, atMs)
+    if (to === paid) return []
+    const charged = units.charged(price.id)
+    const had = !prorates && costs(charged, paid) > 0n ? charged : paid
+    const isUncharged = !prorates && costs(to, had) < 0n
+    if (had !== paid && !isUncharged) units.settle(price.id, atMs)
+    const lines = changeLine(scope, { ...change, from: had }, units.lastMs(price.id))
+    units.add(price.id, to - paid, isUncharged ? null : atMs)
     return lines
   }
   const taken = alikeCharged(scope, price.id, units.take(price.id, from - to))
-  if (!prorationAt(scope.facts, atMs).prorates) units.giveUp(price.id, taken, untilMs)
+  if (!prorates) {
+    units.giveUp(price.id, taken, untilMs)
+    return []
+  }
   let below = to + taken.reduce((sum, part) => sum + part.units, 0n)
   return taken.flatMap(part => {
     const above = below

@@ -58,6 +58,21 @@ export class ChargedUnits {
     return missing > 0n ? [...back, { units: missing, atMs: this.openedMs }] : back
   }
 
+  /** Units of a price that something was charged for. */
+  charged(priceId: string): bigint {
+    const parts = this.parts.get(priceId) ?? []
+    return parts.reduce((sum, { units, atMs }) => (atMs === null ? sum : sum + units), 0n)
+  }
+
+  /** Note that units which nothing was charged for are charged now. */
+  settle(priceId: string, nowMs: number): void {
+    const parts = this.parts.get(priceId) ?? []
+    this.parts.set(
+      priceId,
+      parts.map(({ units, atMs }) => ({ units, atMs: atMs ?? nowMs })),
+    )
+  }
+
   /** When units of a price were charged last. */
   lastMs(priceId: string): number {
     const charged = this.parts.get(priceId)?.filter(one => one.atMs !== null) ?? []
