@@ -34,27 +34,35 @@ export class AccountLimits {
     return this.own.get(accountId) ?? null
   }
 
+  /** The limits as they are stored. */
+  async stored(sql: Sql, accountId: string): Promise<OwnLimits> {
+    const [row] = await sql<{ limits: LimitPairs | 'off' }[]>`
+      select limits from account_limits where account_id = ${accountId}`
+    return row?.limits ?? null
+  }
+
   /**
    * Set limits. They are in force once stored; buckets start full. Names of unknown buckets are left out.
    *
-   * record  writes other rows of the change in its transaction.
+   * first  runs in its transaction before anything is changed, under its lock.
    */
   async set(
     accountId: string,
     wanted: OwnLimits,
     nowMs: number,
-    record: (tx: Sql) => Promise<void> = async () => {},
+    first: (tx: Sql) => Promise<void> = async () => {},
   ): Promise<void> {
     const limits = ofBuckets(wanted)
     await this.sql.begin(async transaction => {
       const tx = transaction as unknown as Sql
+      await tx`select pg_advisory_xact_lock(hashtextextended('limits ' || ${accountId}, 0))`
+      await first(tx)
       if (limits === null) await tx`delete from account_limits where account_id = ${accountId}`
       else
         await tx`
           insert into account_limits (account_id, limits, updated_at)
           values (${accountId}, ${JSON.stringify(limits)}::text::jsonb, ${new Date(nowMs)})
           on conflict (account_id) do update set limits = excluded.limits, updated_at = excluded.updated_at`
-      await record(tx)
     })
     this.put(accountId, limits)
   }

@@ -51,24 +51,28 @@ export class ModelPrices {
     this.tables = new Map([...prices].map(([accountId, list]) => [accountId, priceTable(list)]))
   }
 
-  /** The account's own prices, then the built-in ones. */
-  list(accountId: string): readonly ModelPrice[] {
-    return [...(this.prices.get(accountId) ?? []), ...builtInPrices]
+  /** The account's own prices as they are stored, then the built-in ones. */
+  async list(sql: Sql, accountId: string): Promise<readonly ModelPrice[]> {
+    const rows = await sql<PriceRow[]>`
+      select * from model_prices where account_id = ${accountId}
+      order by provider collate "C", model collate "C", currency, effective_at`
+    return [...rows.map(priceOfRow), ...builtInPrices]
   }
 
   /**
    * Replace the account's own prices; they apply to events from now on (decision 18).
    *
-   * record  writes other rows of the change in its transaction.
+   * first  runs in its transaction before anything is changed, under its lock.
    */
   async put(
     accountId: string,
     prices: readonly ModelPrice[],
     nowMs: number,
-    record: (tx: Sql) => Promise<void> = async () => {},
+    first: (tx: Sql) => Promise<void> = async () => {},
   ): Promise<void> {
     await this.sql.begin(async tx => {
-      await record(tx as unknown as Sql)
+      await tx`select pg_advisory_xact_lock(hashtextextended('model prices ' || ${accountId}, 0))`
+      await first(tx as unknown as Sql)
       await tx`delete from model_prices where account_id = ${accountId}`
       if (prices.length === 0) return
       const rows = prices.map(price => ({

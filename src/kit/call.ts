@@ -62,6 +62,11 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
    */
   record?(tx: Sql): Promise<void>
   /**
+   * Asks the request's If-Match in the transaction of the change, under its lock and before anything is written (decision
+   * 38). `catalogs.change` does it for changes of definitions. Absent: there is none. errors: precondition_failed (412).
+   */
+  holds?(tx: Sql): Promise<void>
+  /**
    * Called when the request is durable: from then on the caller gets at least 202, even if a later step fails.
    * Absent: never called.
    */

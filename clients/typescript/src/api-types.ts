@@ -9914,6 +9914,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -9940,6 +9941,7 @@ export interface operations {
   updateCompanyBillingDetails: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
       path: {
@@ -9972,6 +9974,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -13959,6 +13962,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -13985,6 +13989,7 @@ export interface operations {
   setLimits: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -14014,6 +14019,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];
@@ -14160,6 +14166,7 @@ export interface operations {
     responses: {
       200: {
         headers: {
+          ETag: components["headers"]["ETag"];
           "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
           "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
           "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -14186,6 +14193,7 @@ export interface operations {
   putModelPrices: {
     parameters: {
       header?: {
+        "If-Match"?: components["parameters"]["IfMatch"];
         "X-Service-Environment-Id"?: components["parameters"]["Environment"];
       };
     };
@@ -14215,6 +14223,7 @@ export interface operations {
       401: components["responses"]["401"];
       403: components["responses"]["403"];
       404: components["responses"]["404"];
+      412: components["responses"]["412"];
       429: components["responses"]["429"];
       500: components["responses"]["500"];
       503: components["responses"]["503"];

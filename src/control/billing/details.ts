@@ -14,6 +14,11 @@ export interface DetailsRow {
   readonly field_values: Readonly<Record<string, string>>
 }
 
+/** Let no other transaction store the details of a company until the end of this one; a company may have none so far. */
+export async function lockDetails(tx: Sql, companyId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('billing details ' || ${companyId}, 0))`
+}
+
 /**
  * Store the given members, in a transaction of the caller. Absent members are unchanged; null clears; a tax id replaces
  * the one of its type.
@@ -25,8 +30,8 @@ export async function storeDetails(
   given: BillingDetailsUpdate,
   nowMs: number,
 ): Promise<void> {
-  const [had] = await tx<DetailsRow[]>`
-    select * from company_billing_details where company_id = ${companyId} for update`
+  await lockDetails(tx, companyId)
+  const [had] = await tx<DetailsRow[]>`select * from company_billing_details where company_id = ${companyId}`
   const { tax_id: taxId } = given
   const others = (had?.tax_ids ?? []).filter(one => one.type !== taxId?.type)
   const taxIds = taxId ? [...others, { id: derivedId('taxid_', companyId, taxId.type), ...taxId }] : others

@@ -22,7 +22,7 @@ import { boolean, oneOf, page, type QueryOf, query, required, string } from '../
 import { inTransaction, newest } from '../../kit/sql.js'
 import { whole } from '../../kit/unchanged.js'
 import { companyBrief } from '../entities/view.js'
-import { type DetailsRow, storeDetails } from './details.js'
+import { type DetailsRow, lockDetails, storeDetails } from './details.js'
 import { withMeteredItems } from './metered-items.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { defaultProfile, overdue } from './payment-gating.js'
@@ -216,7 +216,11 @@ export const updateBillingDetails: Handler<BillingDetailsUpdate> = async call =>
   const values = body.values ?? []
   const unknown = values.find(({ id }) => !fields?.some(field => field.id === id))
   if (unknown) throw new ServiceError('value_invalid', `values: no checkout field ${unknown.id}`)
-  await inTransaction(services.sql, tx => storeDetails(tx, environment.id, companyId, body, nowMs))
+  await inTransaction(services.sql, async tx => {
+    await lockDetails(tx, companyId)
+    await call.holds?.(tx)
+    await storeDetails(tx, environment.id, companyId, body, nowMs)
+  })
   return { data: await detailsOf(services.sql, environment.id, companyId) }
 }
 

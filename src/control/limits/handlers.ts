@@ -4,8 +4,8 @@ import type { Handler } from '../../kit/call.js'
 import { whole } from '../../kit/unchanged.js'
 
 /** GET /limits: the account's own limits; null for a default. source: decision */
-export const getLimits: Handler = ({ services, key }) => ({
-  data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) },
+export const getLimits: Handler = async ({ services: { accountLimits, sql }, key: { accountId } }) => ({
+  data: { account_id: accountId, limits: await accountLimits.stored(sql, accountId) },
 })
 
 /**
@@ -16,8 +16,9 @@ export const getLimits: Handler = ({ services, key }) => ({
 export const setLimits: Handler<LimitsUpdate> = async call => {
   const { services, key, body } = call
   const { limits } = whole(body, { limits: services.accountLimits.get(key.accountId) })
-  await services.accountLimits.set(key.accountId, limits, services.clock.wall(), async tx =>
-    call.record?.(tx),
-  )
+  await services.accountLimits.set(key.accountId, limits, services.clock.wall(), async tx => {
+    await call.holds?.(tx)
+    await call.record?.(tx)
+  })
   return { data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) } }
 }

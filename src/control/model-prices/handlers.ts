@@ -6,8 +6,9 @@ import type { Answer, Call } from '../../kit/call.js'
 import { isoTime, requireTime } from '../../kit/time.js'
 
 /** The account's own prices first, then the built-in ones. The account's prices take precedence. */
-export function listModelPrices(call: Call): Answer {
-  return { data: call.services.modelPrices.list(call.key.accountId).map(view) }
+export async function listModelPrices(call: Call): Promise<Answer> {
+  const { modelPrices, sql } = call.services
+  return { data: (await modelPrices.list(sql, call.key.accountId)).map(view) }
 }
 
 /** Replace all of the account's own prices. 400 for two prices of one model, currency and instant. */
@@ -19,7 +20,10 @@ export async function putModelPrices(call: Call<ModelPriceView[]>): Promise<Answ
   if (names.size < prices.length)
     throw new ServiceError('value_invalid', 'two prices of one provider, model, currency and effective_at')
   const { modelPrices, clock } = call.services
-  await modelPrices.put(call.key.accountId, prices, clock.wall(), async tx => call.record?.(tx))
+  await modelPrices.put(call.key.accountId, prices, clock.wall(), async tx => {
+    await call.holds?.(tx)
+    await call.record?.(tx)
+  })
   return listModelPrices(call as unknown as Call)
 }
 

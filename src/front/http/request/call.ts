@@ -81,10 +81,14 @@ export class CallStage implements Next, Origin {
       incoming.userAgent,
       signed,
     )
+    this.holds = async tx => guard?.holdWithin(tx, call)
     const proven = route.waitsForPostgres ? (services.postgres?.proven() ?? null) : null
     if (proven !== null) return reply.after(proven, () => this.give(call, body, guard), true)
     this.give(call, body, guard)
   }
+
+  /** Ask the If-Match in the transaction of the change. */
+  holds: (tx: Sql) => Promise<void> = async () => {}
 
   /** The If-Match of the request; null: it has none, or the route honours none. */
   private precondition(): Precondition | null {

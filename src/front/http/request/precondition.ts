@@ -100,7 +100,8 @@ export class Precondition {
     return { ...route, handle }
   }
 
-  private async holdWithin(tx: Sql, call: Request): Promise<void> {
+  /** Asks in the transaction of a change, under its lock. errors: precondition_failed (412). */
+  async holdWithin(tx: Sql, call: Request): Promise<void> {
     if (this.isHeld) return
     this.isHeld = true
     const { services, environmentOrNull: environment } = call

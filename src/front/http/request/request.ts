@@ -12,6 +12,7 @@ export interface Origin {
   readonly minimal: boolean
   readonly isFinished: boolean
   record(tx: Sql): Promise<void>
+  holds(tx: Sql): Promise<void>
   taken(): void
   charge(tokens: number): void
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
@@ -97,6 +98,10 @@ export class Request implements Call<unknown, unknown> {
 
   record(tx: Sql): Promise<void> {
     return this.origin.record(tx)
+  }
+
+  holds(tx: Sql): Promise<void> {
+    return this.origin.holds(tx)
   }
 
   taken(): void {
