@@ -27,6 +27,7 @@ import {
   ratedVersions,
 } from './definitions.js'
 import { discountsOf } from './discounts.js'
+import { paidUse } from './paid-use.js'
 import {
   type FormerBehavior,
   formerProrations,
@@ -142,6 +143,7 @@ export async function billingFacts(
     soldCredits(sql, environmentId, grants, [...versionIds], [...debts.values()].flat()),
     formerCurrencies(sql, environmentId, subscribed, planned),
   ])
+  const written = await paidUse(sql, environmentId, histories, discounts)
   const behavior = group.now.settings.proration_behavior ?? null
   const facts = new Map<string, BillingFacts>()
   for (const [companyId, entries] of histories) {
@@ -175,6 +177,7 @@ export async function billingFacts(
       purchases: bought.flatMap(one => purchaseOf(one, sold, currencyAt)),
       overdrafts: [...overdraftsOf(bought, owing), ...owed],
       discounts: own.flatMap(one => discounts.get(one.id) ?? []),
+      paidUse: written.get(companyId) ?? [],
       late: [],
     })
   }

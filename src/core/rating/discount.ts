@@ -153,9 +153,17 @@ export function ofOneCharge(discount: Discount, chargedMs: number, usedMs: numbe
 }
 
 /** Whether a charge costs something that a discount could take something off. */
-export function isOffOf({ subscriptionId, percentOff, currency }: Discount, line: ChargeLine): boolean {
-  if (line.subscriptionId !== subscriptionId || line.kind === 'trial' || line.amount <= 0n) return false
-  return percentOff !== null || currency === null || currency === line.currency
+export function isOffOf(discount: Discount, line: ChargeLine): boolean {
+  return line.kind !== 'trial' && line.amount > 0n && isOfCharge(discount, line)
+}
+
+/** Whether a discount is of a charge's subscription and currency. */
+export function isOfCharge(
+  { subscriptionId, percentOff, currency }: Discount,
+  charge: Pick<ChargeLine, 'subscriptionId' | 'currency'>,
+): boolean {
+  if (charge.subscriptionId !== subscriptionId) return false
+  return percentOff !== null || currency === null || currency === charge.currency
 }
 
 /** When a line is charged. A credit has the discounts of what it takes back. source: RA-16 */

@@ -106,6 +106,14 @@ export interface Discount {
 /** The first charge of its time, whatever that is; once that is known, one in advance, or use. source: RA-16 */
 type OnceFor = 'first' | 'advance' | 'use'
 
+/** A window whose use cost something. */
+export interface PaidUse {
+  readonly subscriptionId: string
+  readonly currency: string
+  /** End of the window. */
+  readonly endMs: number
+}
+
 type Proration = Pick<BillingFacts, 'prorates' | 'invoicesAtOnce'>
 
 /** How a change inside a period was charged at its instant. source: RA-14, RA-15 */
@@ -157,6 +165,8 @@ export interface BillingFacts {
   readonly purchases: readonly Purchase[]
   readonly overdrafts: readonly Overdraft[]
   readonly discounts: readonly Discount[]
+  /** Windows of closed periods whose use cost something, as it was written; needed where a discount is for one charge alone. */
+  readonly paidUse?: readonly PaidUse[]
   /** Captured times of events that came late, by event name. */
   readonly late: readonly {
     readonly subtype: string

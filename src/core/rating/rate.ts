@@ -3,7 +3,7 @@ import type { PlanHolding } from '../model/company-state.js'
 import { inOrder } from '../values/text-order.js'
 import { advanceLines } from './advance.js'
 import { correctionLines } from './corrections.js'
-import { discountLines, isInForce, isOffOf, ofOneCharge } from './discount.js'
+import { discountLines, isInForce, isOfCharge, isOffOf, ofOneCharge } from './discount.js'
 import {
   type BillingFacts,
   type Discount,
@@ -249,7 +249,10 @@ interface UseIn {
   readonly reader: UsageReader
 }
 
-/** The end of the first window whose use costs something that a discount could be off. */
+/**
+ * The end of the first window whose use costs something that a discount could be off. Use counts as it was written, where it
+ * was: the values of a trait are kept for a year.
+ */
 function firstUse(
   facts: BillingFacts,
   discount: Discount,
@@ -267,7 +270,11 @@ function firstUse(
       const rated = rateWindow(window, periods, reader, Math.min(window.nextMs, asOfMs))
       return meteredLines(rated, window).some(line => isOffOf(discount, line))
     })
-  return first?.nextMs ?? null
+  const written = (facts.paidUse ?? [])
+    .filter(one => isOfCharge(discount, one) && one.endMs <= untilMs && isInForce(discount, one.endMs - 1))
+    .map(one => one.endMs)
+  const firstMs = Math.min(first?.nextMs ?? Number.POSITIVE_INFINITY, ...written)
+  return firstMs === Number.POSITIVE_INFINITY ? null : firstMs
 }
 
 /**
