@@ -21,6 +21,8 @@ import {
   carriedOver,
   drawnIn,
   dueOf,
+  heldIn,
+  heldOf,
   type Issue,
   inWindow,
   isLive,
@@ -185,6 +187,7 @@ function enrolAll(
     const used = i === 0 ? [...window.used, ...others.used] : window.used
     for (const one of used) enrolAs(draft, { ...one, leftUntilMs: nowMs }, nowMs)
     const group = begun.filter(({ e }) => e.nextResetMs === endMs)
+    const counts = [...heldIn(draft.account, used)]
     let drawn = i === 0 ? window.drawn + others.drawn : window.drawn
     let inside = i === 0 ? window.held + others.held : window.held
     // a window that was to end later keeps what does not count here: its plan may be held again
@@ -194,6 +197,8 @@ function enrolAll(
       if (counted === 0n) continue
       room -= counted
       drawn += counted
+      inside += heldOf(draft.account, [one], counted, nowMs)
+      counts.push(...heldIn(draft.account, [one]))
       enrolAs(draft, relieved(one, counted), nowMs)
     }
     for (const [place, { held, e }] of group.entries()) {
@@ -203,7 +208,8 @@ function enrolAll(
       drawn -= counted
       const inHolds = lesser(inside, counted)
       inside -= inHolds
-      enrolAs(draft, inWindow(e, { startMs, endMs, drawn: counted, held: inHolds }), nowMs)
+      const begins = inWindow(e, { startMs, endMs, drawn: counted, held: inHolds })
+      enrolAs(draft, counts.length > 0 ? { ...begins, counts } : begins, nowMs)
       issue(draft, config, e, expiryOfIssue(held.def, config, nowMs), lessened(shares, counted), nowMs)
     }
   }

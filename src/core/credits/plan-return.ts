@@ -3,7 +3,7 @@ import type { CreditAccount, CreditConfig, Enrolment, GrantState } from '../mode
 import { type Amount, decodeAmount, lesser } from '../values/amount.js'
 import type { Draft } from './ledger.js'
 import { cutKept, enrolAs, issue, reissue } from './plan-grant.js'
-import { drawnIn, dueOf, isLive, leftIn, relieved, windowStart } from './plan-window.js'
+import { drawnIn, dueOf, isCounting, isLive, leftIn, relieved, windowStart } from './plan-window.js'
 
 /**
  * Whether what a hold gives back to a grant is issued again: a change of plan, version or seats has zeroed it, or a window that
@@ -39,8 +39,10 @@ export function issueReturned(
 ): void {
   for (const [grant, amount] of returned) {
     let rest = amount
+    const own = draft.account.enrolments.find(e => e.leftUntilMs === null && isCounting(e, grant))
+    const hasEnded = own !== undefined && grant.createdAtMs < windowStart(own)
     for (const e of countedIn(draft.account, grant, atMs)) {
-      const isBefore = grant.createdAtMs < windowStart(e)
+      const isBefore = hasEnded || grant.createdAtMs < windowStart(e)
       const part = lesser(rest, decodeAmount((isBefore ? e.heldBefore : e.drawn) ?? 0))
       if (part <= 0n) continue
       rest -= part
@@ -69,7 +71,6 @@ export function issueReturned(
 /** Enrolments whose windows may count a grant: its own first, closed ones last. */
 function countedIn(account: Readonly<CreditAccount>, grant: GrantState, atMs: number): readonly Enrolment[] {
   const counted = account.enrolments.filter(e => isLive(e, atMs))
-  const place = (e: Enrolment): number =>
-    e.leftUntilMs !== null ? 2 : e.planGrantId === grant.planGrantId ? 0 : 1
+  const place = (e: Enrolment): number => (e.leftUntilMs !== null ? 2 : isCounting(e, grant) ? 0 : 1)
   return counted.sort((a, b) => place(a) - place(b))
 }

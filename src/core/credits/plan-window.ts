@@ -1,5 +1,5 @@
 // Plan credits in one reset window: the amount due under the plans held now, less the draws from plan grants in it.
-import type { CreditAccount, Enrolment } from '../model/account-state.js'
+import type { CreditAccount, Enrolment, GrantState } from '../model/account-state.js'
 import { type Amount, decodeAmount, encodeAmount, lesser, wholeCredits } from '../values/amount.js'
 
 /** One grant to issue: whole credits, and the licence instance where it is a licence's. */
@@ -67,6 +67,19 @@ export function isLive({ leftUntilMs }: Enrolment, atMs: number): boolean {
   return leftUntilMs === null || leftUntilMs > atMs
 }
 
+/** Whether draws on a grant count in the window of an enrolment, or did in one that it carried on. */
+export function isCounting(e: Enrolment, { planGrantId }: Pick<GrantState, 'planGrantId'>): boolean {
+  return planGrantId !== null && (e.planGrantId === planGrantId || e.counts?.includes(planGrantId) === true)
+}
+
+/** The grants of closed windows that holds still have, by their plan grants. */
+export function heldIn(account: Readonly<CreditAccount>, closed: readonly Enrolment[]): readonly string[] {
+  const ids = closed.flatMap(e => [e.planGrantId, ...(e.counts ?? [])])
+  const isHeld = (id: string) =>
+    account.grants.some(one => one.planGrantId === id && one.held > 0n && one.closed !== null)
+  return [...new Set(ids)].filter(isHeld)
+}
+
 /** Credits drawn in the window of an enrolment, with those that its present grants do not show. */
 export function drawnIn(account: Readonly<CreditAccount>, e: Enrolment): Amount {
   let drawn = decodeAmount(e.drawn ?? 0)
@@ -125,24 +138,30 @@ export interface Carry {
 export const noCarry: Carry = { drawn: 0n, held: 0n }
 
 /**
- * The part inside holds of what ended windows carry into the next, nano-credits. Nothing where other windows go on beside
- * them: a hold does not tell which of them has its draws.
+ * The part inside holds of what ended windows carry into the next, nano-credits. A hold tells from which grant it drew: one of
+ * another window that goes on does not count here. Draws on grants of plans that were left count in a window that notes them;
+ * where one goes on that notes some, they are not known to be of these.
  *
  * carried  what they carry
  * source   decision 33
  */
-function heldOf(
+export function heldOf(
   account: Readonly<CreditAccount>,
   ended: readonly Enrolment[],
   carried: Amount,
   atMs: number,
 ): Amount {
-  if (ended.length === 0 || account.enrolments.some(e => isLive(e, atMs) && !ended.includes(e))) return 0n
-  if (new Set(ended.map(windowEnd)).size > 1) return 0n
+  if (ended.length === 0) return 0n
+  const others = account.enrolments.filter(e => isLive(e, atMs) && !ended.includes(e))
   const startMs = Math.min(...ended.map(windowStart))
   let held = ended.reduce((sum, e) => sum + decodeAmount(e.heldBefore ?? 0), 0n)
-  for (const { reason, createdAtMs, held: inside } of account.grants)
-    if (reason === 'plan' && createdAtMs >= startMs) held += inside
+  for (const grant of account.grants) {
+    const { reason, createdAtMs, held: inside } = grant
+    if (reason !== 'plan' || inside === 0n) continue
+    const own = ended.find(e => isCounting(e, grant))
+    const isOfOther = others.some(e => isCounting(e, grant) || decodeAmount(e.drawn ?? 0) > 0n)
+    if (own ? createdAtMs >= windowStart(own) : createdAtMs >= startMs && !isOfOther) held += inside
+  }
   return lesser(held, carried)
 }
 
@@ -199,7 +218,7 @@ export function inWindow(
     readonly held?: Amount
   },
 ): Enrolment {
-  const { startMs: _s, endMs: _e, drawn: _d, leftAtMs: _l, heldBefore, ...rest } = e
+  const { startMs: _s, endMs: _e, drawn: _d, leftAtMs: _l, heldBefore, counts, ...rest } = e
   const held = lesser(window.held ?? decodeAmount(heldBefore ?? 0), window.drawn)
   return {
     ...rest,
@@ -207,6 +226,7 @@ export function inWindow(
     ...(window.endMs !== null && { endMs: window.endMs }),
     ...(window.drawn > 0n && { drawn: encodeAmount(window.drawn) }),
     ...(held > 0n && { heldBefore: encodeAmount(held) }),
+    ...(counts && window.drawn > 0n && { counts }),
   }
 }
 

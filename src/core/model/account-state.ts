@@ -492,6 +492,8 @@ export interface Enrolment {
   readonly drawn?: Nanos
   /** The part of `drawn` that was carried in and lay inside holds: it counts no longer once they give it back. Absent: nothing. */
   readonly heldBefore?: Nanos
+  /** Plan grants that were left, whose draws count in this window while some of them lie inside holds; absent: none. */
+  readonly counts?: readonly string[]
 }
 
 /** How long a grant is to last (CR-32). */
