@@ -21,6 +21,7 @@ import { unknownNames } from './unknown-names.js'
 export class CallStage implements Next, Origin {
   /** In place of the route's handler; null: that one. */
   private handler: Route['handle'] | null = null
+  private guard: Precondition | null = null
 
   constructor(
     private readonly incoming: Incoming,
@@ -66,6 +67,7 @@ export class CallStage implements Next, Origin {
     reply.echo =
       params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
     const guard = this.precondition()
+    this.guard = guard
     const services = this.servicesFor(guard, () => call)
     const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
     const call: Request = new Request(
@@ -81,14 +83,15 @@ export class CallStage implements Next, Origin {
       incoming.userAgent,
       signed,
     )
-    this.holds = async tx => guard?.holdWithin(tx, call)
     const proven = route.waitsForPostgres ? (services.postgres?.proven() ?? null) : null
     if (proven !== null) return reply.after(proven, () => this.give(call, body, guard), true)
     this.give(call, body, guard)
   }
 
-  /** Ask the If-Match in the transaction of the change. */
-  holds: (tx: Sql) => Promise<void> = async () => {}
+  /** Ask the If-Match in the transaction of the change. The call is given: kept here, it would keep a body until the reply. */
+  async holds(tx: Sql, call: Request): Promise<void> {
+    await this.guard?.holdWithin(tx, call)
+  }
 
   /** The If-Match of the request; null: it has none, or the route honours none. */
   private precondition(): Precondition | null {

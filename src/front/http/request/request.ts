@@ -12,7 +12,7 @@ export interface Origin {
   readonly minimal: boolean
   readonly isFinished: boolean
   record(tx: Sql): Promise<void>
-  holds(tx: Sql): Promise<void>
+  holds(tx: Sql, call: Request): Promise<void>
   taken(): void
   charge(tokens: number): void
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
@@ -101,7 +101,7 @@ export class Request implements Call<unknown, unknown> {
   }
 
   holds(tx: Sql): Promise<void> {
-    return this.origin.holds(tx)
+    return this.origin.holds(tx, this)
   }
 
   taken(): void {
