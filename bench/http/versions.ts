@@ -1,15 +1,16 @@
 // Two states of the service against each other in one run: `node dist/bench/http/versions.js SIZE ROW SECONDS ROUNDS WHAT…`.
 // SIZE, ROW  as `npm run bench` takes them; WHAT  the root of a built project (. is this one), with settings as a query:
 // `.`, `../before`, `.?TOLLGATE_SHARDS=2`, or `bare` for a route of the same server library that does nothing.
-// All are started; their rounds alternate, and each waits until the stores have the rows of the one before.
+// All are started; their rounds alternate, and each waits until the stores have the rows of the one before, whose CPU time
+// counts until then.
 // CONNECTIONS sets how many there are (64).
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
+import { cores, idleUs } from '../cpu.js'
 import { median } from '../median.js'
 import { keepChanging } from '../population/changes.js'
 import { type Size, sizes } from '../population/data.js'
-import { prepareRow, send } from '../population/measure.js'
+import { load, prepareRow, type Sample } from '../population/measure.js'
 import { type Row, rows } from '../population/rows.js'
 import type { Population } from '../population/streams.js'
 import { startPopulated } from '../population/town.js'
@@ -24,13 +25,9 @@ interface Contender {
   readonly rounds: Round[]
 }
 
-interface Round {
-  readonly perSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
+interface Round extends Sample {
+  /** Share of the cores' time, while requests were sent. */
   readonly idle: number
-  /** Per item, µs. */
-  readonly cpu: ReadonlyMap<string, number>
 }
 
 const [size = '', key = '', seconds = '3', rounds = '5', ...what] = process.argv.slice(2)
@@ -73,34 +70,24 @@ async function start(name: string, index: number): Promise<Started & { readonly 
   return startPopulated(size as Size, join(directory, `service-${index}`), settings, [], resolve(from))
 }
 
-async function measured(
-  { started }: Contender,
-  { items, writes, header }: Row,
-  file: string,
-  forSeconds: number,
-): Promise<Round> {
+async function measured({ started }: Contender, row: Row, file: string, forSeconds: number): Promise<Round> {
   const { child, port } = started
   const changes = 'population' in started ? keepChanging(port, started.population) : null
-  const before = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
-  const { requests, perSecond, p50Ms, p99Ms } = await send(file, port, connections, forSeconds, header)
-  const after = { idle: idleUs(), ms: performance.now() }
-  await changes?.stop()
-  // what a store has yet to take in is paid by the events too
-  if (changes !== null && writes) await caughtUp(port)
-  const cpu = usedBetween(before.cpu, cpuTimes(child.pid!))
-  return {
-    perSecond: perSecond * items,
-    p50Ms,
-    p99Ms,
-    idle: (after.idle - before.idle) / ((after.ms - before.ms) * 1_000 * cores),
-    cpu: new Map([...cpu].map(([part, us]) => [part, us / (requests * items)])),
+  const begun = { idle: idleUs(), ms: performance.now() }
+  let idle = 0
+  const settle = async () => {
+    idle = (idleUs() - begun.idle) / ((performance.now() - begun.ms) * 1_000 * cores)
+    await changes?.stop()
+    if (changes !== null && row.writes) await caughtUp(port)
   }
+  const asked = { row: { ...row, connections }, file, port, pid: child.pid!, forSeconds }
+  return { ...(await load({ ...asked, settle })), idle }
 }
 
 function tell({ name, rounds: measured }: Contender, { rounds: first }: Contender): void {
   const of = (pick: (round: Round) => number) => median(measured.map(pick))
   const pairs = median(measured.map(({ perSecond }, index) => perSecond / first[index]!.perSecond))
-  const parts = [...measured[0]!.cpu.keys()].map(part => ({ part, us: of(({ cpu }) => cpu.get(part) ?? 0) }))
+  const parts = Object.keys(measured[0]!.cpu).map(part => ({ part, us: of(({ cpu }) => cpu[part] ?? 0) }))
   const each = parts.filter(({ us }) => us >= 0.005).map(({ part, us }) => `${part} ${us.toFixed(2)}`)
   console.log(
     `${name}: ${Math.round(of(({ perSecond }) => perSecond)).toLocaleString('en')}/s, ` +

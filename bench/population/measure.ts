@@ -62,17 +62,23 @@ export async function measureRow(
   try {
     const asked = { row, file }
     await load({ ...asked, port: bare.port, pid: bare.child.pid!, forSeconds: 1 })
-    await load({ ...asked, ...service, forSeconds: warmUpSeconds })
+    const settle = async () => {
+      if (row.writes) await caughtUp(service.port)
+    }
+    await load({ ...asked, ...service, forSeconds: warmUpSeconds, settle })
     const samples: { bare: Sample[]; service: Sample[] } = { bare: [], service: [] }
     for (let round = 0; round < rounds; round++) {
       samples.bare.push(await load({ ...asked, port: bare.port, pid: bare.child.pid!, forSeconds: seconds }))
       const changes = keepChanging(service.port, service.population)
       try {
-        samples.service.push(await load({ ...asked, ...service, forSeconds: seconds }))
+        const settleAll = async () => {
+          await changes.stop()
+          await settle()
+        }
+        samples.service.push(await load({ ...asked, ...service, forSeconds: seconds, settle: settleAll }))
       } finally {
         await changes.stop()
       }
-      if (row.writes) await caughtUp(service.port)
     }
     const pairs = samples.service.map(({ perSecond }, index) => perSecond / samples.bare[index]!.perSecond)
     return { service: middle(samples.service), bare: middle(samples.bare), share: 100 * median(pairs) }
@@ -87,12 +93,15 @@ export interface Load {
   readonly port: number
   readonly pid: number
   readonly forSeconds: number
+  /** Runs when the last request is answered, and returns when the stores have all rows: their CPU time is counted too. */
+  readonly settle?: () => Promise<void>
 }
 
 /** Put the prepared requests of a row on a port; the sample, per item. */
-export async function load({ row, file, port, pid, forSeconds }: Load): Promise<Sample> {
+export async function load({ row, file, port, pid, forSeconds, settle }: Load): Promise<Sample> {
   const before = cpuTimes(pid)
   const answered = await send(file, port, row.connections, forSeconds, row.header)
+  await settle?.()
   const used = usedBetween(before, cpuTimes(pid))
   const items = answered.requests * row.items
   return {

@@ -21,6 +21,7 @@ import { unknownNames } from './unknown-names.js'
 export class CallStage implements Next, Origin {
   /** In place of the route's handler; null: that one. */
   private handler: Route['handle'] | null = null
+  /** The If-Match of the request; null: it has none, or the route honours none. */
   private guard: Precondition | null = null
 
   constructor(
@@ -66,9 +67,8 @@ export class CallStage implements Next, Origin {
     reply.params = params
     reply.echo =
       params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
-    const guard = this.precondition()
-    this.guard = guard
-    const services = this.servicesFor(guard, () => call)
+    this.guard = this.precondition()
+    const services = this.servicesFor(() => call)
     const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
     const call: Request = new Request(
       this,
@@ -84,16 +84,15 @@ export class CallStage implements Next, Origin {
       signed,
     )
     const proven = route.waitsForPostgres ? (services.postgres?.proven() ?? null) : null
-    if (proven !== null) return reply.after(proven, () => this.give(call, body, guard), true)
-    this.give(call, body, guard)
+    if (proven !== null) return reply.after(proven, () => this.give(call, body), true)
+    this.give(call, body)
   }
 
-  /** Ask the If-Match in the transaction of the change. The call is given: kept here, it would keep a body until the reply. */
+  /** Ask the If-Match in the transaction of the change. `call` is an argument: a field would keep its body until the reply. */
   async holds(tx: Sql, call: Request): Promise<void> {
     await this.guard?.holdWithin(tx, call)
   }
 
-  /** The If-Match of the request; null: it has none, or the route honours none. */
   private precondition(): Precondition | null {
     const { ifMatch, compiled, shared } = this.incoming
     if (compiled.tagged === null || ifMatch === '') return null
@@ -101,7 +100,8 @@ export class CallStage implements Next, Origin {
   }
 
   /** The services for the handler: stores in the environment's turn, changes under the precondition and with their audit row. */
-  private servicesFor(guard: Precondition | null, call: () => Request): Services {
+  private servicesFor(call: () => Request): Services {
+    const { guard } = this
     const { shared, compiled } = this.incoming
     const own = shared.services!
     const stores =
@@ -111,9 +111,9 @@ export class CallStage implements Next, Origin {
     return compiled.route.mutates && noting !== null ? noting.services(guarded) : guarded
   }
 
-  private give(call: Request, body: unknown, guard: Precondition | null): void {
+  private give(call: Request, body: unknown): void {
     const { idempotencyKey: header, url: path, rawQuery: query, compiled } = this.incoming
-    const { reply } = this
+    const { reply, guard } = this
     const route = guard === null ? compiled.route : guard.route(compiled.route)
     const under = route.keyed && once(route, call, { header, path, query, text: call.text }, reply.echo)
     const answer = under || this.answerOf(route, call)
