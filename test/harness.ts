@@ -53,6 +53,8 @@ export class Client {
         ...headers,
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    }).catch(error => {
+      throw new Error(`${method} ${path} had no answer: ${error.cause ?? error}`, { cause: error })
     })
     const text = await response.text()
     const answer = {
