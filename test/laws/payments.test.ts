@@ -4,10 +4,13 @@
 // 2. every price charged belongs to a version held, and every price held to its version (N5, N6, N4);
 // 3. the quantity sold is the quantity granted, and of a custom plan at least the committed one (N7, N8);
 // 4. nothing that is due is left undone, and dates that wait are those of the subscription now (N1, N2);
-// 5. periods follow each other on the anchor's day (F1).
+// 5. periods follow each other on the anchor's day (F1);
+// 6. what time brings is the same, plans, periods and credits, whether it is noticed at each instant or much later (CR-44).
 import t from 'tap'
 import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
+import { byTime } from '../../src/core/company/by-time.js'
 import { apply, decideCompany } from '../../src/core/company/company.js'
+import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
 import type {
   Commitment,
   Company,
@@ -15,14 +18,19 @@ import type {
   SubscribedItem,
   SubscriptionState,
 } from '../../src/core/model/company-state.js'
-import type { PlanDef, PlanVersionDef, SoldPriceDef } from '../../src/core/model/definitions.js'
+import type {
+  PlanCreditGrantDef,
+  PlanDef,
+  PlanVersionDef,
+  SoldPriceDef,
+} from '../../src/core/model/definitions.js'
 import type { CompanyMessage } from '../../src/core/model/message.js'
 import type { MigrationReply, MigrationWanted, PlansManaged } from '../../src/core/model/plan-messages.js'
 import { isActive, migrationDue, plansInForce } from '../../src/core/plans/plan.js'
-import { settleByTime } from '../../src/core/plans/settle.js'
 import { isBilledBy } from '../../src/core/plans/unheld.js'
 import { isOn, periodAt } from '../../src/core/values/period.js'
-import { catalogData, company, entitlement, feature, plan, planVersion, trait } from '../core/make.js'
+import { creditId, isSame, planGrant } from '../core/credit-world.js'
+import { catalogData, company, credit, entitlement, feature, plan, planVersion, trait } from '../core/make.js'
 import { Random, seed, times } from '../random.js'
 
 const dayMs = 86_400_000
@@ -40,6 +48,8 @@ class Payments {
   private migrations = 0
   private subscriptions = 0
   private told = 0
+  /** Until when time alone changes nothing. */
+  private settledMs = 0
   readonly steps: string[] = []
 
   constructor(private readonly random: Random) {
@@ -81,7 +91,28 @@ class Payments {
       chargeType: 'recurring',
       prices: prices(planId, months),
       entitlements: sells ? [seats] : [],
+      creditGrants: this.credits(`${planId}_${version}`),
     })
+  }
+
+  /** Credits that come with a version: some reset, with a rest that rolls over, and some are issued beside. */
+  private credits(of: string): PlanCreditGrantDef[] {
+    const { random } = this
+    const resets: Partial<PlanCreditGrantDef> = {
+      resetCadence: random.pick(['weekly', 'monthly', 'quarterly'] as const),
+      resetStart: random.pick(['billing_period', 'first_of_month'] as const),
+      rolloverPercentage: random.pick([0, 50, 100]),
+    }
+    const renews: Partial<PlanCreditGrantDef> = {
+      resetType: 'no_reset',
+      renewalPeriod: random.pick(['billing_period', 'first_of_month'] as const),
+      expiryType: random.pick(['end_of_billing_period', 'end_of_next_billing_period', 'no_expiry'] as const),
+    }
+    return [resets, renews].flatMap((terms, i) =>
+      random.chance(0.5)
+        ? [planGrant({ id: `pcgr_${of}_${i}`, creditAmount: 10 + random.below(90), ...terms })]
+        : [],
+    )
   }
 
   private compiled(): Catalog {
@@ -99,6 +130,7 @@ class Payments {
         plans,
         features: [feature('seats', { featureType: 'license', usageLimitTraitId: 'trait_seats' })],
         traits: [trait('seats', { id: 'trait_seats' })],
+        credits: [credit(creditId)],
         fallbackPlanId: 'free',
       }),
     )
@@ -121,17 +153,33 @@ class Payments {
     const decision = decideCompany(this.of, this.catalog, message, this.nowMs)
     if ('refused' in decision) throw new Error(`refused: ${decision.refused} ${decision.detail ?? ''}`)
     for (const effect of decision.effects) apply(this.of, effect, this.nowMs)
+    this.of.timeMs = this.nowMs
     this.settle()
     return decision.reply as Reply
   }
 
   settle(): void {
+    this.settledMs = this.settled(this.of, this.nowMs)
+  }
+
+  /** Bring a company up to an instant; returns the next at which time changes it. */
+  private settled(of: Company, nowMs: number): number {
+    const steps = byTime(of, this.catalog, nowMs)
     for (let i = 0; ; i++) {
-      const effects = settleByTime(this.of, this.catalog, this.nowMs)
-      if (effects.length === 0) return
-      if (i > 500) throw new Error(`no end of settling: ${JSON.stringify(effects)}`)
-      for (const effect of effects) apply(this.of, effect, this.nowMs)
+      const step = steps.next()
+      if (step.done) return step.value
+      if (i > 2_000) throw new Error(`no end of settling: ${JSON.stringify(step.value)}`)
+      for (const effect of step.value) apply(of, effect, nowMs)
+      of.timeMs = nowMs
     }
+  }
+
+  /** The same company where every instant is noticed as it comes. */
+  private noticed(nowMs: number): Company {
+    const of = decodeCompany(JSON.parse(JSON.stringify(encodeCompany(this.of))))
+    for (let atMs = this.settledMs; atMs <= nowMs; atMs = this.settled(of, atMs));
+    this.settled(of, nowMs)
+    return of
   }
 
   /** The message that POST /manage-plan sends for a base plan, an interval, seats and perhaps the add-on; null: nothing sells it. */
@@ -352,10 +400,37 @@ class Payments {
     this.note(`${days} days: ${new Date(this.nowMs).toISOString()}`)
     const agreed = this.of.schedule?.downgrade
     const before = this.holds().map(({ planId }) => planId)
+    const noticed = this.noticed(this.nowMs)
     this.settle()
+    this.mustBeAlike(noticed)
     const taken = agreed && this.of.schedule === null ? this.of.plan : null
     if (taken && taken.addedAtMs === agreed!.plan?.addedAtMs && !before.includes(taken.planId))
       this.landed(taken)
+  }
+
+  private mustBeAlike(noticed: Company): void {
+    const [late, prompt] = [this.of, noticed].map(({ plan, addOns, subscriptions, schedule, credits }) => ({
+      plan,
+      addOns,
+      subscriptions,
+      schedule,
+      credits: [...credits.values()].flatMap(({ grants }) =>
+        grants.map(({ reason, quantity, remaining, createdAtMs, expiresAtMs, closed }) =>
+          JSON.stringify([
+            reason,
+            `${quantity}`,
+            `${remaining}`,
+            new Date(createdAtMs),
+            expiresAtMs && new Date(expiresAtMs),
+            closed,
+          ]),
+        ),
+      ),
+    }))
+    if (!isSame(late, prompt))
+      throw new Error(
+        `6. noticed late: ${JSON.stringify(late, null, 1)}\nas it came: ${JSON.stringify(prompt, null, 1)}`,
+      )
   }
 
   /** A downgrade takes a plan up in its published version, where that is sold as the company pays (N4). */

@@ -6,10 +6,10 @@
 // Effects are applied before the journal answers, so two messages of one batch see each other. If the append
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
 import { type CheckedAndReserved, writeCheckAndReserve } from '../../src/core/checks/reserve.js'
+import { byTime } from '../../src/core/company/by-time.js'
 import { apply, decideCompany, presentOf } from '../../src/core/company/company.js'
 import type { ShardControl, ShardNotice, ShardRequest } from '../../src/core/company/shard-request.js'
 import { applyToUser, decideUser } from '../../src/core/company/user.js'
-import { settle } from '../../src/core/live/company-accounts.js'
 import type { CatalogData } from '../../src/core/model/definitions.js'
 import type { WriteReply } from '../../src/core/model/entity-state.js'
 import {
@@ -25,7 +25,6 @@ import {
 } from '../../src/core/model/message.js'
 import type { DomainEvent } from '../../src/core/model/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../../src/core/model/requests.js'
-import { settleByTime } from '../../src/core/plans/settle.js'
 import type { UsesRequest } from '../../src/core/usage/batch.js'
 import { presentOf as environmentPresent } from '../../src/core/values/test-clock.js'
 import { mechanisms } from '../../src/host/few-cores.js'
@@ -369,13 +368,11 @@ class Shard implements Asked {
     const catalog = this.catalogs.of(env)
     const edition = this.catalogs.editionOf(env)
     if (at < actor.settledUntilMs && actor.settledUnder === edition) return
-    // one change of plan at a time: each has its own record, and the next begins where it ended
-    const next = () => settleByTime(actor.state, catalog, at)
-    for (let changed = next(); changed.length > 0; changed = next())
-      this.record(actor, env, actor.state.id, at, changed, null)
-    const { effects, untilMs } = settle(actor.state, catalog, at)
-    if (effects.length > 0) this.record(actor, env, actor.state.id, at, effects, null)
-    actor.settledUntilMs = untilMs
+    const steps = byTime(actor.state, catalog, at)
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next())
+      this.record(actor, env, actor.state.id, at, step.value, null)
+    actor.settledUntilMs = step.value
     actor.settledUnder = edition
   }
 

@@ -93,6 +93,15 @@ function dueInstants(company: Readonly<Company>, nowMs: number): number[] {
   return instants.sort((a, b) => a - b)
 }
 
+/**
+ * The first instant at which a change of plans or subscriptions that is not recorded is due: after one, up to now. null: none.
+ */
+export function changesByTime(company: Readonly<Company>, afterMs: number, nowMs: number): number | null {
+  const renewals = company.subscriptions.map(one => renewalOf(one, nowMs))
+  const due = [...dueInstants(company, nowMs), ...renewals].filter(atMs => atMs > afterMs && atMs <= nowMs)
+  return due.length === 0 ? null : Math.min(...due)
+}
+
 function renewalOf(one: Company['subscriptions'][number], nowMs: number): number {
   return isActive(one, Math.min(nowMs, renewsAt(one))) ? renewsAt(one) : Number.POSITIVE_INFINITY
 }
