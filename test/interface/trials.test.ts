@@ -203,4 +203,77 @@ t.test('trials', async t => {
     t.same(await ids('subscription_types=trial'), [])
     t.same(await ids('subscription_statuses=trialing'), [])
   })
+
+  await t.test(
+    'EN-94, decision 34 a trial goes on with another trial alone; what else is bought is paid for',
+    async t => {
+      await clock('2033-04-01T00:00:00.000Z')
+      const other = await trialed('Other', { charge_type: 'recurring', monthly_price: 900 })
+      const extra = await client.ok('POST', '/plans', { name: 'Extra', plan_type: 'add_on' })
+      await client.ok('PUT', `/plans/${extra.id}/billing_products`, {
+        charge_type: 'recurring',
+        is_trialable: false,
+        monthly_price: 300,
+      })
+      const added = await publishDraftOf(client, extra.id)
+      const priceOf = (plan: { id: string; monthly_price: { id: string } }) => ({
+        base_plan_id: plan.id,
+        base_plan_price_id: plan.monthly_price.id,
+      })
+      const trialing = async (setting: string) => {
+        const id = await company()
+        await manage(id, { trial_end_setting: setting })
+        return id
+      }
+      const [bought, withExtra, higher, again] = [
+        await trialing('cancel'),
+        await trialing('cancel'),
+        await trialing('subscribe'),
+        await trialing('subscribe'),
+      ]
+      await clock('2033-04-05T00:00:00.000Z')
+      const change = async (id: string, body: object) => {
+        const preview = await client.ok('POST', '/manage-plan/preview', { ...none, company_id: id, ...body })
+        await client.ok('POST', '/manage-plan', { ...none, company_id: id, ...body })
+        return preview.subscription_change_preview.due_now
+      }
+      const paid = (total: number) => ({
+        status: 'active',
+        total_price: total,
+        trial_end: seconds('2033-04-05T00:00:00Z'),
+        period_start: seconds('2033-04-05T00:00:00Z'),
+        period_end: seconds('2033-05-05T00:00:00Z'),
+      })
+      t.equal(await change(bought, priceOf(basic)), 700)
+      t.match(await show(bought), { plan: { id: basic.id }, billing_subscription: paid(700) })
+      t.equal(
+        await change(withExtra, { ...priceOf(tried), add_on_selections: [{ plan_id: added.id }] }),
+        1000,
+      )
+      t.match(await show(withExtra), { plan: { id: tried.id }, billing_subscription: paid(1000) })
+      t.equal(await change(higher, priceOf(other)), 0)
+      const runs = { status: 'trialing', trial_end: seconds('2033-04-15T00:00:00Z') }
+      t.match(await show(higher), { plan: { id: other.id }, billing_subscription: runs })
+      t.equal(await change(again, priceOf(other)), 0)
+      t.equal(await change(again, priceOf(tried)), 700, 'EN-90 its trial was had')
+      const { billing_subscription: of } = await show(bought)
+      const edited = await client.put(`/subscription/${of.subscription_external_id}/edit-trial-end`, {
+        trial_end: '2033-12-31T00:00:00Z',
+      })
+      t.equal(edited.status, 400)
+      const { lines } = await client.ok('GET', `/companies/${bought}/charges`)
+      t.same(
+        lines.map(({ kind, amount }: { kind: string; amount: number }) => [kind, amount]),
+        [['recurring', 700]],
+      )
+      await clock('2033-05-06T00:00:00.000Z')
+      for (const id of [bought, withExtra])
+        t.match(
+          (await show(id)).billing_subscription,
+          { status: 'active' },
+          'the end of the trial ends nothing',
+        )
+      t.match(await show(higher), { plan: { id: other.id }, billing_subscription: { status: 'active' } })
+    },
+  )
 })

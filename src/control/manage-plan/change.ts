@@ -180,7 +180,9 @@ export async function changeOf(
   if (isAsked) refuseWhilePending(company, selection, dearer, body)
   const scheduled = had !== null && isAsked && isScheduled(action, body, settings, had, lines)
   const restarts = had !== null && action === 'downgrade' && !scheduled
-  const fresh = had === null || restarts
+  // decision 34: a paid period begins with a change that ends the trial
+  const converts = had?.status === 'trialing' && trial === null
+  const fresh = had === null || restarts || converts
   const startMs = fresh ? nowMs : Number(had.period_start) * 1000
   const anchorMs = anchorOf(body, had, isAsked, nowMs)
   const firstEndMs =
@@ -348,30 +350,36 @@ function refuseForExisting(body: ManagePlanRequest): void {
 }
 
 /**
- * The trial that a new subscription begins with: the requested one, else the plan's own on the first subscription.
+ * The trial of a subscription after the change: the one that runs, where it goes on; of a new one the requested trial, else
+ * the plan's own on the first subscription.
  *
  * source  EN-90, EN-94, decision 29: by default the paid plan follows the trial.
  */
 function trialOf(
-  { state }: CompanyDescription,
-  { base, addOns, quantities }: Selection,
+  company: CompanyDescription,
+  selection: Selection,
   body: ManagePlanRequest,
   had: SubscriptionRow | null,
   lines: readonly Line[],
   nowMs: number,
 ): TrialState | null {
+  const { base } = selection
   const { trial_end_setting: setting } = body
-  if (had?.status === 'trialing' && had.trial_end !== null)
-    return {
-      endMs: Number(had.trial_end) * 1000,
-      endSetting: setting ?? had.trial_end_setting ?? 'subscribe',
-      status: 'active',
-    }
+  const fits = fitsTrial(selection)
+  const first = base !== null && !company.state.trialedPlanIds.includes(base.plan.id) && base.held === null
+  if (had?.status === 'trialing' && had.trial_end !== null) {
+    const addsNothing =
+      base?.held != null &&
+      selection.addOns.every(({ held }) => held !== null) &&
+      !buysMore(company, selection)
+    if (lines.length === 0 || addsNothing || (fits && first))
+      return {
+        endMs: Number(had.trial_end) * 1000,
+        endSetting: setting ?? had.trial_end_setting ?? 'subscribe',
+        status: 'active',
+      }
+  }
   const asked = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
-  const usageBased = base?.entitlements.some(one => one.price_behavior !== null) === true
-  const fits =
-    base?.version.is_trialable === true && addOns.length === 0 && !usageBased && quantities.length === 0
-  const first = base !== null && !state.trialedPlanIds.includes(base.plan.id) && base.held === null
   if (asked !== null) {
     if (asked <= nowMs) throw invalid('trial_end: must be in the future')
     if (!fits)
@@ -387,6 +395,14 @@ function trialOf(
   return { endMs: wholeSeconds(nowMs + days * dayMs), endSetting: setting ?? 'subscribe', status: 'active' }
 }
 
+/** Whether what is selected can be had for a trial. source: EN-94 */
+function fitsTrial({ base, addOns, quantities }: Selection): boolean {
+  const isUsageBased = base?.entitlements.some(one => one.price_behavior !== null) === true
+  return (
+    base?.version.is_trialable === true && addOns.length === 0 && !isUsageBased && quantities.length === 0
+  )
+}
+
 interface Compared {
   readonly had: SubscriptionRow | null
   readonly totalBefore: Quantity
@@ -398,7 +414,7 @@ interface Compared {
 }
 
 /** Whether more of anything is bought in advance than the company has, whichever plan sells it. */
-function buysMore({ traits }: CompanyDescription['state'], { bought }: Selection): boolean {
+function buysMore({ state: { traits } }: CompanyDescription, { bought }: Selection): boolean {
   const held = new Map(traits.map(([name, value]) => [name, Number(value)]))
   return bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
 }
@@ -430,7 +446,7 @@ function actionOf(
   const quantity = (priceId: string) =>
     had!.products.find(product => product.price_id === priceId)?.quantity ?? 0
   const comes = addOns.some(addOn => addOn.held === null)
-  const more = buysMore(state, selection)
+  const more = buysMore(company, selection)
   const same =
     lines.length === had!.products.length &&
     lines.every(one => quantity(one.price.id) === one.quantity) &&
@@ -448,16 +464,17 @@ function actionOf(
  * other plan dearer (N18).
  */
 function refuseWhilePending(
-  { state }: CompanyDescription,
+  company: CompanyDescription,
   selection: Selection,
   dearer: boolean,
   body: ManagePlanRequest,
 ): void {
+  const { state } = company
   if (!state.schedule?.downgrade) return
   const { base, addOns } = selection
   if (base !== null && base.plan.id !== state.plan?.planId && dearer) return
   const comes = addOns.some(addOn => addOn.held === null)
-  if (body.credit_bundles.length > 0 || comes || buysMore(state, selection))
+  if (body.credit_bundles.length > 0 || comes || buysMore(company, selection))
     throw conflict(
       'A downgrade is pending: add-ons, quantities and credits cannot be bought until it is done',
     )
@@ -601,8 +618,7 @@ function ownRow(
     total_price: storedQuantity(total),
     period_start: terms.startMs / 1000,
     period_end: terms.endMs / 1000,
-    trial_end: trial ? trial.endMs / 1000 : (had?.trial_end ?? null),
-    trial_end_setting: trial?.endSetting ?? had?.trial_end_setting ?? null,
+    ...trialMembers(had, trial, nowMs),
     cancel_at: cancelAtOf(terms),
     cancel_at_period_end: false,
     started_at: had?.started_at ?? now,
@@ -627,6 +643,18 @@ function ownRow(
     created_at: had?.created_at ?? now,
     updated_at: now,
   }
+}
+
+/** A trial that the change ends has ended now, and is paid for. */
+function trialMembers(
+  had: SubscriptionRow | null,
+  trial: TrialState | null,
+  nowMs: number,
+): Pick<SubscriptionRow, 'trial_end' | 'trial_end_setting'> {
+  if (trial) return { trial_end: trial.endMs / 1000, trial_end_setting: trial.endSetting }
+  if (had?.status === 'trialing')
+    return { trial_end: Math.floor(nowMs / 1000), trial_end_setting: 'subscribe' }
+  return { trial_end: had?.trial_end ?? null, trial_end_setting: had?.trial_end_setting ?? null }
 }
 
 function cancelAtOf({ cancelAt, cancelAtMs, had }: OwnTerms): SubscriptionRow['cancel_at'] {
