@@ -96,6 +96,8 @@ export interface Answer {
   readonly data?: unknown
   /** The part of `data` that the audit log keeps; absent: all of it. */
   readonly noted?: unknown
+  /** A change of `data` that waits for a publish: a part of the tag (decision 38). */
+  readonly waiting?: string | null
   /** A write that made nothing though it succeeded: its idempotency key is free again (decision 37). */
   readonly madeNothing?: boolean
   /** The serialised `data`, if the shard already wrote it. */

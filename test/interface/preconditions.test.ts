@@ -127,3 +127,88 @@ t.test('decision 38: a read with a query has no tag, nor has a list', async t =>
   const { headers } = await client.get(`${path}?strict=true`)
   t.equal(headers.get('etag'), null)
 })
+
+t.test(
+  'decision 38: the tag of a published version has the edits that wait in the draft, and no use',
+  async t => {
+    const event = 'preconditions'
+    const feature = await client.ok('POST', '/features', {
+      name: event,
+      event_subtype: event,
+      flag: { key: event },
+    })
+    const kind = { name: 'Tagged', description: '', currency: 'usd' }
+    const { id: credit_id } = await client.ok('POST', '/billing/credits', kind)
+    const bundle = await client.ok('POST', '/billing/credits/bundles', {
+      bundle_name: 'Tagged',
+      credit_id,
+      currency: 'usd',
+      price_per_unit: 3,
+      quantity: 10,
+    })
+    const made = await client.ok('POST', '/plans', {
+      name: 'Tagged',
+      plan_type: 'plan',
+      billing_product: { monthly_price: 1000 },
+      entitlements: [{ feature_id: feature.id, value_numeric: 5 }],
+      credit_grants: [{ credit_id, credit_amount: 50 }],
+    })
+    await client.ok('PUT', `/plans/version/${made.draft_version.id}/publish`, {})
+    const [entitlement] = await client.ok('GET', `/plan-entitlements?plan_id=${made.id}`)
+    const [grant] = await client.ok('GET', `/billing/credits/plan-grants?plan_id=${made.id}`)
+    const paths = {
+      bundle: `/billing/credits/bundles/${bundle.id}`,
+      credit: `/billing/credits/${credit_id}`,
+      entitlement: `/plan-entitlements/${entitlement.id}`,
+      feature: `/features/${feature.id}`,
+      flag: `/flags/${feature.flags[0].id}`,
+      grant: `/billing/credits/plan-grants/${grant.id}`,
+      plan: `/plans/${made.id}`,
+    }
+    const tags = async () =>
+      Object.fromEntries(
+        await Promise.all(Object.entries(paths).map(async ([name, path]) => [name, await tagAt(path)])),
+      )
+    const before = await tags()
+    const { id: company_id } = await client.ok('POST', '/companies', { keys: { slug: 'tagged' } })
+    await client.ok('POST', '/manage-plan', {
+      company_id,
+      base_plan_id: made.id,
+      add_on_selections: [],
+      pay_in_advance_entitlements: [],
+      credit_bundles: [{ bundle_id: bundle.id, quantity: 1 }],
+    })
+    await client.ok('POST', '/events', { event_type: 'track', body: { event, company: { slug: 'tagged' } } })
+    await client.ok('POST', `/flags/${event}/check`, { company: { slug: 'tagged' } })
+    const isCounted = async () => {
+      const [shown, bought] = await Promise.all([
+        client.ok('GET', paths.plan),
+        client.ok('GET', paths.bundle),
+      ])
+      return shown.company_count === 1 && shown.billing_product.subscription_count === 1 && bought.has_grants
+    }
+    while (!(await isCounted())) await new Promise(resolve => setTimeout(resolve, 25))
+    t.strictSame(await tags(), before, 'use moves no tag')
+
+    const grantTag = before.grant!
+    const entitlementTag = before.entitlement!
+    const put = (path: string, body: object, tag: string) => client.put(path, body, { 'If-Match': tag })
+    t.equal((await put(paths.entitlement, { value_numeric: 100 }, entitlementTag)).status, 200)
+    t.equal(await tagAt(paths.grant), grantTag, 'a draft that others began')
+    t.equal((await put(paths.grant, { credit_amount: 70 }, grantTag)).status, 200)
+    for (const [path, tag, body] of [
+      [paths.entitlement, entitlementTag, { value_numeric: 7 }],
+      [paths.grant, grantTag, { credit_amount: 7 }],
+    ] as const) {
+      t.equal((await put(path, body, tag)).status, 412, path)
+      t.equal((await client.del(path, { 'If-Match': tag })).status, 412, path)
+      const now = await tagAt(path)
+      t.not(now, tag)
+      t.equal((await put(path, body, now)).status, 200)
+      const removed = await tagAt(path)
+      t.equal((await client.del(path, { 'If-Match': now })).status, 412)
+      t.equal((await client.del(path, { 'If-Match': removed })).status, 200)
+      t.not(await tagAt(path), removed, 'its removal waits')
+    }
+  },
+)

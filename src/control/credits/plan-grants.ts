@@ -8,6 +8,7 @@ import type { Call, Handler } from '../../kit/call.js'
 import type { Exact } from '../../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string } from '../../kit/query.js'
 import { ensureDraft, findVersion, lockPlan, placeOf, unknownVersion } from '../plan-versions/version-rows.js'
+import { waitingEdit } from '../plan-versions/waiting-edit.js'
 import { scopeOf } from './handlers.js'
 import {
   findPlanGrant,
@@ -52,7 +53,8 @@ export const getPlanGrant: Handler = async call => {
   const { sql } = call.services
   const row = await findPlanGrant(sql, call.environment.id, call.params.plan_grant_id!)
   if (!row) throw unknownGrant()
-  return { data: await viewOf(sql, row) }
+  const waiting = await waitingEdit(sql, row, draft => planGrantIn(sql, draft, row))
+  return { data: await viewOf(sql, row), waiting }
 }
 
 async function viewOf(sql: Sql, row: PlanCreditGrantRow): Promise<PlanCreditGrant> {

@@ -24,6 +24,7 @@ import {
   touchVersion,
   unknownVersion,
 } from '../plan-versions/version-rows.js'
+import { waitingEdit } from '../plan-versions/waiting-edit.js'
 import { adoptPrices } from '../prices/write.js'
 import { announce } from '../webhooks/publish.js'
 import { countEntitlementRows, listEntitlementRows } from './store.js'
@@ -91,7 +92,8 @@ export const getPlanEntitlement: Handler = async call => {
   const { sql } = call.services
   const row = await findEntitlement(sql, call.environment.id, call.params.plan_entitlement_id!)
   if (!row) throw unknownEntitlement()
-  return { data: await viewOf(sql, call, row) }
+  const waiting = await waitingEdit(sql, row, draft => entitlementInDraft(sql, draft, row))
+  return { data: await viewOf(sql, call, row), waiting }
 }
 
 // Runs a change of entitlements. Its scope is the whole account if it creates a trait (EN-2).

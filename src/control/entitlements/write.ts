@@ -411,7 +411,7 @@ export function touchesAccount(body: Pick<Exact<PlanEntitlementUpdate>, 'price_b
  */
 export async function entitlementInDraft(
   tx: Sql,
-  draft: PlanVersionRow,
+  draft: Pick<PlanVersionRow, 'id'>,
   entitlement: Pick<EntitlementRow, 'id' | 'feature_id'>,
 ): Promise<EntitlementRow | null> {
   const [row] = await tx<EntitlementRow[]>`

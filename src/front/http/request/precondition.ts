@@ -14,20 +14,25 @@ import type { Request } from './request.js'
 /** In lower case, as heads give it. */
 export const matchHeader = 'if-match'
 
-/** Members that change without a write of the definition: counts, and the times of use. */
+/** Members that change without a write of the definition: counts, and what says that or when it was used. */
 const moving: ReadonlySet<string> = new Set([
   'company_count',
   'company_override_count',
   'event_summary',
+  'has_grants',
   'last_checked_at',
   'last_seen_at',
   'last_used_at',
+  'subscription_count',
   'user_count',
 ])
 
-/** The strong tag of a definition as its GET answers it, without the members that change by themselves. */
-export function tagOf({ data, json }: Answer): string {
-  const text = json ?? jsonText(settled(data ?? null))
+/**
+ * The strong tag of a definition as its GET answers it, without the members that change by themselves, and with a change that
+ * waits.
+ */
+export function tagOf({ data, json, waiting }: Answer): string {
+  const text = (json ?? jsonText(settled(data ?? null))) + (waiting ?? '')
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
 }
 
