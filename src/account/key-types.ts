@@ -116,6 +116,13 @@ export interface Keys {
   find(secret: string, asker?: KeyAsker): KeyRecord | null | Promise<KeyRecord | null>
   /** The key with this id, or null. Always in memory. */
   byId(keyId: string): KeyRecord | null
+  /**
+   * The record of a key for one of its values: the present one, or the one before the last roll until its overlap ends. null: it
+   * is no value of the key any more.
+   *
+   * hash  of the value, as `hash` makes it.
+   */
+  ofValue(keyId: string, hash: Uint8Array): KeyRecord | null
   /** The environment, or null. Always in memory. */
   environment(environmentId: string): EnvironmentRecord | null
   /** Environments of the account, oldest first. */

@@ -326,6 +326,16 @@ export class KeyRing implements Keys {
     return this.#byId.get(keyId)?.entry.record ?? null
   }
 
+  ofValue(keyId: string, hash: Uint8Array): KeyRecord | null {
+    const held = this.#byId.get(keyId)
+    if (held === undefined) return null
+    if (held.entry.hash.equals(hash)) return held.entry.record
+    const { former } = held
+    return former !== null && former.untilMs > this.#nowMs() && former.hash.equals(hash)
+      ? former.record
+      : null
+  }
+
   environment(environmentId: string): EnvironmentRecord | null {
     return this.#environments.get(environmentId) ?? null
   }

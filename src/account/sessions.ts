@@ -16,6 +16,8 @@ const trustedAwayMs = 600_000
 /** Its end is moved at most once in this long. */
 const movedEveryMs = 300_000
 const sessionsMax = 10_000
+/** Sessions of one member or key. */
+const sessionsEachMax = 100
 /** The form of a cookie's value. */
 const form = /^s_[\w-]{43}$/
 
@@ -23,8 +25,9 @@ const form = /^s_[\w-]{43}$/
 export interface SignedIn {
   readonly id: string
   readonly accountId: string
-  /** The key that was pasted; null for a member. */
+  /** The key that was pasted, and the hash of the pasted value; null for a member. */
   readonly keyId: string | null
+  readonly keyHash: Buffer | null
   readonly member: MemberAccess | null
   readonly expiresAtMs: number
   /** Records for requests, by role and environment; LastAdmission compares them by identity. */
@@ -41,6 +44,7 @@ interface SessionRow {
   readonly account_id: string
   readonly member_id: string | null
   readonly api_key_id: string | null
+  readonly api_key_hash: Uint8Array | null
   readonly expires_at: Date
   readonly name: string | null
   readonly email: string | null
@@ -67,10 +71,12 @@ export class Sessions {
   /**
    * Begin a session.
    *
-   * who      a member, or the key that was pasted.
+   * who      a member, or the key that was pasted and its value. The oldest sessions beyond `sessionsEachMax` end.
    * returns  the cookie's value: 256 random bits, stored as a hash only.
    */
-  async begin(who: { accountId: string; memberId: string } | { key: KeyRecord }): Promise<string> {
+  async begin(
+    who: { accountId: string; memberId: string } | { key: KeyRecord; secret: string },
+  ): Promise<string> {
     const { sql, keys, wallMs } = this.options
     const value = `s_${randomBytes(32).toString('base64url')}`
     const nowMs = wallMs()
@@ -81,10 +87,16 @@ export class Sessions {
       account_id: byKey ? who.key.accountId : who.accountId,
       member_id: byKey ? null : who.memberId,
       api_key_id: byKey ? who.key.id : null,
+      api_key_hash: byKey ? keys.hash(who.secret) : null,
       created_at: new Date(nowMs),
       expires_at: new Date(nowMs + sessionMs),
     }
     await sql`insert into console_sessions ${sql(row)}`
+    await sql`
+      delete from console_sessions where hash in (
+        select hash from console_sessions
+        where ${byKey ? sql`api_key_id = ${row.api_key_id}` : sql`member_id = ${row.member_id}`}
+        order by expires_at desc offset ${sessionsEachMax})`
     if (!byKey)
       await sql`update account_members set signed_in_at = ${new Date(nowMs)} where id = ${who.memberId}`
     return value
@@ -149,7 +161,7 @@ export class Sessions {
     const name = hash.toString('hex')
     const { changes } = this
     const [row] = await sql<SessionRow[]>`
-      select s.id, s.account_id, s.member_id, s.api_key_id, s.expires_at, m.name, m.email, m.role, m.console_roles
+      select s.id, s.account_id, s.member_id, s.api_key_id, s.api_key_hash, s.expires_at, m.name, m.email, m.role, m.console_roles
       from console_sessions s left join account_members m on m.id = s.member_id
       where s.hash = ${hash} and s.expires_at > ${new Date(nowMs)} and not coalesce(m.disabled, false)`
     if (row === undefined) {
@@ -169,6 +181,7 @@ export class Sessions {
       id: row.id,
       accountId: row.account_id,
       keyId: row.api_key_id,
+      keyHash: row.api_key_hash && Buffer.from(row.api_key_hash),
       member,
       expiresAtMs,
       records: isSame ? known.records : new Map(),
@@ -183,14 +196,20 @@ export class Sessions {
 
   private usable({ session }: Entry, nowMs: number): SignedIn | null {
     if (session.expiresAtMs <= nowMs) return null
-    // a deleted key ends its sessions
-    if (session.keyId !== null && this.options.keys.byId(session.keyId) === null) return null
-    return session
+    // a key that was deleted ends its sessions, and a value that was replaced ends those that it began
+    return session.keyId !== null && this.valueOf(session) === null ? null : session
   }
 
-  /** The key that the session was begun with, without the right to send events; null: it was deleted. */
-  keyOf({ keyId }: SignedIn): KeyRecord | null {
-    const key = keyId === null ? null : this.options.keys.byId(keyId)
+  private valueOf({ keyId, keyHash }: SignedIn): KeyRecord | null {
+    return keyId === null || keyHash === null ? null : this.options.keys.ofValue(keyId, keyHash)
+  }
+
+  /**
+   * The key that the session was begun with, without the right to send events, under the conditions of the value that was
+   * pasted; null: it is no value of the key any more.
+   */
+  keyOf(signedIn: SignedIn): KeyRecord | null {
+    const key = this.valueOf(signedIn)
     if (key === null) return null
     let record = this.ofKeys.get(key)
     if (record === undefined) {

@@ -77,6 +77,31 @@ t.test('signing in', async t => {
     t.equal((await browser.send('GET', '/console/api/whoami')).status, 401)
   })
 
+  await t.test('security 40: a roll ends what the replaced value opened, an overlap at its end', async t => {
+    const made = await client.ok('POST', '/api-keys', {
+      name: 'rolled',
+      environment_id: development,
+      scopes: ['admin', 'read', 'write'],
+    })
+    const opened = async (secret: string) => {
+      const browser = new Browser(client.url)
+      t.equal((await browser.signIn({ key: secret })).status, 200)
+      const stream = await StreamClient.open(client.url, { key: secret })
+      return { stream, status: async () => (await browser.send('GET', '/console/api/whoami')).status }
+    }
+    const first = await opened(made.secret)
+    const next = await client.ok('POST', `/api-keys/${made.id}/roll`, { overlap_seconds: 2 })
+    t.equal(await first.status(), 200, 'in the overlap')
+    const second = await opened(next.secret)
+    t.equal((await first.stream.closed)[0], 4001)
+    t.equal(await first.status(), 401, 'after it')
+    t.equal(await second.status(), 200)
+    const last = await client.ok('POST', `/api-keys/${made.id}/roll`, {})
+    t.equal(await second.status(), 401, 'at once')
+    t.equal((await second.stream.closed)[0], 4001)
+    t.equal(await (await opened(last.secret)).status(), 200)
+  })
+
   await t.test('changes come from the page of this address alone (security 40)', async t => {
     const browser = await signedIn(t, client)
     const write = (headers: Record<string, string>) =>
@@ -298,6 +323,28 @@ t.test('the data stream of the console ends with what opened it', async t => {
     await client.ok('PUT', `/api-keys/${made.id}`, { disabled: true })
     t.equal((await stream.closed)[0], 4001)
   })
+})
+
+t.test('AL-43 signing in, and asking who is, is paid from the budget of the key', async t => {
+  const { client } = await startHere(t, {
+    TOLLGATE_LIMITS: '{"global":[0.0001,4000],"mutation":[0.0001,1000]}',
+  })
+  const { environment_id: development } = await client.ok('GET', '/whoami')
+  const made = await client.ok('POST', '/api-keys', {
+    name: 'small',
+    environment_id: development,
+    scopes: ['read'],
+    rate_limit_percent: 1,
+  })
+  const browser = new Browser(client.url)
+  const signIns = []
+  for (let n = 0; n < 12; n++) signIns.push((await browser.signIn({ key: made.secret })).status)
+  t.same([...new Set(signIns)], [200, 429])
+  t.equal(signIns.filter(status => status === 200).length, 10, 'a hundredth of the changes')
+  const asks = []
+  for (let n = 0; n < 40; n++) asks.push((await browser.send('GET', '/console/session')).status)
+  t.equal(asks.at(-1), 429)
+  t.equal((await client.get('/whoami')).status, 200, 'other keys have their own')
 })
 
 t.test('security 1 cookies and tokens of nobody are looked up within the limit of an address', async t => {

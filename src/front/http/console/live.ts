@@ -5,7 +5,7 @@ import { ServiceError } from '../../../errors.js'
 import type { KeyRecord } from '../../../kit/call.js'
 import type { KeyAsker } from '../../../kit/services.js'
 import type { AppRequest, AppResponse, SocketListener } from '../apps/app.js'
-import { Datastream } from '../stream/datastream.js'
+import { Datastream, type Opened } from '../stream/datastream.js'
 import { cookieOf, isOwnOrigin } from './same-origin.js'
 
 export const consoleStreamPath = '/console/datastream'
@@ -59,7 +59,7 @@ export class ConsoleStream extends Datastream {
   }
 
   /** As long as the session holds, and opens the environment: its member has a role there, its key is not disabled. */
-  override mayStay(_key: KeyRecord, address: string, cookie: string, environmentId: string): boolean {
+  override mayStay({ address, secret: cookie, environmentId }: Opened): boolean {
     const { services } = this.shared
     if (services === null) return true
     const name = `${environmentId} ${cookie}`
@@ -67,7 +67,7 @@ export class ConsoleStream extends Datastream {
     const opens = (signedIn: SignedIn | null): boolean => {
       const record = this.recordOf(signedIn, environmentId)
       if (record === null) return false
-      return signedIn!.member !== null || super.mayStay(record, address, cookie, environmentId)
+      return signedIn!.member !== null || this.opens(record, address)
     }
     const found = services.sessions.find(cookie)
     if (!(found instanceof Promise)) return opens(found)

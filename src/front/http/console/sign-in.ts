@@ -3,14 +3,17 @@ import { Buffer } from 'node:buffer'
 import typia from 'typia'
 import { keyFault } from '../../../account/conditions.js'
 import { useLink } from '../../../account/member-records.js'
-import type { SignedIn } from '../../../account/sessions.js'
+import type { Sessions, SignedIn } from '../../../account/sessions.js'
 import { ServiceError } from '../../../errors.js'
+import type { KeyRecord } from '../../../kit/call.js'
 import { toFailure } from '../../../storage/failure.js'
+import { environmentOf, overLimit } from '../admission/admit.js'
 import type { AppResponse } from '../apps/app.js'
 import type { Pages } from '../request/framed-pages.js'
 import { failure, internalError, type Reply } from '../request/respond.js'
 import type { Shared } from '../request/shared.js'
 import { forwardedAddress } from '../routing/headers.js'
+import type { LimitKind } from '../routing/route.js'
 import { cookieName, cookieOf, crossSiteFault } from './same-origin.js'
 import type { SignOn } from './sign-on.js'
 
@@ -42,6 +45,7 @@ export function registerSignIn(pages: Pages, shared: Shared, signOn: SignOn | nu
       if (fault) throw fault
       const { sessions } = servicesOf(shared)
       const signedIn = value === '' ? null : await paid(shared, address, async () => sessions.find(value))
+      if (signedIn !== null) requireRoom(shared, callerOf(sessions, signedIn), 'read')
       return plain({ signed_in: signedIn === null ? null : shownOf(signedIn), sign_on: signOn !== null })
     })
   })
@@ -125,26 +129,28 @@ async function begun(shared: Shared, text: string, address: string): Promise<str
   const body = parsed(text)
   const nowMs = performance.now()
   shared.unauthenticated.take(address, nowMs)
-  const value = body.key === undefined ? await byLink(body.token!) : await byKey(body.key)
-  if (value === null) throw shared.unauthenticated.failed(address, '', nowMs, true)
+  const who = body.key === undefined ? await byLink(body.token!) : await byKey(body.key)
+  if (who === null) throw shared.unauthenticated.failed(address, '', nowMs, true)
   shared.unauthenticated.giveBack(address, nowMs)
-  return value
+  if ('key' in who) requireRoom(shared, who.key, 'mutation')
+  return services.sessions.begin(who)
 
-  async function byLink(token: string): Promise<string | null> {
+  async function byLink(token: string) {
     const who = await useLink(services.sql, services.keys, token, services.clock.wall())
     if (who === null)
       throw new ServiceError('key_unknown', 'This link was used already, or is over: ask for another')
-    return services.sessions.begin(who)
+    return who
   }
-  async function byKey(secret: string): Promise<string | null> {
-    const key = await services.keys.find(secret.trim())
+  async function byKey(pasted: string) {
+    const secret = pasted.trim()
+    const key = await services.keys.find(secret)
     if (key === null) return null
     if (key.kind !== 'secret')
       throw new ServiceError('key_unknown', 'A publishable key opens no console: paste a secret key')
     const fault =
       key.conditions == null ? null : keyFault(key.conditions, services.clock.wall(), () => address)
     if (fault !== null) throw new ServiceError('key_unknown', fault)
-    return services.sessions.begin({ key })
+    return { key, secret }
   }
 }
 
@@ -166,6 +172,27 @@ async function paid<T>(shared: Shared, address: string, look: () => Promise<T>):
   const found = await look()
   if (found) unauthenticated.giveBack(address, performance.now())
   return found
+}
+
+/** Who a session acts for, to be charged. */
+function callerOf(sessions: Sessions, signedIn: SignedIn): KeyRecord | null {
+  const { member } = signedIn
+  return member === null ? sessions.keyOf(signedIn) : sessions.recordOf(signedIn, member, 'viewer', '')
+}
+
+/**
+ * Take one request from the budgets of a known caller.
+ *
+ * errors  rate_limited (429).
+ * source  AL-40, AL-43
+ */
+function requireRoom(shared: Shared, caller: KeyRecord | null, kind: LimitKind): void {
+  if (caller === null) return
+  const environment = environmentOf(caller, '', servicesOf(shared).keys)
+  const production = environment === null || environment.environmentType === 'production'
+  const nowMs = performance.now()
+  const allowance = shared.options.limits.admit(caller, kind, production, nowMs, environment?.id)
+  if (allowance?.refused != null) throw overLimit(allowance)
 }
 
 function shownOf({ member, keyId, expiresAtMs }: SignedIn): object {

@@ -77,6 +77,16 @@ type StreamSettings = Pick<
   'streamConnectionsMax' | 'streamConnectionsPerKeyMax' | 'streamPagesMax' | 'streamMessagesPerSecond'
 >
 
+/** How a connection was opened. */
+export interface Opened {
+  readonly key: KeyRecord
+  readonly address: string
+  /** A key's value, or the cookie of a session, and its hash. */
+  readonly secret: string
+  readonly hash: Buffer
+  readonly environmentId: string
+}
+
 /** The data stream over HTTP. */
 export class Datastream implements SocketRoute {
   readonly frameBytesMax = frameBytesMax
@@ -153,7 +163,9 @@ export class Datastream implements SocketRoute {
         const page = isPage ? pageOf(outcome.signed, asker.contextToken, environment.id) : null
         this.requireRoom(environment.id, key.id, page)
         services.keys.used(key.id, startedMs)
-        const connection = new Connection(this, key, environment.id, address, offered.isOwn, page, secret)
+        const hash = services.keys.hash(secret)
+        const opened = { key, address, secret, hash, environmentId: environment.id }
+        const connection = new Connection(this, opened, offered.isOwn, page)
         accept(connection, offered.isOwn ? ownProtocol : '')
       }
       // Many handshakes at once are accepted a few in each turn.
@@ -188,15 +200,19 @@ export class Datastream implements SocketRoute {
   }
 
   /** Whether a connection to an environment may stay. */
-  mayStay(key: KeyRecord, address: string, _secret: string, _environmentId: string): boolean {
+  mayStay({ key, address, hash }: Opened): boolean {
     const { services } = this.shared
     if (services === null) return true
-    const now = services.keys.byId(key.id)
-    if (now === null) return false
-    // A value that was replaced by a roll has its own expiry.
-    for (const one of [key, now])
-      if (one.conditions != null && keyFault(one.conditions, services.clock.wall(), () => address) !== null)
-        return false
+    // a value that was replaced by a roll has its own expiry
+    return this.opens(services.keys.ofValue(key.id, hash), address)
+  }
+
+  /** Whether a key opens the stream now. null: it is none any more. */
+  protected opens(now: KeyRecord | null, address: string): boolean {
+    const { services } = this.shared
+    if (now === null || services === null) return false
+    if (now.conditions != null && keyFault(now.conditions, services.clock.wall(), () => address) !== null)
+      return false
     // a publishable key opens the stream of a page, whose context is looked at beside it
     if (now.kind === 'publishable') return true
     return now.scopes.some(scope => scope === 'read' || scope === 'write' || scope === 'admin')
@@ -318,6 +334,7 @@ function pageOf(signed: SignedContext | null, token: string, environmentId: stri
 class Connection implements SocketListener, StreamSink {
   private socket: AppSocket | null = null
   private subscriber: Subscriber | null = null
+  private readonly environmentId: string
   private readonly budget: Bucket
   private readonly names: Bucket
   private messages: string[] = []
@@ -332,14 +349,13 @@ class Connection implements SocketListener, StreamSink {
 
   constructor(
     private readonly stream: Datastream,
-    private readonly key: KeyRecord,
-    private readonly environmentId: string,
-    private readonly address: string,
+    private readonly by: Opened,
     private readonly isOwn: boolean,
     /** The page's context; null: it is a server's connection. */
     readonly page: Page | null,
-    private readonly secret: string,
   ) {
+    const { key } = by
+    this.environmentId = by.environmentId
     const ratePerSecond = stream.settings.streamMessagesPerSecond
     this.names = stream.namesOf(key.id)
     this.budget = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, performance.now())
@@ -350,9 +366,9 @@ class Connection implements SocketListener, StreamSink {
     const { services } = this.stream.shared
     this.stream.add(this)
     if (services === null) return socket.end(goingAway, 'The service stops; connect again')
-    const { page, environmentId, key } = this
+    const { page, environmentId, by } = this
     const resumes = page === null && !this.isOwn
-    this.subscriber = services.streams.connect(environmentId, key.id, this, resumes, page !== null)
+    this.subscriber = services.streams.connect(environmentId, by.key.id, this, resumes, page !== null)
     if (page !== null) this.begin(page)
   }
 
@@ -532,8 +548,7 @@ class Connection implements SocketListener, StreamSink {
     const { services } = this.stream.shared
     if (services === null) return true
     const environment = services.keys.environment(this.environmentId)
-    const { key, address, secret, environmentId } = this
-    if (environment === null || !this.stream.mayStay(key, address, secret, environmentId)) return false
+    if (environment === null || !this.stream.mayStay(this.by)) return false
     return this.page === null || this.page.isSigned(environment.contextSecrets, services.clock.wall())
   }
 
