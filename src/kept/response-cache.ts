@@ -9,7 +9,7 @@ import type { CheckResult } from '../core/flags/flag.js'
 import type { CheckCounts, SeenUsers } from '../core/model/message.js'
 import { derivedId } from '../core/values/id.js'
 import { givenKeys } from '../entities/directory/entities.js'
-import { type Checked, type CheckQuestion, checkRecordRow } from '../wire/check-rows.js'
+import { type Checked, type CheckQuestion, checkRecordRow, shownKeys } from '../wire/check-rows.js'
 import { ReportedCounts } from '../wire/check-tally.js'
 import { noRecords, RecordBudget, type RecordRates } from '../wire/record-budget.js'
 import type { Changes } from '../wire/version-counters.js'
@@ -291,8 +291,8 @@ function questionIn({ buffer, byteOffset, byteLength }: DataView): CheckQuestion
   const text = Buffer.from(buffer, byteOffset, byteLength).toString()
   const asked = (text === '' ? {} : JSON.parse(text)) as CheckFlagRequestBody
   return {
-    company: givenKeys(asked.company),
-    user: givenKeys(asked.user),
+    company: shownKeys(givenKeys(asked.company)),
+    user: shownKeys(givenKeys(asked.user)),
     preflight: asked.preflight != null,
   }
 }

@@ -10,7 +10,7 @@ export type Checked = Pick<
   'flag' | 'flagId' | 'value' | 'reason' | 'ruleId' | 'companyId' | 'userId' | 'error'
 >
 
-/** Context of a check: keys as given, null for none. */
+/** Context of a check: keys as given, as many as `shownKeys` gives, null for none. */
 export interface CheckQuestion {
   readonly company: object | null
   readonly user: object | null
@@ -42,6 +42,21 @@ interface CheckRecord extends Checked, CheckQuestion {
   readonly environmentId: string
   readonly id: string
   readonly atMs: number
+}
+
+/** Characters of keys that a record shows, of a company and of a user: a check may name megabytes of them. source: decision (FE-100) */
+const shownCharactersMax = 1_024
+
+/** The first keys, as many as a record shows. */
+export function shownKeys(keys: object | null): object | null {
+  if (keys === null) return null
+  const all = Object.entries(keys)
+  let left = shownCharactersMax
+  const shown = all.findIndex(([name, value]) => {
+    left -= name.length + String(value).length
+    return left < 0
+  })
+  return shown < 0 ? keys : Object.fromEntries(all.slice(0, shown))
 }
 
 /** The flag_check record of one check (FE-100), as JSONEachRow text of table events. */

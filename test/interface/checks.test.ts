@@ -209,6 +209,21 @@ t.test(
   },
 )
 
+t.test('FE-100 a record shows the first keys of a check that names many', async t => {
+  await flag('wordy', false)
+  const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`key${n}`, 'x'.repeat(90)]))
+  await check('wordy', { company: keys, user: { email: 'a@x' } })
+  let record: { body: { req_company: object; req_user: object } } | undefined
+  for (const untilMs = Date.now() + 60_000; record === undefined && Date.now() < untilMs; ) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+    ;[record] = await client.ok('GET', '/events?event_types=flag_check&event_subtype=wordy&limit=1')
+  }
+  const { req_company: shown, req_user: user } = record!.body
+  t.match(shown, { key0: keys.key0 })
+  t.equal(Object.keys(shown).length, 10, '1,024 characters')
+  t.same(user, { email: 'a@x' })
+})
+
 t.test('FE-105 a check after a write of its flag sees the write, on every connection', async t => {
   const made = await flag('switch', false)
   let stale = 0

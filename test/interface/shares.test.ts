@@ -59,6 +59,15 @@ t.test('security H3 a page of many costs what it reads', async t => {
   t.equal(await costOf(client, () => client.get('/companies?limit=250')), 2)
 })
 
+t.test('security H3 a list costs its bytes', async t => {
+  const list = () => client.get('/flags?limit=250')
+  const { headers } = await list()
+  const tokens = Math.floor(Number(headers.get('content-length')) / 32_768)
+  t.ok(tokens >= 1, 'longer than what one token pays for')
+  t.equal(await costOf(client, list), 1 + tokens)
+  t.equal(await costOf(client, () => client.get('/flags?limit=1')), 1)
+})
+
 t.test('security H5 a body costs what it holds, however short it came', async t => {
   const padded = JSON.stringify({ company: { slug: 'none' }, more: 'x'.repeat(100_000) })
   t.equal(await costOf(client, () => client.post('/flags/f1/check', padded)), 7)

@@ -17,7 +17,7 @@ import type { CheckContext, Preflight } from '../../../src/core/model/requests.j
 import { ReadSet } from '../../../src/core/rules/read-set.js'
 import type { Outcome } from '../../../src/core/rules/rule.js'
 import { derivedId } from '../../../src/core/values/id.js'
-import { type Checked, checkRecordRow } from '../../../src/wire/check-rows.js'
+import { type Checked, type CheckQuestion, checkRecordRow, shownKeys } from '../../../src/wire/check-rows.js'
 import { ReportedCounts } from '../../../src/wire/check-tally.js'
 import { noRecords, RecordBudget, type RecordRates } from '../../../src/wire/record-budget.js'
 
@@ -30,6 +30,9 @@ export class FlagChecks {
   private readonly counts = new ReportedCounts()
   private telling: NodeJS.Immediate | null = null
   private rows: string[] = []
+  /** The context that was recorded last, and its keys as records show them. */
+  private shownOf: CheckContext | null = null
+  private shown: Pick<CheckQuestion, 'company' | 'user'> = { company: null, user: null }
   /** When a flag was last checked, by environment and key. */
   private flags = new Map<string, Map<string, number>>()
   /** When all flags of an environment were last checked together. */
@@ -224,11 +227,21 @@ export class FlagChecks {
   ): void {
     const { environmentId } = catalog.data
     const id = derivedId('evt_', this.run, ++this.made)
-    const asked = JSON.parse(context.asked) as { readonly company?: object; readonly user?: object }
-    const company = (context.companyGiven && asked.company) || null
-    const user = (context.userGiven && asked.user) || null
-    const question = { company, user, preflight: preflight !== null }
+    // one context is asked about each flag
+    if (this.shownOf !== context) {
+      this.shownOf = context
+      this.shown = shownContext(context)
+    }
+    const question = { ...this.shown, preflight: preflight !== null }
     this.rows.push(checkRecordRow({ environmentId, id, atMs, ...question, ...checked }))
+  }
+}
+
+function shownContext(context: CheckContext): Pick<CheckQuestion, 'company' | 'user'> {
+  const asked = JSON.parse(context.asked) as { readonly company?: object; readonly user?: object }
+  return {
+    company: shownKeys((context.companyGiven && asked.company) || null),
+    user: shownKeys((context.userGiven && asked.user) || null),
   }
 }
 

@@ -9,11 +9,22 @@ import type { Limits } from './limits.js'
 /** Bytes of a body for one token; of a batch from a secret key, which is read on threads of its own. source: decision */
 const bytesPerToken = 16_384
 const batchBytesPerToken = 1_048_576
+/** Bytes of an answer for one token. source: decision */
+const answerBytesPerToken = 32_768
 
 /** Tokens of a body beyond the first. bytes: as decompressed. */
 export function tokensOfBody({ body }: Route, { kind }: KeyRecord, bytes: number): number {
   const unit = body === 'batch' && kind === 'secret' ? batchBytesPerToken : bytesPerToken
   return Math.floor(bytes / unit)
+}
+
+/** Charge the key of a request with its answer: a token for every 32 KiB beyond the first. */
+export function chargeAnswer(limits: Limits, { limit }: Route, admission: Admission, bytes: number): void {
+  const tokens = Math.floor(bytes / answerBytesPerToken)
+  if (tokens === 0) return
+  const { key, environment } = admission
+  const production = environment === null || environment.environmentType === 'production'
+  limits.owe(key, limit, production, tokens, performance.now(), environment?.id)
 }
 
 /**

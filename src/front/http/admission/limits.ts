@@ -350,6 +350,28 @@ export class Limits {
     return this.alone(() => this.takeMore(key, kind, production, tokens, nowMs, environmentId))
   }
 
+  /**
+   * Charge a request that was answered with what its answer cost, also where a budget is overdrawn by now.
+   *
+   * tokens  as for `charge`.
+   * source  security H3, H6
+   */
+  owe(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    tokens: number,
+    nowMs: number,
+    environmentId = '',
+  ): void {
+    this.alone(() => {
+      const account = this.accountBudget(key.accountId, nowMs)
+      if (account === null || tokens <= 0) return
+      for (const chain of this.chainsOf(key, account, kind, production, nowMs, environmentId))
+        this.takeAll(chain, tokens)
+    })
+  }
+
   private takeMore(
     key: KeyRecord,
     kind: LimitKind,
@@ -360,15 +382,26 @@ export class Limits {
   ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null || tokens <= 0) return null
-    const party = partyOf(key, production)
-    const chains = [
-      account.applying(kind, party, nowMs, environmentId),
-      this.ownOf(key, account.table, kind, party, nowMs, environmentId),
-    ]
+    const chains = this.chainsOf(key, account, kind, production, nowMs, environmentId)
     for (const chain of chains)
       for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
     for (const chain of chains) this.takeAll(chain, tokens)
     return null
+  }
+
+  private chainsOf(
+    key: KeyRecord,
+    account: Budget,
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId: string,
+  ) {
+    const party = partyOf(key, production)
+    return [
+      account.applying(kind, party, nowMs, environmentId),
+      this.ownOf(key, account.table, kind, party, nowMs, environmentId),
+    ]
   }
 
   private takeAll(chain: readonly NamedBucket[], tokens = 1): void {

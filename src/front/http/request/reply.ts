@@ -6,6 +6,7 @@ import type { Answer, Listener, Stream } from '../../../kit/call.js'
 import type { RequestLine } from '../../../log.js'
 import { toFailure } from '../../../storage/failure.js'
 import { type Admission, groupOf } from '../admission/admit.js'
+import { chargeAnswer } from '../admission/charges.js'
 import type { AppResponse } from '../apps/app.js'
 import { takenAnswer } from './begin-anew.js'
 import { cutOff, type Misframed } from './framing.js'
@@ -24,6 +25,7 @@ import {
   type Reply,
   success,
 } from './respond.js'
+import { slicedJson } from './sliced-json.js'
 import { largeLength, StreamedResponse } from './streamed-response.js'
 import type { Unread } from './unread-answers.js'
 import { isLong, varyLine, zipped } from './zipped.js'
@@ -104,12 +106,27 @@ export class ReplyStage implements Listener {
   conclude(answer: Answer): void {
     if (answer.stream !== undefined) return this.pour(answer.stream)
     const { compiled, rawQuery, zips } = this.incoming
+    const { status, noted, tagged, limit } = compiled.route
+    const isRead = compiled.route.method === 'get' && (limit === 'read' || limit === 'analytics')
+    if (isRead && !tagged && hasData(answer)) {
+      const json = slicedJson(answer.data, groupOf(this.admission))
+      const told = (pieces: readonly string[]) =>
+        this.conclude({
+          ...answer,
+          data: undefined,
+          ...(this.headOnly ? { json: pieces.join('') } : written(pieces)),
+        })
+      return json instanceof Promise ? this.after(json, told) : told(json)
+    }
     const echo = echoed(this.echo, this.params)
-    const { status, noted, tagged } = compiled.route
     let headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     if (compiled.mayZip) headers += varyLine
     if (tagged && rawQuery === '') headers += `\r\nETag: ${tagOf(answer)}`
     const reply = success(answer, status, echo, headers)
+    if (isRead && this.admission !== null) {
+      const { limits } = this.incoming.shared.options
+      chargeAnswer(limits, compiled.route, this.admission, lengthOf(reply))
+    }
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
     else if (zips && !this.headOnly && isLong(reply))
@@ -256,4 +273,23 @@ export class ReplyStage implements Listener {
       environment_id: this.admission?.environment?.id ?? null,
     }
   }
+}
+
+/** Whether an answer is data that is to be written as JSON. */
+function hasData({ data, json, pieces, whole, bytes }: Answer): boolean {
+  const isWritten = json ?? pieces ?? whole ?? bytes
+  return isWritten === undefined && typeof data === 'object' && data !== null
+}
+
+/** A short text is written with its head at once. */
+function written(pieces: readonly string[]): Pick<Answer, 'json' | 'pieces'> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return length <= largeLength ? { json: pieces.join('') } : { pieces }
+}
+
+function lengthOf({ body, bytes, pieces }: Reply): number {
+  if (pieces === undefined) return bytes?.length ?? body.length
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
 }

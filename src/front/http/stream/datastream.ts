@@ -53,6 +53,8 @@ const together = 16
 const namedPerMessage = 20
 /** Characters of a message that cost as much as naming an entity: reading them. */
 const charactersPerName = 256
+/** Bytes of a frame of all flags that cost as much. */
+const bytesPerName = 2_048
 /** How long a connection waits whose key has named too many, ms. */
 const pauseMs = 50
 /** Most keys with a budget. */
@@ -565,7 +567,9 @@ class Connection implements SocketListener, StreamSink {
         'A page asks for nothing here: it hears of its own company and user',
       )
     if (type === 'rulesengine.Flags') {
-      if (action === 'start') streams.flags.tellAll(subscriber)
+      if (action !== 'start') return
+      streams.flags.tellAll(subscriber)
+      yield (subscriber.environment.flagsTold?.frame.length ?? 0) / bytesPerName
       return
     }
     if (type === 'rulesengine.Flag') {
