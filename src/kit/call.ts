@@ -76,6 +76,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
    * limited. errors: rate_limited (429) when the key's budget is overdrawn already.
    */
   charge?(tokens: number): void
+  /** Charges the key with bytes that a signed context adds to events, and never refuses. Absent: nothing is limited. */
+  chargeAdded?(bytes: number): void
   /** The ETag of the representation that the caller has; '' or absent: none. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** The caller wants a short answer (`Prefer: return=minimal`); absent where the route has no such answer. */

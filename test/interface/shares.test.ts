@@ -19,7 +19,7 @@ for (let n = 0; n < 101; n++)
   await client.ok('POST', '/flags', {
     name: `f${n}`,
     key: `f${n}`,
-    description: '',
+    description: 'x'.repeat(1_000),
     default_value: false,
     flag_type: 'boolean',
   })
@@ -61,11 +61,25 @@ t.test('security H3 a page of many costs what it reads', async t => {
 
 t.test('security H3 a list costs its bytes', async t => {
   const list = () => client.get('/flags?limit=250')
-  const { headers } = await list()
-  const tokens = Math.floor(Number(headers.get('content-length')) / 32_768)
+  const { body } = await list()
+  const tokens = Math.floor(JSON.stringify(body).length / 32_768)
   t.ok(tokens >= 1, 'longer than what one token pays for')
   t.equal(await costOf(client, list), 1 + tokens)
   t.equal(await costOf(client, () => client.get('/flags?limit=1')), 1)
+})
+
+t.test('AL-14 security H5 a signed context costs in each event that it is written into', async t => {
+  const { environment_id: id } = await client.ok('GET', '/whoami')
+  await client.ok('POST', `/environments/${id}/context-secret`, {})
+  const keys = (of: string) =>
+    Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`${of}${n}`, 'c'.repeat(240)]))
+  const signed = await client.ok('POST', '/signed-contexts', { company: keys('c'), user: keys('u') })
+  const body = { events: Array.from({ length: 200 }, () => ({ event_type: 'track', body: { event: 'e' } })) }
+  const send = (context: string) => () =>
+    pub.post('/event-batch', body, context === '' ? {} : { 'X-Service-Signed-Context': context })
+  t.equal(await costOf(pub, send('')), 1)
+  const cost = await costOf(pub, send(signed.signed_context))
+  t.ok(cost >= 30, `${cost} for 600 kB`)
 })
 
 t.test('security H5 a body costs what it holds, however short it came', async t => {

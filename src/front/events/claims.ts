@@ -19,6 +19,8 @@ export interface Sender {
   readonly userAgent: string
   /** Signed context of a publishable key's holder: all its events get this company and user. */
   readonly signed?: SignedContext | null
+  /** Charges what the signed context adds to its events, bytes. */
+  readonly chargeAdded?: ((bytes: number) => void) | null
 }
 
 /** The part that failed to become durable: everything, or the items of some shards, or some identify events. */

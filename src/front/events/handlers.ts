@@ -149,13 +149,16 @@ function sender(call: BatchCall): Sender {
 
 // One object literal, so that all senders have the same shape; spreading would be slower.
 function senderAs(
-  { services, remoteIp, userAgent }: BatchCall,
+  call: BatchCall,
   key: KeyRecord,
   environmentId: string,
   nowMs: number,
   signed: SignedContext | null,
 ): Sender {
-  return { services, key, environmentId, nowMs, remoteIp, userAgent, signed }
+  const { services, remoteIp, userAgent } = call
+  // each of many events gets the context
+  const chargeAdded = signed === null ? null : (bytes: number) => call.chargeAdded?.(bytes)
+  return { services, key, environmentId, nowMs, remoteIp, userAgent, signed, chargeAdded }
 }
 
 /** The senders of the keys named by events: null for a key that is unknown or may not send events. */

@@ -78,6 +78,8 @@ export class Batch {
   /** Identify events: the record is part of the write to the user. */
   private readonly identifies: { readonly eventId: string; readonly run: () => Promise<unknown> }[] = []
   private readonly claims: Claims
+  /** Characters that a signed context has added. */
+  private added = 0
   private joined: Set<string> | null = null
   /** Entities that the preludes and identify events write. */
   private readonly targets: Target[] = []
@@ -116,6 +118,7 @@ export class Batch {
     const { judged, text } = sender.signed
       ? withContext(given, givenText, sender.signed)
       : { judged: given, text: givenText }
+    this.added += text.length - givenText.length
     if (isPublic(sender)) refuseBeyond(sender, judged)
     const writes = judged.type === 'identify' && !sender.key.readonly ? this.writesOf(judged) : null
     const event = this.draft(judged.type, text)
@@ -153,6 +156,7 @@ export class Batch {
    */
   async commit(): Promise<readonly string[]> {
     const applied = this.items.length + this.identifies.length
+    if (this.added > 0) this.sender.chargeAdded?.(this.added)
     const undone = await this.deliver()
     if (undone !== nothingUndone) this.claims.giveUp(undone)
     this.committed(applied)

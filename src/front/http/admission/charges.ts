@@ -19,10 +19,18 @@ export function tokensOfBody({ body }: Route, { kind }: KeyRecord, bytes: number
 }
 
 /** Charge the key of a request with its answer: a token for every 32 KiB beyond the first. */
-export function chargeAnswer(limits: Limits, { limit }: Route, admission: Admission, bytes: number): void {
-  const tokens = Math.floor(bytes / answerBytesPerToken)
+export function chargeAnswer(limits: Limits, route: Route, admission: Admission, bytes: number): void {
+  owe(limits, route, admission, Math.floor(bytes / answerBytesPerToken))
+}
+
+/** Charge the key of a request with what it adds to its body: a token for every 16 KiB, as for a body. */
+export function chargeAdded(limits: Limits, route: Route, admission: Admission, bytes: number): void {
+  owe(limits, route, admission, Math.floor(bytes / bytesPerToken))
+}
+
+/** For work that is done or agreed to already: it is never refused. */
+function owe(limits: Limits, { limit }: Route, { key, environment }: Admission, tokens: number): void {
   if (tokens === 0) return
-  const { key, environment } = admission
   const production = environment === null || environment.environmentType === 'production'
   limits.owe(key, limit, production, tokens, performance.now(), environment?.id)
 }

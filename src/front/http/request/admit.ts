@@ -4,7 +4,7 @@ import { ServiceError } from '../../../errors.js'
 import type { KeyRecord, NamedKey } from '../../../kit/call.js'
 import type { Admission, Judgement } from '../admission/admit.js'
 import { findCaller } from '../admission/callers.js'
-import { charge } from '../admission/charges.js'
+import { charge, chargeAdded } from '../admission/charges.js'
 import { whyNoKey, whyUnknown } from '../admission/key-faults.js'
 import { keylessBytesMax } from '../admission/keys-in-body.js'
 import { admitNamed, type Caller } from '../admission/named-keys.js'
@@ -131,6 +131,11 @@ export class AdmitStage implements Caller {
   charge(tokens: number): void {
     const { shared, compiled } = this.incoming
     charge(shared.options, compiled.route, this.admission!, tokens)
+  }
+
+  chargeAdded(bytes: number): void {
+    const { shared, compiled } = this.incoming
+    chargeAdded(shared.options.limits, compiled.route, this.admission!, bytes)
   }
 
   get contextToken(): string {

@@ -180,6 +180,10 @@ export class CallStage implements Next, Origin {
     this.admit.charge(tokens)
   }
 
+  chargeAdded(bytes: number): void {
+    this.admit.chargeAdded(bytes)
+  }
+
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {
     return this.admit.named(secrets)
   }

@@ -15,6 +15,7 @@ export interface Origin {
   holds(tx: Sql, call: Request): Promise<void>
   taken(): void
   charge(tokens: number): void
+  chargeAdded(bytes: number): void
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
 }
 
@@ -110,6 +111,10 @@ export class Request implements Call<unknown, unknown> {
 
   charge(tokens: number): void {
     this.origin.charge(tokens)
+  }
+
+  chargeAdded(bytes: number): void {
+    this.origin.chargeAdded(bytes)
   }
 
   get ifNoneMatch(): string {
