@@ -159,8 +159,8 @@ t.test('filters of companies and users', async t => {
     t.same(await list({ withEntitlementFor: 'nothing' }), [])
     t.same(
       await list({ withoutFeatureOverrideFor: 'old' }),
-      ['adding', 'archived', 'converting', 'ended'],
-      'an expired override takes the place still',
+      ['adding', 'archived', 'converting', 'ended', 'trialing'],
+      'EN-4 an expired override makes room for a new one',
     )
   })
 

@@ -453,4 +453,33 @@ t.test('rules at the edges of plans', async t => {
     t.equal((await put({ value_numeric: 12 })).status, 400, 'no use for it')
     t.match(await became({ price_behavior: null, value_numeric: 12 }), { value_type: 'numeric' })
   })
+
+  await t.test('EN-4 filters for those without an override do not count one that has expired', async t => {
+    await clock('2031-03-01T00:00:00.000Z')
+    const calls = await eventFeature(client, 'Lapsing calls', 'lapsing-call')
+    const [id, other] = [await company(), await company()]
+    const expiration_date = '2031-03-02T00:00:00Z'
+    const override = { company_id: id, feature_id: calls.id, value_numeric: 5, expiration_date }
+    await client.ok('POST', '/company-overrides', override)
+    const found = async () => {
+      const without = `/companies?without_feature_override_for=${calls.id}&ids=${id}&ids=${other}`
+      const features = `without_company_override_for=${id}&ids=${calls.id}`
+      const [companies, count] = [
+        await client.ok('GET', without),
+        await client.ok('GET', without.replace('?', '/count?')),
+      ]
+      t.equal(count.count, companies.length)
+      const listed = await client.ok('GET', `/features?${features}`)
+      t.equal((await client.ok('GET', `/features/count?${features}`)).count, listed.length)
+      return [companies.map((one: { id: string }) => one.id).sort(), listed.length]
+    }
+    t.same(await found(), [[other], 0])
+    await clock(expiration_date)
+    t.same(await found(), [[id, other].sort(), 1])
+    await client.ok('POST', '/company-overrides', {
+      ...override,
+      expiration_date: null,
+    })
+    t.same(await found(), [[other], 0], 'the new one has its place')
+  })
 })

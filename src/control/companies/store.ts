@@ -82,9 +82,8 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   addIf(filter.planVersionUnpublished, () => plans.unpublished)
   addIf(filter.withoutPlan, () => plans.without)
   if (filter.withEntitlementFor) add(plans.entitledTo(filter.withEntitlementFor))
-  // an expired override still occupies the company's only place for this feature (EN-4)
   if (filter.withoutFeatureOverrideFor)
-    add({ test: sql`${filter.withoutFeatureOverrideFor} <> all(e.overridden)` })
+    add(whether(sql, plans.overriding(filter.withoutFeatureOverrideFor), false))
   if (creditIds)
     add({
       test: sql`e.credits && ${creditIds as string[]}::text[]`,
