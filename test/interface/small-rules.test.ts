@@ -482,4 +482,56 @@ t.test('rules at the edges of plans', async t => {
     })
     t.same(await found(), [[other], 0], 'the new one has its place')
   })
+
+  await t.test('CU-61 a company whose subscriptions have ended is not paid, but free', async t => {
+    await clock('2031-04-01T00:00:00.000Z')
+    const sold = await priced('Typed price', 2_000, null)
+    const trial = await client.ok('POST', '/plans', { name: 'Typed trial', plan_type: 'plan' })
+    await bill(trial.id, 1_500, null, { is_trialable: true, trial_days: 14 })
+    const tried = await publishDraftOf(client, trial.id)
+    const names = ['fresh', 'paying', 'at once', 'at the end', 'trying'] as const
+    const ids = new Map<string, string>()
+    for (const name of names) ids.set(await company(), name)
+    const [, paying, atOnce, atEnd, trying] = [...ids.keys()] as [string, string, string, string, string]
+    for (const id of [paying, atOnce, atEnd]) await manage(id, sold.id, sold.monthly_price.id)
+    await manage(trying, tried.id, tried.monthly_price.id, { trial_end_setting: 'cancel' })
+    const cancel = (company_id: string, cancel_immediately: boolean) =>
+      client.ok('POST', '/manage-plan/subscription/cancel', { company_id, cancel_immediately })
+    await cancel(atOnce, true)
+    await cancel(atEnd, false)
+    const among = names.map((_, i) => `ids=${[...ids.keys()][i]}`).join('&')
+    const ofType = async (filter: string) => {
+      const query = `${among}&${filter}`
+      const listed = await client.ok('GET', `/companies?${query}`)
+      t.equal((await client.ok('GET', `/companies/count?${query}`)).count, listed.length, filter)
+      return listed.map((one: { id: string }) => ids.get(one.id)).sort()
+    }
+    const types = async () => ({
+      free: await ofType('subscription_types=free'),
+      paid: await ofType('subscription_types=paid'),
+      trial: await ofType('subscription_types=trial'),
+      monetized: await ofType('monetized_subscriptions=true'),
+    })
+    t.same(await types(), {
+      free: ['at once'],
+      paid: ['at the end', 'paying'],
+      trial: ['trying'],
+      monetized: ['at the end', 'paying'],
+    })
+    const product = (await client.ok('GET', `/plans/${sold.id}`)).billing_product
+    t.equal(product.subscription_count, 2, 'so the product counts those that run')
+    await clock('2031-06-01T00:00:00.000Z')
+    t.same(await types(), {
+      free: ['at once', 'at the end', 'trying'],
+      paid: ['paying'],
+      trial: [],
+      monetized: ['paying'],
+    })
+    t.same(await ofType('subscription_types=free&subscription_types=paid'), [
+      'at once',
+      'at the end',
+      'paying',
+      'trying',
+    ])
+  })
 })
