@@ -48,7 +48,10 @@ export interface WarningTierWrite {
   value: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999_999>
 }
 
-/** The value in an update: absent members are unchanged, null clears (decision 26). */
+/**
+ * The value in an update: absent members are unchanged, null clears (decision 26). Without `value_type` a value that is
+ * given says it (decision 41).
+ */
 interface EntitlementValueUpdate extends Omit<EntitlementValueWrite, 'value_type'> {
   value_type?: EntitlementValueType | undefined
 }

@@ -159,8 +159,8 @@ t.test('filters of companies and users', async t => {
     t.same(await list({ withEntitlementFor: 'nothing' }), [])
     t.same(
       await list({ withoutFeatureOverrideFor: 'old' }),
-      ['adding', 'archived', 'converting', 'ended'],
-      'an expired override takes the place still',
+      ['adding', 'archived', 'converting', 'ended', 'trialing'],
+      'EN-4 an expired override makes room for a new one',
     )
   })
 
@@ -197,15 +197,51 @@ t.test('filters of companies and users', async t => {
       'converting',
       'published',
     ])
-    t.same(await list({ subscriptionTypes: ['paid'] }), ['archived', 'published'])
+    t.same(
+      await list({ subscriptionTypes: ['paid'] }),
+      ['published'],
+      'CU-61 one that is canceled is not paid',
+    )
     t.same(await list({ subscriptionTypes: ['trial', 'one_time'] }), ['adding', 'trialing'])
-    t.same(await list({ subscriptionTypes: ['free'] }), ['converting'])
+    t.same(await list({ subscriptionTypes: ['free'] }), ['archived', 'converting'])
+    t.same(await list({ subscriptionTypes: ['free', 'trial'] }), ['archived', 'converting', 'trialing'])
     t.same(await list({ monetized: true }), ['adding', 'published'])
     t.same(await list({ monetized: false }), ['archived', 'converting', 'ended', 'planless', 'trialing'])
     t.same(await list({ withSubscription: true }), ['adding', 'converting', 'published', 'trialing'])
     t.same(await list({ withoutSubscription: true }), ['archived', 'ended', 'planless'])
     t.same(await list({ hasScheduledDowngrade: true }), [])
     t.same(await list({ hasScheduledDowngrade: false }), all)
+    const becomes = (state: object, status = 'active') =>
+      sql`update company_subscriptions set status = ${status},
+        state = ${sql.json({ productIds: ['paid2'], ...state })} where company_id = 'published'`
+    const typesNow = async () => {
+      const found: string[] = []
+      for (const type of ['free', 'one_time', 'paid', 'trial'] as const)
+        if ((await list({ subscriptionTypes: [type] })).includes('published')) found.push(type)
+      t.equal((await list({ monetized: true })).includes('published'), found.includes('paid'))
+      return found
+    }
+    for (const [title, end, status] of [
+      ['PB-56 canceled at the end of its period', { cancelAtPeriodEnd: true, periodEndMs: now }, 'active'],
+      ['PB-56 canceled at an instant', { cancelAtMs: now }, 'active'],
+      ['PB-58 its trial ended unpaid', { trialEndSetting: 'cancel', trialEndMs: now }, 'trialing'],
+      ['its payment is overdue for too long', { gatedAtMs: now }, 'past_due'],
+    ] as const) {
+      await becomes(end, status)
+      t.same(await typesNow(), ['free'], `CU-61 ${title}, not recorded yet`)
+      const later = Object.entries(end).map(([name, value]) => [name, value === now ? now + 1 : value])
+      await becomes(Object.fromEntries(later), status)
+      t.same(await typesNow(), status === 'trialing' ? ['trial'] : ['paid'], `${title}, a moment before`)
+    }
+    await becomes({ trialEndSetting: 'subscribe', trialEndMs: now, anchorMs: now }, 'trialing')
+    t.same(await typesNow(), ['paid'], 'CU-61 a trial that went over into payment by itself')
+    await becomes({ trialEndSetting: 'subscribe', trialEndMs: now }, 'trialing')
+    t.same(await typesNow(), ['trial'], 'a provider reports the end of its trial')
+    for (const status of ['expired', 'incomplete', 'incomplete_expired', 'paused', 'unpaid']) {
+      await becomes({}, status)
+      t.same(await typesNow(), ['free'], `CU-61 ${status}`)
+    }
+    await becomes({})
   })
 
   await t.test('users by the plans of their companies', async t => {

@@ -82,9 +82,8 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   addIf(filter.planVersionUnpublished, () => plans.unpublished)
   addIf(filter.withoutPlan, () => plans.without)
   if (filter.withEntitlementFor) add(plans.entitledTo(filter.withEntitlementFor))
-  // an expired override still occupies the company's only place for this feature (EN-4)
   if (filter.withoutFeatureOverrideFor)
-    add({ test: sql`${filter.withoutFeatureOverrideFor} <> all(e.overridden)` })
+    add(whether(sql, plans.overriding(filter.withoutFeatureOverrideFor), false))
   if (creditIds)
     add({
       test: sql`e.credits && ${creditIds as string[]}::text[]`,
@@ -93,15 +92,8 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
         where r.environment_id = ${environmentId} and r.credit_id = any(${creditIds as string[]}::text[])`,
     })
   if (subscriptionStatuses) add(inStatus(subscriptionStatuses))
-  if (subscriptionTypes) {
-    const sold = subscribed(ofTypes(sql, catalog, subscriptionTypes))
-    add(subscriptionTypes.includes('trial') ? eitherOr(sql, sold, trying(sql, environmentId, nowMs)) : sold)
-  }
-  addIf(filter.monetized, () =>
-    subscribed(
-      sql`s.status = any(${runningStatuses}::text[]) and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`,
-    ),
-  )
+  if (subscriptionTypes) add(typed(sql, catalog, subscriptionTypes, nowMs))
+  addIf(filter.monetized, () => subscribed(ofTypes(sql, catalog, ['one_time', 'paid'], nowMs)))
   addIf(filter.withSubscription, running)
   if (filter.withoutSubscription !== undefined) add(whether(sql, running(), !filter.withoutSubscription))
   addIf(filter.hasScheduledDowngrade, () => downgraded(sql, environmentId, nowMs))
@@ -139,7 +131,7 @@ function eitherOr(sql: Sql, one: Condition, other: Condition): Condition {
   return {
     test: sql`(${one.test} or ${other.test})`,
     ...(one.hits && other.hits && { hits: sql`${one.hits} union all ${other.hits}` }),
-    ...(one.apart && { apart: one.apart }),
+    ...((one.apart || other.apart) && { apart: true }),
   }
 }
 
@@ -160,18 +152,64 @@ function downgraded(sql: Sql, environmentId: string, nowMs: number): Condition {
 const runningStatuses: SubscriptionStatus[] = ['active', 'past_due', 'trialing']
 
 /**
- * Whether a subscription has one of these types: `trial` while it is in its trial, else the charge type of the plans
- * whose products it sells.
+ * Has a subscription of one of these types that runs. One whose subscriptions have all ended pays nothing: it is free,
+ * unless its base plan is in a trial.
  *
- * source  decision; the interface document only names the types.
+ * source  CU-61: decision; the interface document only names the types.
  */
-function ofTypes(sql: Sql, catalog: CatalogData, types: readonly SubscriptionType[]): Fragment {
+function typed(sql: Sql, catalog: CatalogData, types: readonly SubscriptionType[], nowMs: number): Condition {
+  const { environmentId } = catalog
+  const sold = withSubscription(sql, environmentId, ofTypes(sql, catalog, types, nowMs))
+  const all = types.includes('free') ? eitherOr(sql, sold, allEnded(sql, environmentId, nowMs)) : sold
+  return types.includes('trial') ? eitherOr(sql, all, trying(sql, environmentId, nowMs)) : all
+}
+
+/** Has subscriptions, but none that runs, and no trial. */
+function allEnded(sql: Sql, environmentId: string, nowMs: number): Condition {
+  const runs = isRunning(sql, nowMs)
+  const now = new Date(nowMs)
+  return {
+    test: sql`(e.subscribed <> '{}' and coalesce(e.plan_until <= ${now}, true) and not exists (
+      select 1 from company_subscriptions s where s.company_id = e.id and ${runs} offset 0))`,
+    apart: true,
+    hits: sql`
+      select s.company_id from company_subscriptions s join listed l on l.id = s.company_id
+      where s.environment_id = ${environmentId} and coalesce(l.plan_until <= ${now}, true)
+      group by s.company_id having not bool_or(${runs})`,
+  }
+}
+
+/**
+ * Whether a subscription runs and has one of these types: `trial` while it is in its trial, else the charge type of the
+ * plans whose products it sells.
+ */
+function ofTypes(
+  sql: Sql,
+  catalog: CatalogData,
+  types: readonly SubscriptionType[],
+  nowMs: number,
+): Fragment {
   const charges = types.flatMap(type => (type === 'paid' ? 'recurring' : type === 'trial' ? [] : type))
   const products = versionsOf(catalog)
     .filter(({ chargeType }) => charges.some(charge => charge === chargeType))
     .flatMap(({ billingProductId }) => billingProductId ?? [])
-  const sold = sql`s.status <> 'trialing' and s.state->'productIds' ?| ${products}::text[]`
-  return types.includes('trial') ? sql`(s.status = 'trialing' or ${sold})` : sql`(${sold})`
+  // one without provider reports is paid for from the end of its trial on, recorded or not
+  const tries = sql`(s.status = 'trialing'
+    and not coalesce(s.state->>'anchorMs' is not null and (s.state->>'trialEndMs')::numeric <= ${nowMs}, false))`
+  const sells = sql`(not ${tries} and s.state->'productIds' ?| ${products}::text[])`
+  const isOfType = types.includes('trial') ? sql`(${tries} or ${sells})` : sells
+  return sql`(${isRunning(sql, nowMs)} and ${isOfType})`
+}
+
+/** Whether a subscription gives access now, with its end by time recorded or not: `isActive` of core as SQL. */
+function isRunning(sql: Sql, nowMs: number): Fragment {
+  const cancels = sql`coalesce((s.state->>'cancelAtPeriodEnd')::boolean, false)`
+  return sql`(s.status = any(${runningStatuses}::text[]) and coalesce(least(
+    case when ${cancels} then (s.state->>'periodEndMs')::numeric end,
+    (s.state->>'cancelAtMs')::numeric,
+    case when s.status = 'trialing' and (${cancels} or s.state->>'trialEndSetting' = 'cancel')
+      then (s.state->>'trialEndMs')::numeric end,
+    case when s.status = 'past_due' then (s.state->>'gatedAtMs')::numeric end) > ${nowMs}, true))`
 }
 
 function versionsOf(catalog: CatalogData): PlanVersionDef[] {

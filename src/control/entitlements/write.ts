@@ -258,7 +258,7 @@ export interface EntitlementLink {
  * returns  the row as written.
  * errors   400 for a second entitlement of the feature (EN-4) and for invalid values; 404 for an unknown feature,
  *          trait, credit, product or price.
- * source   EN-4, EN-5, EN-18, EN-30…35, EN-52; decisions 12 and 26. For pay_in_advance the transaction must cover the
+ * source   EN-4, EN-5, EN-18, EN-30…35, EN-52; decisions 12, 26 and 41. For pay_in_advance the transaction must cover the
  *          whole account, because the feature gets its trait in every environment (EN-2).
  */
 export async function writeEntitlement(
@@ -272,8 +272,9 @@ export async function writeEntitlement(
 ): Promise<EntitlementRow> {
   const { services, accountId, environmentId, nowMs } = place
   const known = await requireFeature(tx, accountId, featureId)
-  const body = former ? whole(given, statedEntitlement(former)) : withValueType(known, given)
+  const body = former ? whole(withGivenType(given), statedEntitlement(former)) : withValueType(known, given)
   const behavior = body.price_behavior ?? null
+  if (former) requireUsed(given, behavior)
   requireSellable(known, body, behavior)
   if (behavior === 'pay_in_advance') await ensureUsageLimitTrait(tx, services, accountId, featureId, nowMs)
   const feature = await requireFeature(tx, accountId, featureId)
@@ -329,22 +330,47 @@ const typeOfBehavior = {
  * errors  400 where none of these says it, or two values are given.
  * source  EN-18, EN-30, decision 41.
  */
-export function withValueType<
-  Body extends Exact<Omit<EntitlementValueWrite, 'value_type'>> & {
-    readonly value_type?: EntitlementValueType | undefined
-    readonly price_behavior?: EntitlementPriceBehavior | null | undefined
-  },
->(feature: Pick<FeatureRow, 'feature_type'>, given: Body): Body & ValueWrite {
+export function withValueType<Body extends UntypedValue>(
+  feature: Pick<FeatureRow, 'feature_type'>,
+  body: Body,
+): Body & ValueWrite {
+  const given = withGivenType(body)
   if (given.value_type !== undefined) return { ...given, value_type: given.value_type }
-  const members = Object.keys(typeOfMember) as (keyof typeof typeOfMember)[]
-  const [member, another] = members.filter(name => given[name] != null)
-  if (another !== undefined) throw invalid(`value_type: needed where ${member} and ${another} are given`)
-  if (member !== undefined) return { ...given, value_type: typeOfMember[member] }
   if (given.price_behavior != null) return { ...given, value_type: typeOfBehavior[given.price_behavior] }
   if (feature.feature_type === 'boolean') return { ...given, value_type: 'boolean', value_bool: true }
   throw invalid(
     'value_type: needed by a new entitlement without a value: numeric with value_numeric, or unlimited',
   )
+}
+
+/** A body's value, whose type may be left out. */
+type UntypedValue = Exact<Omit<EntitlementValueWrite, 'value_type'>> & {
+  readonly value_type?: EntitlementValueType | undefined
+  readonly price_behavior?: EntitlementPriceBehavior | null | undefined
+}
+
+/**
+ * The body of a write with the type of the one value that it gives; unchanged where it states a type or gives no value.
+ * So a value of another type makes an entitlement or override one of that type, and is never dropped.
+ *
+ * errors  400 where two values are given.
+ * source  decision 41.
+ */
+export function withGivenType<Body extends UntypedValue>(given: Body): Body {
+  if (given.value_type !== undefined) return given
+  const members = Object.keys(typeOfMember) as (keyof typeof typeOfMember)[]
+  const [member, another] = members.filter(name => given[name] != null)
+  if (another !== undefined) throw invalid(`value_type: needed where ${member} and ${another} are given`)
+  return member === undefined ? given : { ...given, value_type: typeOfMember[member] }
+}
+
+/** Refuses with 400 an update whose value the price behaviour that it keeps has no use for: decision 41. */
+function requireUsed(given: EntitlementTerms, behavior: EntitlementPriceBehavior | null): void {
+  if (behavior === null || given.price_behavior !== undefined || given.value_type !== undefined) return
+  const told = withGivenType(given).value_type
+  const fixed = typeOfBehavior[behavior]
+  if (told === undefined || told === fixed || (told === 'numeric' && fixed === 'unlimited')) return
+  throw invalid(`value_type: ${told} does not go with price_behavior ${behavior}`)
 }
 
 /** EN-5: whether a value can be used up, and so has a rule for that case. */

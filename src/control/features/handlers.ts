@@ -60,7 +60,7 @@ export const featureListQuery = query(listShape)
 type FeatureListQuery = QueryOf<typeof listShape>
 
 function filterOf(call: Call<undefined, FeatureListQuery>): FeatureFilter {
-  const { key, query, services } = call
+  const { key, query, services, nowMs } = call
   const { plan_version_id: versionId, without_plan_entitlement_for: planId } = query
   const companyId = query.without_company_override_for
   const catalog = versionId || planId ? services.catalogs.get(call.environment.id) : null
@@ -74,7 +74,9 @@ function filterOf(call: Call<undefined, FeatureListQuery>): FeatureFilter {
     exceptIds: plan ? grantedBy(plan) : [],
     managedBy: query.managed_by,
     q: query.q,
-    withoutOverrideFor: companyId ? { environmentId: call.environment.id, companyId } : undefined,
+    withoutOverrideFor: companyId
+      ? { environmentId: call.environment.id, companyId, now: new Date(nowMs) }
+      : undefined,
   }
 }
 

@@ -20,8 +20,10 @@ export interface FeatureFilter {
   readonly managedBy: BillingProviderType | undefined
   /** Part of a name or id. */
   readonly q: string | undefined
-  /** Leave out features that this company of the environment has an override of. */
-  readonly withoutOverrideFor: { readonly environmentId: string; readonly companyId: string } | undefined
+  /** Leave out features that this company of the environment has an override of in force (EN-4). */
+  readonly withoutOverrideFor:
+    | { readonly environmentId: string; readonly companyId: string; readonly now: Date }
+    | undefined
 }
 
 function matching(sql: Sql, filter: FeatureFilter) {
@@ -36,7 +38,8 @@ function matching(sql: Sql, filter: FeatureFilter) {
     ${
       without
         ? sql`and id not in (select feature_id from company_overrides
-            where environment_id = ${without.environmentId} and company_id = ${without.companyId})`
+            where environment_id = ${without.environmentId} and company_id = ${without.companyId}
+              and (expires_at is null or expires_at > ${without.now}))`
         : sql``
     }`
 }

@@ -31,6 +31,7 @@ import {
   requireFeature,
   statedValue,
   type WritePlace,
+  withGivenType,
   withValueType,
 } from '../entitlements/write.js'
 import {
@@ -202,9 +203,9 @@ function isLostRace(error: unknown): boolean {
 
 /**
  * POST and PUT /company-overrides/{company_override_id}. Absent members are unchanged, null clears; another value
- * type clears the members it does not have. An expired override stays expired unless the body changes the expiration.
+ * type, or a value of another type, clears the members it does not have. An expired override stays expired unless the body changes the expiration.
  *
- * source  EN-61, EN-64; decisions 6 and 26. A note in the body is added to the notes: decision.
+ * source  EN-61, EN-64; decisions 6, 26 and 41. A note in the body is added to the notes: decision.
  */
 export const changeCompanyOverride: Handler<Exact<CompanyOverrideUpdate>> = async call => {
   const { services, environment, params } = call
@@ -220,7 +221,8 @@ async function change(
   const { body, services, key, nowMs } = call
   const { id } = row
   const feature = await requireFeature(services.sql, key.accountId, row.feature_id)
-  const said = whole(body, { ...statedValue(storedValue(row.entitlement)), expiration_date: undefined })
+  const present = { ...statedValue(storedValue(row.entitlement)), expiration_date: undefined }
+  const said = whole(withGivenType(body), present)
   const value = normaliseValue(writePlace(call), feature, said, null)
   const { ruleId, ruleIdUsageExceeded } = row.entitlement
   const override: OverrideState = {

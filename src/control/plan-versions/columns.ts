@@ -152,12 +152,23 @@ export class PlanColumns {
       'version_id',
       granting.map(version => version.id),
     )
+    const own = this.overriding(featureId)
+    return {
+      test: sql`(${planned.test} or ${own.test})`,
+      hits: sql`${planned.hits!} union all ${own.hits}`,
+    }
+  }
+
+  /** The company has an override of the feature that has not expired (EN-4). */
+  overriding(featureId: string): Condition & { readonly hits: Fragment } {
+    const { sql } = this
     const inForce = sql`o.feature_id = ${featureId}
       and (o.expires_at is null or o.expires_at > ${new Date(this.nowMs)})`
     return {
-      test: sql`(${planned.test} or (${featureId} = any(${this.of('overridden')}) and exists (
-        select 1 from company_overrides o where o.company_id = ${this.of('id')} and ${inForce} offset 0)))`,
-      hits: sql`${planned.hits!} union all
+      test: sql`(${featureId} = any(${this.of('overridden')}) and exists (
+        select 1 from company_overrides o where o.company_id = ${this.of('id')} and ${inForce} offset 0))`,
+      apart: true,
+      hits: sql`
         select o.company_id from company_overrides o
         where o.environment_id = ${this.catalog.environmentId} and ${inForce}`,
     }

@@ -234,7 +234,7 @@ async function productDetails(
   const counts = await sql<{ product_id: string; count: number }[]>`
     select product_id, count(*)::int as count
     from company_subscriptions, jsonb_array_elements_text(state -> 'productIds') as product_id
-    where product_id in ${among(sql, ids)} group by product_id`
+    where product_id in ${among(sql, ids)} and status in ('active', 'past_due', 'trialing') group by product_id`
   const subscriptions = new Map(counts.map(row => [row.product_id, row.count]))
   return new Map(
     [...products].map(([id, row]) => [

@@ -98,7 +98,8 @@ const texts: Readonly<Record<string, string>> = {
   statuses: 'The statuses.',
   subscription_external_id: "The payment provider's id of the subscription.",
   subscription_statuses: 'Only companies with a subscription in one of these statuses.',
-  subscription_types: 'Only companies with a subscription of one of these types.',
+  subscription_types:
+    'Only companies with a running subscription of one of these types. One whose subscriptions have all ended is free.',
   tiers_mode: 'Mode of the tiers.',
   to: 'End of the range, exclusive.',
   trait_type: 'Type of the trait.',
