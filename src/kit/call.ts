@@ -96,6 +96,8 @@ export interface Answer {
   /** Defaults to the route's status. */
   readonly status?: number
   readonly data?: unknown
+  /** Its length was charged already. */
+  readonly isPaid?: boolean
   /** The part of `data` that the audit log keeps; absent: all of it. */
   readonly noted?: unknown
   /** A change of `data` that waits for a publish: a part of the tag (decision 38). */

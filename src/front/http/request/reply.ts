@@ -102,6 +102,13 @@ export class ReplyStage implements Listener {
     this.answer({ status: this.incoming.compiled.route.status, headers: this.headers, body: '', bytes })
   }
 
+  /** A read costs what it answers. */
+  private charge(bytes: number): void {
+    if (this.admission === null) return
+    const { shared, compiled } = this.incoming
+    chargeAnswer(shared.options.limits, compiled.route, this.admission, bytes)
+  }
+
   /** Answer with a handler's answer. */
   conclude(answer: Answer): void {
     if (answer.stream !== undefined) return this.pour(answer.stream)
@@ -109,11 +116,12 @@ export class ReplyStage implements Listener {
     const { status, noted, tagged, limit } = compiled.route
     const isRead = compiled.route.method === 'get' && (limit === 'read' || limit === 'analytics')
     if (isRead && !tagged && hasData(answer)) {
-      const json = slicedJson(answer.data, groupOf(this.admission))
+      const json = slicedJson(answer.data, groupOf(this.admission), length => this.charge(length))
       const told = (pieces: readonly string[]) =>
         this.conclude({
           ...answer,
           data: undefined,
+          isPaid: true,
           ...(this.headOnly ? { json: pieces.join('') } : written(pieces)),
         })
       return json instanceof Promise ? this.after(json, told) : told(json)
@@ -123,10 +131,7 @@ export class ReplyStage implements Listener {
     if (compiled.mayZip) headers += varyLine
     if (tagged && rawQuery === '') headers += `\r\nETag: ${tagOf(answer)}`
     const reply = success(answer, status, echo, headers)
-    if (isRead && this.admission !== null) {
-      const { limits } = this.incoming.shared.options
-      chargeAnswer(limits, compiled.route, this.admission, lengthOf(reply))
-    }
+    if (isRead && answer.isPaid !== true) this.charge(lengthOf(reply))
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
     else if (zips && !this.headOnly && isLong(reply))

@@ -16,11 +16,16 @@ const depthMax = 6
  * Write a list, or a record of lists, as JSON.
  *
  * group    whose answer it is.
+ * paid     called with the characters written, when all is, or when it is refused: both cost.
  * returns  the text in pieces; a promise where it takes more than a moment.
  * errors   query_invalid (400) for a list that is too long.
  */
-export function slicedJson(data: unknown, group: string): readonly string[] | Promise<readonly string[]> {
-  const writer = new Writer(data)
+export function slicedJson(
+  data: unknown,
+  group: string,
+  paid: (characters: number) => void,
+): readonly string[] | Promise<readonly string[]> {
+  const writer = new Writer(data, paid)
   if (writer.run()) return writer.pieces
   return new Promise((resolve, reject) => {
     const next = (): void => {
@@ -41,7 +46,10 @@ class Writer {
   private readonly most: number
   private length = 0
 
-  constructor(data: unknown) {
+  constructor(
+    data: unknown,
+    private readonly paid: (characters: number) => void,
+  ) {
     this.parts = partsOf(data, 0)
     this.most = Array.isArray(data) && data.length > 1 ? listLengthMax : Number.POSITIVE_INFINITY
   }
@@ -51,14 +59,19 @@ class Writer {
     const endMs = performance.now() + atOnceMs
     for (;;) {
       const { done, value } = this.parts.next()
-      if (done) return true
+      if (done) {
+        this.paid(this.length)
+        return true
+      }
       this.pieces.push(value)
       this.length += value.length
-      if (this.length > this.most)
+      if (this.length > this.most) {
+        this.paid(this.length)
         throw new ServiceError(
           'query_invalid',
           `limit: the list would be longer than ${listLengthMax} characters; ask for fewer at once`,
         )
+      }
       if (performance.now() > endMs) return false
     }
   }
