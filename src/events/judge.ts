@@ -82,6 +82,9 @@ export function judge(event: unknown, secret: boolean, nowMs: number, anyAge = f
       {
         const error = namesError(body.keys) ?? namesError(body.company?.keys)
         if (error !== null) return { error }
+        // a parser hands the body on as JSON, where such a number would be null and take the trait away (CU-32)
+        if (!allFinite(body.traits) || !allFinite(body.company?.traits))
+          return { error: 'body.traits has a number beyond 1e308' }
       }
       return { ...time, type: 'identify', body }
     case 'flag_check':

@@ -1,4 +1,4 @@
-// F3, L7: whole numbers beyond 2^53 keep their digits at every door that takes traits, and a number beyond 1e308 is
+// F3, L7, CU-32: whole numbers beyond 2^53 keep their digits at every door that takes traits, and a number beyond 1e308 is
 // refused at every door that takes numbers.
 import t from 'tap'
 import { titleOf } from '../../src/front/http/routing/route.js'
@@ -22,6 +22,14 @@ const forms: readonly (readonly [written: string, stored: string])[] = [
   ['123456789012345678901234567890', '123456789012345678901234567890'],
   ['9007199254740991', '9007199254740991'],
   ['1e3', '1000'],
+  ['1e20', '100000000000000000000'],
+  ['1e21', '1000000000000000000000'],
+  ['-1E+21', '-1000000000000000000000'],
+  ['1.5e21', '1500000000000000000000'],
+  ['1e23', `1${'0'.repeat(23)}`],
+  ['123456789012345678901e1', '1234567890123456789010'],
+  ['1e300', `1${'0'.repeat(300)}`],
+  ['[1e21,{"a":1.5e21}]', '[1000000000000000000000,{"a":1500000000000000000000}]'],
   ['0.5', '0.5'],
   ['-0', '0'],
   ['[9223372036854775807,{"a":9007199254740993}]', '[9223372036854775807,{"a":9007199254740993}]'],
@@ -73,7 +81,7 @@ const traitOf = async (key: string): Promise<string | undefined> => {
   return body.data?.entity_traits.find((one: { definition: { display_name: string } }) => one !== null)?.value
 }
 
-t.test('F3 every form of a number at every door', async t => {
+t.test('CU-32 (F3) every form of a number at every door', async t => {
   for (const [door, ask] of Object.entries(doors))
     for (const [written, stored] of forms) {
       const key = slug()
@@ -85,7 +93,7 @@ t.test('F3 every form of a number at every door', async t => {
   t.pass(`${forms.length} forms at ${Object.keys(doors).length} doors`)
 })
 
-t.test('L7 a number beyond 1e308 at every door of traits', async t => {
+t.test('CU-32 (L7) a number beyond 1e308 at every door of traits', async t => {
   for (const [door, ask] of Object.entries(doors))
     for (const written of tooLarge) {
       const key = slug()

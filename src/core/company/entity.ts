@@ -4,6 +4,7 @@ import type { Entity, KeyPair, WriteReply } from '../model/entity-state.js'
 import type { Effect, EntityWrite } from '../model/message.js'
 import type { Refusal } from '../model/requests.js'
 import { decimalToText, parseDecimal, sum } from '../values/amount.js'
+import { wholeDigits } from '../values/exact-json.js'
 import type { Quantity } from '../values/quantity.js'
 import { NamedTexts } from '../values/text-map.js'
 import { clientTraitsLengthMax, keysMax, removedTraitsMax, traitsRefusal } from './entity-bounds.js'
@@ -129,7 +130,11 @@ export function decideEnsure(
  */
 export function incremented(entity: Readonly<Entity>, name: string, by: Quantity): string | null {
   const text = entity.exists ? (entity.traits.text(name) ?? '0') : '0'
-  const parsed = Number.isFinite(Number(text)) ? parseDecimal(text.replace(/^([+-]?)\./, '$10.')) : null
+  if (!Number.isFinite(Number(text))) return null
+  // whole numbers have more digits than other decimals may have
+  const digits = wholeDigits(text)
+  const parsed =
+    digits === null ? parseDecimal(text.replace(/^([+-]?)\./, '$10.')) : { units: BigInt(digits), scale: 0 }
   return parsed && decimalToText(sum(parsed, { units: BigInt(by), scale: 0 }))
 }
 

@@ -37,7 +37,7 @@ export function allFinite(value: unknown): boolean {
 }
 
 /** The digits of a whole number written with a fraction or an exponent; null: it is not whole, or beyond 1e308. */
-function wholeDigits(token: string): string | null {
+export function wholeDigits(token: string): string | null {
   const form = numberForm.exec(token)
   if (form === null) return null
   const [, sign, whole, fraction = '', exponent = '0'] = form

@@ -1,6 +1,6 @@
 // Trait values: from JSON to stored text and back, and the type a value suggests at first sight (CU-30…34).
 import type { TraitType } from '../../../schemas/enums.js'
-import { allFinite } from './exact-json.js'
+import { allFinite, wholeDigits } from './exact-json.js'
 
 const depthMax = 5
 const traitsMax = 200
@@ -58,22 +58,27 @@ function collect(json: object, path: readonly string[], found: FlatTrait[]): str
 
 /**
  * A value as it is stored: numbers shortest, booleans as words, strings verbatim, arrays as compact JSON. A whole number
- * beyond ±(2^53 − 1) comes as bigint and keeps its digits.
+ * is written in digits, however large it is: one that JSON.parse would round comes as bigint.
  *
  * source  CU-32, CU-33.
  */
 export function traitText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
-  if (typeof value === 'number') return String(value === 0 ? 0 : value) // -0 is 0
-  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return numberText(value)
   if (typeof value === 'boolean') return value ? 'true' : 'false'
   return compact(value)
 }
 
+/** A finite number, shortest. From 1e21 on JavaScript would write whole numbers with an exponent. */
+function numberText(value: number | bigint): string {
+  const text = String(value === 0 ? 0 : value) // -0 is 0
+  return text.includes('e+') ? (wholeDigits(text) ?? text) : text
+}
+
 /** JSON text of a value, with the digits of bigints, which JSON.stringify refuses. */
 function compact(value: unknown): string {
-  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return numberText(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(compact).join(',')}]`
   return `{${Object.entries(value)

@@ -41,7 +41,12 @@ t.test(
     t.equal(traitText(5.0), '5')
     t.equal(traitText(-0), '0')
     t.equal(traitText(0.1), '0.1')
-    t.equal(traitText(1e21), '1e+21')
+    t.equal(traitText(1e21), '1000000000000000000000')
+    t.equal(traitText(-1.5e21), '-1500000000000000000000')
+    t.equal(traitText(1e23), `1${'0'.repeat(23)}`, 'the digits as written, not those of the double')
+    t.equal(traitText(1e300), `1${'0'.repeat(300)}`)
+    t.equal(traitText([1e21, { a: -1e22 }, 1e-7]), `[1${'0'.repeat(21)},{"a":-1${'0'.repeat(22)}},1e-7]`)
+    t.equal(traitText(1e-7), '1e-7')
     t.equal(traitText(true), 'true')
     t.equal(traitText(' 5.0 '), ' 5.0 ')
   },
