@@ -52,6 +52,11 @@ export type FromFront =
   /** A line for the log. */
   | readonly [op: 'slow', line: RequestLine]
   | readonly [op: 'failed', error: unknown]
+  /** The line about connections that were closed at a bound. */
+  | readonly [
+      op: 'refused',
+      line: { readonly peer: string; readonly reason: string; readonly attempts: number },
+    ]
 
 /** To a front. A head is null where it was sent before. */
 export type ToFront =
