@@ -36,7 +36,7 @@ const filesElsewhere = 10_240
 const defaultConnectionsMax = 32_768
 
 /** Connections beside which the process has files for its own work: journals, stores, threads. files: it may open. */
-export function connectionsBeside(files: number): number {
+function connectionsBeside(files: number): number {
   const kept = Math.max(256, Math.ceil(files / 5))
   return Math.max(files - kept, Math.floor(files / 4))
 }

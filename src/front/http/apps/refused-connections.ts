@@ -1,15 +1,8 @@
 // One line of the log for many connections that were closed beyond a bound.
+import type { RefusedLine } from '../../../wire/passed.js'
 import type { Bound } from './connections.js'
 
 const tellEveryMs = 10_000
-
-/** Members of the line. */
-export interface RefusedLine {
-  readonly peer: string
-  readonly reason: string
-  /** Connections closed since the last line. */
-  readonly attempts: number
-}
 
 const reasons: Readonly<Record<Bound, string>> = {
   total: 'TOLLGATE_CONNECTIONS_MAX are open',
