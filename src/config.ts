@@ -20,6 +20,27 @@ export function defaultShards(cores: number): number {
   return Math.max(1, Math.min(4, cores - 1))
 }
 
+/** Files that this process may have open: its soft limit, which Node raises to the hard one at its start. source: proc(5) */
+function openFilesMax(): number {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === undefined ? Number.MAX_SAFE_INTEGER : Number(soft)
+  } catch {
+    return filesElsewhere
+  }
+}
+
+/** Assumed where the system does not tell; macOS allows 10,240 by default. */
+const filesElsewhere = 10_240
+/** More connections than this must be asked for. */
+const defaultConnectionsMax = 32_768
+
+/** Connections beside which the process has files for its own work: journals, stores, threads. files: it may open. */
+function connectionsBeside(files: number): number {
+  const kept = Math.max(256, Math.ceil(files / 5))
+  return Math.max(files - kept, Math.floor(files / 4))
+}
+
 /**
  * Read and validate the settings.
  *
@@ -98,6 +119,13 @@ function readAll(env: Env) {
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
     environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
     authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, burst twenty times as many; beyond: 429; 0: no limit
+    connectionsMax: integer(
+      env,
+      'TOLLGATE_CONNECTIONS_MAX',
+      Math.min(defaultConnectionsMax, connectionsBeside(openFilesMax())),
+      { min: 1, max: 1_000_000 },
+    ), // open at once, WebSockets among them; beyond: closed at once
+    connectionsPerAddress: integer(env, 'TOLLGATE_CONNECTIONS_PER_ADDRESS', 0, { min: 0, max: 1_000_000 }), // the same of one address; 0: a quarter of them; behind proxies there is no such bound
     trustProxy: hops(env, 'TOLLGATE_TRUST_PROXY'), // proxies in front that append to X-Forwarded-For; 0: the header is ignored
     corsOrigins: origins(env, 'TOLLGATE_CORS_ORIGINS'), // origins of pages that may check flags and send events; null: all
     publicUrl: publicUrl(env), // where browsers reach this service, with its path prefix; null: as each request says
@@ -253,8 +281,24 @@ export function recordRates(config: Config, threads = 1) {
   }
 }
 
+/** Bounds of connections by address and in total. Behind proxies all have the addresses of these. */
+export function connectionBounds({
+  connectionsMax: total,
+  connectionsPerAddress,
+  trustProxy,
+}: Pick<Config, 'connectionsMax' | 'connectionsPerAddress' | 'trustProxy'>) {
+  const quarter = Math.max(1, Math.floor(total / 4))
+  const perAddress = connectionsPerAddress === 0 ? quarter : connectionsPerAddress
+  return { total, perAddress: trustProxy > 0 ? Number.POSITIVE_INFINITY : perAddress }
+}
+
 /** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
 function mustBeComplete(config: Config): void {
+  const connections = connectionsBeside(openFilesMax())
+  if (config.connectionsMax > connections)
+    throw new ConfigError(
+      `TOLLGATE_CONNECTIONS_MAX: at most ${connections} beside the files of the process; raise its limit of open files (ulimit -n)`,
+    )
   if (config.fronts > 1 && config.redisUrl !== null)
     throw new ConfigError('TOLLGATE_FRONTS: one of several nodes (REDIS_URL) has one front')
   if (config.fronts > 1 && config.http === 'node')

@@ -229,6 +229,11 @@ function requestFamilies({ counter, gauge, spread }: Families) {
     'Requests without a key that is known, and requests refused because their address sent too many',
     'reason',
   )
+  const refused = counter(
+    'tollgate_connections_refused_total',
+    'Connections closed at once because as many as may be were open',
+    'bound',
+  )
   const largeBodies = counter('tollgate_large_bodies_total', 'Bodies read on another thread', 'outcome')
   return {
     http: {
@@ -241,6 +246,10 @@ function requestFamilies({ counter, gauge, spread }: Families) {
         {},
       ),
       inFlight: gauge('tollgate_http_in_flight', 'Requests being answered'),
+    },
+    connectionsRefused: {
+      total: refused.child({ bound: 'total' }),
+      address: refused.child({ bound: 'address' }),
     },
     stream: {
       connections: gauge('tollgate_stream_connections', 'Connections to the data stream'),

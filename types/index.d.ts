@@ -16,6 +16,8 @@ export interface Settings {
   readonly TOLLGATE_CLOCK_BACK?: Truth | undefined
   readonly TOLLGATE_COMPANIES_MAX?: Whole | undefined
   readonly TOLLGATE_COMPANY_VIEWS_BYTES?: Whole | undefined
+  readonly TOLLGATE_CONNECTIONS_MAX?: Whole | undefined
+  readonly TOLLGATE_CONNECTIONS_PER_ADDRESS?: Whole | undefined
   readonly TOLLGATE_CORS_ORIGINS?: string | undefined
   readonly TOLLGATE_IDLE_COLLECTIONS?: Truth | undefined
   readonly TOLLGATE_PUBLIC_URL?: string | undefined

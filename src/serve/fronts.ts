@@ -1,5 +1,5 @@
 // Starts the extra fronts, once the main thread serves.
-import { checkingThreads, recordRates } from '../config.js'
+import { checkingThreads, connectionBounds, recordRates } from '../config.js'
 import type { CheckCounts } from '../core/model/message.js'
 import { factsOf } from '../front/extra/facts.js'
 import { FrontUses } from '../front/extra/front-uses.js'
@@ -65,6 +65,7 @@ export function openFronts(
     start: {
       host: config.host,
       listenOn: port,
+      connections: connectionBounds(config),
       bodiesBytesMax: Math.max(bodiesBytesMin, Math.floor(config.bodiesBytesMax / config.fronts)),
       // where each request leaves a line or a trace, the main thread makes it
       answers: config.tracesUrl === null && !log.isLevelEnabled('debug'),

@@ -1,12 +1,14 @@
 // Opens the HTTP server, and the one for metrics where it has its own address.
 
 import type { Cluster } from '../cluster/open.js'
-import { ConfigError } from '../config.js'
+import { ConfigError, connectionBounds } from '../config.js'
 import type { Quotas } from '../entities/directory/quotas.js'
 import type { Dedupe } from '../entities/idempotency/dedupe.js'
 import type { Limits } from '../front/http/admission/limits.js'
+import type { Bound } from '../front/http/apps/connections.js'
 import { type OpenedApp, openApp } from '../front/http/apps/open-app.js'
 import type { PassedApp } from '../front/http/apps/passed-app.js'
+import { refusedMessage, refusedTeller } from '../front/http/apps/refused-connections.js'
 import { broadcasting } from '../front/http/broadcast.js'
 import { Server } from '../front/http/server.js'
 import type { Services } from '../kit/services.js'
@@ -15,6 +17,9 @@ import { registerDocuments } from './openapi/pages.js'
 import type { Opening } from './opening.js'
 import { routes } from './routes.js'
 import type { Traced } from './tracing.js'
+
+/** Connections to a port for metrics alone. They are of the files that are kept for the process. */
+const metricsConnectionsMax = 64
 
 /** Open the server; it does not listen yet. errors: a metrics address that is not available. */
 export async function openServer(
@@ -30,7 +35,12 @@ export async function openServer(
   },
 ): Promise<{ readonly server: Server; readonly passed: PassedApp | null }> {
   const { limits, late, environmentIds, cluster, traced, accountId } = parts
-  const http = await openApp(config.http)
+  const tellRefused = refusedTeller(line => log.warn(line, refusedMessage))
+  const refused = (bound: Bound, address: string): void => {
+    metrics.connectionsRefused[bound].count++
+    tellRefused(bound, address)
+  }
+  const http = await openApp(config.http, { ...connectionBounds(config), threads: config.fronts, refused })
   const passed = config.fronts > 1 ? await sharing(http) : null
   if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
   log.info({ server: http.name, reason: http.reason }, 'HTTP server')
@@ -83,7 +93,8 @@ export async function openServer(
       : cluster.node.members.seen(cluster.node.name)
   if (config.metricsAddress !== null) {
     const { host, port } = config.metricsAddress
-    const { app } = await openApp(config.http)
+    const bounds = { total: metricsConnectionsMax, perAddress: metricsConnectionsMax, threads: 1, refused }
+    const { app } = await openApp(config.http, bounds)
     server.registerMetrics(app)
     await app.listen(host, port, false)
     opened.add(async () => {

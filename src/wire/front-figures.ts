@@ -26,8 +26,10 @@ const flagsAt = 0
 const againAt = 1
 const abortedAt = 2
 const inFlightAt = 3
+/** Connections closed at the total bound, and at that of an address. */
+const closedAt = 4
 /** A number for each bucket. */
-const refusedAt = 4
+const refusedAt = 6
 const routesAt = refusedAt + rateLimitBuckets.length
 /** A route has a number for each status, and the sum and the buckets of durations. */
 const strideOf = (bounds: number): number => frontStatuses.length + 1 + bounds
@@ -64,6 +66,11 @@ export class FrontFigures {
 
   aborted(): void {
     this.numbers[abortedAt]!++
+  }
+
+  /** A connection was closed at a bound. */
+  closed(bound: 'total' | 'address'): void {
+    this.numbers[closedAt + (bound === 'total' ? 0 : 1)]!++
   }
 
   /** A bucket was empty. */
@@ -113,6 +120,8 @@ export class FrontFigures {
     readonly flags: number
     readonly again: number
     readonly aborted: number
+    /** Connections closed at the total bound, and at that of an address. */
+    readonly closed: Float64Array
     /** By the order of `rateLimitBuckets`. */
     readonly refused: Float64Array
     readonly routes: readonly RouteFigures[]
@@ -135,6 +144,7 @@ export class FrontFigures {
       flags: more[flagsAt]!,
       again: more[againAt]!,
       aborted: more[abortedAt]!,
+      closed: more.subarray(closedAt, refusedAt),
       refused: more.subarray(refusedAt, routesAt),
       routes,
       passed: more.subarray(this.passedAt),

@@ -29,6 +29,8 @@ export interface SharedNames {
 export interface FrontSettings {
   readonly host: string
   readonly listenOn: number
+  /** Bounds of the connections of all fronts. */
+  readonly connections: { readonly total: number; readonly perAddress: number }
   /** Bytes of bodies that may be on their way to the main thread. */
   readonly bodiesBytesMax: number
   /** Whether it answers checks itself. */

@@ -37,6 +37,14 @@ export type OfPassed =
   /** A WebSocket is closed. isKept: as `SocketListener.closed` has it. */
   | readonly [op: 'closed', n: number, isKept: boolean]
 
+/** A line of the log about connections that were closed at a bound. */
+export interface RefusedLine {
+  readonly peer: string
+  readonly reason: string
+  /** Connections closed since the last line. */
+  readonly attempts: number
+}
+
 /** From a front. */
 export type FromFront =
   | OfPassed
@@ -52,6 +60,7 @@ export type FromFront =
   /** A line for the log. */
   | readonly [op: 'slow', line: RequestLine]
   | readonly [op: 'failed', error: unknown]
+  | readonly [op: 'refused', line: RefusedLine]
 
 /** To a front. A head is null where it was sent before. */
 export type ToFront =

@@ -2,6 +2,7 @@
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { NameReader, type NamesChunk } from '../../src/entities/directory/name-reader.js'
 import { Cors } from '../../src/front/http/admission/cors.js'
+import { refusedTeller } from '../../src/front/http/apps/refused-connections.js'
 import { UwsApp } from '../../src/front/http/apps/uws-app.js'
 import { UnreadAnswers } from '../../src/front/http/request/unread-answers.js'
 import { mechanisms } from '../../src/host/few-cores.js'
@@ -37,11 +38,20 @@ const forgetMs = 60_000
 /** Runs until the main thread closes it. Rejects, and another front comes, when something here throws. */
 export default async function front({ port, options }: FrontTask): Promise<void> {
   const { host, listenOn, sockets, index } = options
-  const app = new UwsApp()
   const out = new Gathered<FromFront>(port)
+  const figures = new FrontFigures(options.figures, latencyBounds)
+  const tellRefused = refusedTeller(line => out.say(['refused', line]))
+  const app = new UwsApp({
+    ...options.connections,
+    // of the threads that keep answers the main one takes no connections
+    threads: options.threads - 1,
+    refused(bound, address) {
+      figures.closed(bound)
+      tellRefused(bound, address)
+    },
+  })
   const unread = new UnreadAnswers(options.threads)
   const passing = new Passing(app, out, options.bodiesBytesMax, unread, options.apiKeyHeaders)
-  const figures = new FrontFigures(options.figures, latencyBounds)
   for (const [path, frameBytesMax] of sockets) {
     const route = passing.route(frameBytesMax)
     const upgrade: typeof route.upgrade = (...asked) => {

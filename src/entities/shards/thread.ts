@@ -8,7 +8,7 @@ import type { Port } from '../../wire/port.js'
 
 export interface Thread {
   readonly port: Port
-  /** Resolves when the task ended by itself; rejects when it threw, or the thread died. */
+  /** Resolves when the task ended by itself; rejects when it threw, or the thread died or could not start. */
   readonly ended: Promise<void>
   /** Takes messages that were sent and not yet received: the thread may have died since. */
   rest(): readonly unknown[]
@@ -38,7 +38,7 @@ export function prepareThreads(file: URL, count: number): () => Promise<void> {
 }
 
 function newPool(file: URL): Piscina {
-  return new Piscina({
+  const pool = new Piscina({
     filename: file.href,
     minThreads: 1,
     maxThreads: 1,
@@ -46,6 +46,9 @@ function newPool(file: URL): Piscina {
     atomics: 'disabled',
     idleTimeout: Number.POSITIVE_INFINITY,
   })
+  // A thread that cannot start, where no file handle is left, and has no task: without a listener this would end the process.
+  pool.on('error', () => {})
+  return pool
 }
 
 /**
@@ -62,11 +65,15 @@ export type StartThread = (
 
 export const startThread: StartThread = (file, task, ports = []) => {
   const { port1, port2 } = new MessageChannel()
-  const pool = prepared.get(file.href)?.pop() ?? newPool(file)
+  let pool: Piscina | undefined
   const ended = new Promise<void>((resolve, reject) => {
-    pool.run(task(port2), { transferList: [port2, ...ports] }).then(() => resolve(), reject)
+    // an error that is thrown here, where the system has no thread left, rejects too
+    const taken = prepared.get(file.href)?.pop() ?? newPool(file)
+    pool = taken
+    taken.on('error', reject)
+    taken.run(task(port2), { transferList: [port2, ...ports] }).then(() => resolve(), reject)
     // a thread that dies before it is up loses its task without a word
-    for (const thread of pool.threads)
+    for (const thread of taken.threads)
       thread.once('exit', code => reject(new Error(`the thread left with ${code}`)))
   })
   const rest = () => {
@@ -75,5 +82,5 @@ export const startThread: StartThread = (file, task, ports = []) => {
       messages.push(next.message)
     return messages
   }
-  return { port: port1, ended, rest, close: () => pool.close(), destroy: () => pool.destroy() }
+  return { port: port1, ended, rest, close: async () => pool?.close(), destroy: async () => pool?.destroy() }
 }

@@ -12,6 +12,7 @@ import type { FrontOptions, FrontSettings, FrontTask, SharedNames } from '../../
 import type { UsesPacket } from '../../wire/front-uses.js'
 import type { FromFront, ToFront } from '../../wire/passed.js'
 import type { Passage, PassedApp } from '../http/apps/passed-app.js'
+import { refusedMessage } from '../http/apps/refused-connections.js'
 import type { FrontMemory } from './shared-memory.js'
 
 /** How often it is looked whether the fronts live, and how many looks find no beat of a front that is silent, or hangs. */
@@ -228,6 +229,8 @@ export class Fronts {
         return listener.slow(said[1])
       case 'failed':
         return log.error({ err: said[1] }, 'a front failed in a check, and passed it on')
+      case 'refused':
+        return log.warn(said[1], refusedMessage)
       case 'head':
       case 'data':
       case 'gone':

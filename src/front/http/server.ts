@@ -196,11 +196,13 @@ export class Server {
 
   /** Count what another front has answered. */
   private addFigures(one: ReturnType<FrontFigures['since']>): void {
-    const { flags, again, aborted, refused, routes, passed } = one
+    const { flags, again, aborted, closed, refused, routes, passed } = one
     const { metrics } = this.options
     metrics.checks.count += flags
     metrics.checksAgain.count += again
     metrics.http.aborted.count += aborted
+    metrics.connectionsRefused.total.count += closed[0]!
+    metrics.connectionsRefused.address.count += closed[1]!
     for (const [place, bucket] of rateLimitBuckets.entries())
       metrics.http.rejected[bucket].count += refused[place]!
     for (const [i, { statuses, seconds, buckets }] of routes.entries()) {

@@ -3,6 +3,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { live, ready } from './health.js'
 
+/** Connections at once; each is closed with its answer. */
+const connectionsMax = 64
+
 export class WaitingServer {
   private constructor(private readonly server: Server) {}
 
@@ -20,6 +23,7 @@ export class WaitingServer {
       response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...again })
       response.end(request.method === 'HEAD' ? undefined : body)
     })
+    server.maxConnections = connectionsMax
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen(port, host, resolve)

@@ -115,6 +115,7 @@ async function world(t: Test, more: Partial<FrontsOptions> = {}): Promise<World>
     start: {
       host: '127.0.0.1',
       listenOn: port,
+      connections: { total: 1_000, perAddress: 1_000 },
       bodiesBytesMax: 4 << 20,
       answers: true,
       changes: Changes.make(1).memory,

@@ -140,12 +140,18 @@ export interface Setup {
   readonly metricsToken?: string
   readonly degraded?: readonly string[]
   readonly stages?: Stages
+  /** Bounds of connections; absent: none. */
+  readonly connections?: { readonly total: number; readonly perAddress: number }
 }
 
 /** A server on a free port of 127.0.0.1. */
 export async function start(routes: readonly Route[], setup: Setup = {}): Promise<Running> {
   const metrics = createMetrics()
-  const { app } = await openApp(serverOfTests)
+  const refused = (bound: 'total' | 'address') => void metrics.connectionsRefused[bound].count++
+  const { app } = await openApp(
+    serverOfTests,
+    setup.connections ? { ...setup.connections, threads: 1, refused } : null,
+  )
   const server: Server = new Server(app, {
     documents: registerDocuments,
     config: {

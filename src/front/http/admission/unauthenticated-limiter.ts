@@ -1,5 +1,4 @@
 // Unauthenticated callers: a limit per address, and the count and log of failures.
-import { isIPv6 } from 'node:net'
 import {
   type Bucket,
   fullBucket,
@@ -12,6 +11,7 @@ import { ServiceError } from '../../../errors.js'
 import type { Logger } from '../../../log.js'
 import type { Metrics } from '../../../metrics.js'
 import type { AuditSink } from './audit-entry.js'
+import { networkOf } from './network-of.js'
 
 /** Addresses in memory; a new one replaces the oldest. */
 const peersMax = 10_000
@@ -115,16 +115,6 @@ export class UnauthenticatedLimiter {
       return
     }
   }
-}
-
-/** The address to count by: for IPv6 its network of 64 bits, because one caller usually has all of it. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || !isIPv6(address)) return address
-  const [head = '', tail] = address.split('%', 1)[0]!.split('::')
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
-  return [...before, ...Array.from({ length: zeros }, () => '0'), ...after].slice(0, 4).join(':')
 }
 
 const prefixOf = (secret: string): string =>

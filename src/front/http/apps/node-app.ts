@@ -4,6 +4,7 @@ import { type AddressInfo, type ListenOptions, type Socket, Server as TcpServer 
 import { headerBytesMax } from '../../../config.js'
 import { fixedHeaders } from '../request/respond.js'
 import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
+import { type ConnectionOptions, Connections } from './connections.js'
 import { copyIfShared } from './copy-if-shared.js'
 import { NodeSockets } from './node-sockets.js'
 import { Handlers } from './path-tree.js'
@@ -22,8 +23,11 @@ export class NodeApp implements App {
   private readonly sockets = new NodeSockets()
   /** Every connection with its unfinished responses. */
   private readonly connections = new Map<Socket, Set<NodeResponse>>()
+  private readonly bounds: Connections | null
 
-  constructor() {
+  /** connections: their bounds; null: none. */
+  constructor(connections: ConnectionOptions | null = null) {
+    this.bounds = connections && new Connections(connections)
     this.server = createServer(
       {
         maxHeaderSize: headerBytesMax,
@@ -79,6 +83,11 @@ export class NodeApp implements App {
 
   // A peer that closes its sending side counts as disconnected, as on the native server.
   private connected(socket: Socket): void {
+    const address = addressOf(socket)
+    if (this.bounds?.came(address) === false) {
+      socket.destroy()
+      return
+    }
     const unanswered = new Set<NodeResponse>()
     this.connections.set(socket, unanswered)
     const left = () => {
@@ -89,6 +98,7 @@ export class NodeApp implements App {
     socket.once('close', () => {
       left()
       this.connections.delete(socket)
+      this.bounds?.left(address)
     })
   }
 
@@ -134,6 +144,10 @@ export class NodeApp implements App {
     watchBody(req)
     handler(response, new NodeRequest(req, method, path, query, parameters))
   }
+}
+
+function addressOf({ remoteAddress = '' }: Socket): string {
+  return remoteAddress.replace(/^::ffff:(?=\d+\.)/, '')
 }
 
 function targetOf({ url }: IncomingMessage): { readonly path: string; readonly query: string | undefined } {
@@ -241,7 +255,7 @@ class NodeResponse implements AppResponse {
   ) {}
 
   address(): string {
-    return (this.req.socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+    return addressOf(this.req.socket)
   }
 
   onAborted(aborted: () => void): void {

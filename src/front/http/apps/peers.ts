@@ -1,6 +1,7 @@
-// Remote addresses of connections. Reading one costs a tenth of a request. Behind a proxy, or with a single caller,
-// all connections have the same address, which is then returned from memory.
+// Remote addresses of connections, and their bounds. Reading an address costs a tenth of a request. Behind a proxy, or with a
+// single caller, all connections have the same address, which is then returned from memory.
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js'
+import type { Connections } from './connections.js'
 
 /** The addresses of an app's connections. */
 export class Peers {
@@ -8,10 +9,17 @@ export class Peers {
   /** The address of all connections; null if they may differ. */
   private only: string | null = null
 
-  constructor(app: TemplatedApp) {
+  /** One beyond a bound is being closed: its end is told before `close` returns. */
+  private refusing = false
+
+  /** connections: their bounds; null: none. */
+  constructor(
+    app: TemplatedApp,
+    private readonly connections: Connections | null,
+  ) {
     const changed = (res: HttpResponse, change: number): void => {
-      if (change > 0) this.came(addressOf(res))
-      else this.connected--
+      if (change > 0) this.came(res)
+      else if (!this.refusing) this.left()
     }
     app.filter(changed as (res: HttpResponse, change: unknown) => void)
   }
@@ -21,8 +29,21 @@ export class Peers {
     return this.only ?? addressOf(res)
   }
 
+  /** A connection has closed. The server does not tell it of WebSockets. */
+  left(): void {
+    this.connected--
+    this.connections?.left(null)
+  }
+
   // A closed connection does not reveal its address: after a second address appears, all must close first.
-  private came(address: string): void {
+  private came(res: HttpResponse): void {
+    const address = addressOf(res)
+    if (this.connections?.came(address) === false) {
+      this.refusing = true
+      res.close()
+      this.refusing = false
+      return
+    }
     if (this.connected === 0) this.only = address
     else if (address !== this.only) this.only = null
     this.connected++

@@ -12,8 +12,10 @@ import {
   type SocketRoute,
   socketSilentSeconds,
 } from './app.js'
+import { type ConnectionOptions, Connections } from './connections.js'
 import { ControlFrames, tooManyPings } from './control-frames.js'
 import { Peers } from './peers.js'
+import { systemConnections } from './system-connections.js'
 
 prepareNative()
 // Imported dynamically, after its environment variables are set.
@@ -25,8 +27,17 @@ const [sharedPort, exclusivePort] = [0, 1]
 /** A server on uWebSockets.js. Importing this file fails if its binary does not load. */
 export class UwsApp implements App {
   private readonly app: TemplatedApp = uWS.App()
-  private readonly peers = new Peers(this.app)
+  private readonly peers: Peers
   private listening: us_listen_socket | null = null
+  private port = 0
+
+  /** connections: their bounds; null: none. */
+  constructor(connections: ConnectionOptions | null = null) {
+    this.peers = new Peers(
+      this.app,
+      connections && new Connections(connections, () => systemConnections(this.port)),
+    )
+  }
 
   on(method: AppMethod, path: string, handler: AppHandler): void {
     this.app[method](path, handler as Parameters<TemplatedApp['get']>[1])
@@ -70,7 +81,10 @@ export class UwsApp implements App {
       pong: controlled,
       drain: ws => ws.getUserData().listener.drained(),
       // of a connection that broke nothing is kept
-      close: (ws, code) => ws.getUserData().listener.closed(code !== broken),
+      close: (ws, code) => {
+        this.peers.left()
+        ws.getUserData().listener.closed(code !== broken)
+      },
     })
   }
 
@@ -80,7 +94,8 @@ export class UwsApp implements App {
 
   async listen(host: string, port: number, shared: boolean): Promise<number> {
     this.listening = await this.bind(host, port, shared ? sharedPort : exclusivePort)
-    return uWS.us_socket_local_port(this.listening)
+    this.port = uWS.us_socket_local_port(this.listening)
+    return this.port
   }
 
   stopListening(): void {

@@ -1,0 +1,2 @@
+// A task that ends at once.
+export default function brief(): void {}

@@ -1,0 +1,22 @@
+// security H7: a thread that cannot start, because no file handle is left, is told to whoever started it. It does not end the
+// process.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+
+const starved = fileURLToPath(new URL('./starved.js', import.meta.url))
+
+t.test('security: a thread that cannot start does not end the process', async t => {
+  const { stdout } = await promisify(execFile)('/bin/sh', [
+    '-c',
+    'ulimit -n 128 && exec "$0" "$1"',
+    process.execPath,
+    starved,
+  ])
+  const [first, second, third, last] = stdout.trim().split('\n')
+  t.equal(first, 'ended')
+  t.not(second, 'ended', `without handles: ${second}`)
+  t.not(third, 'ended', `a prepared one: ${third}`)
+  t.equal(last, 'ended', 'with handles again')
+})
