@@ -24,6 +24,7 @@ import { whole } from '../../kit/unchanged.js'
 import { companyDetails } from '../companies/read.js'
 import { shown } from '../entities/write.js'
 import { type OverrideRow, overrideViews } from '../entitlements/override-view.js'
+import { withGivenType, withValueType } from '../entitlements/value-type.js'
 import {
   type EntitlementValue,
   exhaustible,
@@ -31,8 +32,6 @@ import {
   requireFeature,
   statedValue,
   type WritePlace,
-  withGivenType,
-  withValueType,
 } from '../entitlements/write.js'
 import {
   countOverrideRows,
