@@ -42,3 +42,6 @@ export function requireWindow(
   if (fromMs < 0 || toMs > latestMs) throw invalid('start_time and end_time: from 1970 to 2100')
   return { fromMs, toMs }
 }
+
+/** Epoch ms of the whole second that an instant is in. */
+export const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000

@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../../core/values/quantity.js'
 import type { Call } from '../../kit/call.js'
-import { requireTime } from '../../kit/time.js'
+import { requireTime, wholeSeconds } from '../../kit/time.js'
 import { withPlans } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
 import {
@@ -39,6 +39,7 @@ import { type GroupSettings, groupSettings } from '../plan-groups/settings.js'
 import { bundlesOf } from './bundles.js'
 import type { Settled } from './plan-writes.js'
 import {
+  buysMore,
   conflict,
   invalid,
   type SelectedPlan,
@@ -47,6 +48,7 @@ import {
   type UsualPrice,
 } from './selection.js'
 import { topupsOf } from './topup-settings.js'
+import { trialMembers, trialOf } from './trial.js'
 
 /** One line of an invoice. */
 export interface Line {
@@ -349,60 +351,6 @@ function refuseForExisting(body: ManagePlanRequest): void {
   if (body.trial_end != null) throw refuse('trial_end')
 }
 
-/**
- * The trial of a subscription after the change: the one that runs, where it goes on; of a new one the requested trial, else
- * the plan's own on the first subscription.
- *
- * source  EN-90, EN-94, decision 29: by default the paid plan follows the trial.
- */
-function trialOf(
-  company: CompanyDescription,
-  selection: Selection,
-  body: ManagePlanRequest,
-  had: SubscriptionRow | null,
-  lines: readonly Line[],
-  nowMs: number,
-): TrialState | null {
-  const { base } = selection
-  const { trial_end_setting: setting } = body
-  const fits = fitsTrial(selection)
-  const first = base !== null && !company.state.trialedPlanIds.includes(base.plan.id) && base.held === null
-  if (had?.status === 'trialing' && had.trial_end !== null) {
-    const addsNothing =
-      base?.held != null &&
-      selection.addOns.every(({ held }) => held !== null) &&
-      !buysMore(company, selection)
-    if (lines.length === 0 || addsNothing || (fits && first))
-      return {
-        endMs: Number(had.trial_end) * 1000,
-        endSetting: setting ?? had.trial_end_setting ?? 'subscribe',
-        status: 'active',
-      }
-  }
-  const asked = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
-  if (asked !== null) {
-    if (asked <= nowMs) throw invalid('trial_end: must be in the future')
-    if (!fits)
-      throw conflict('trial_end: needs a trialable plan without add-ons and usage-based entitlements')
-    if (!first) throw conflict('trial_end: the company has had its trial of this plan')
-    return { endMs: wholeSeconds(asked), endSetting: setting ?? 'subscribe', status: 'active' }
-  }
-  const days = base?.version.trial_days ?? 0
-  if (had !== null || !fits || !first || days === 0 || lines.length === 0) {
-    if (setting != null) throw conflict('trial_end_setting: no trial begins or runs')
-    return null
-  }
-  return { endMs: wholeSeconds(nowMs + days * dayMs), endSetting: setting ?? 'subscribe', status: 'active' }
-}
-
-/** Whether what is selected can be had for a trial. source: EN-94 */
-function fitsTrial({ base, addOns, quantities }: Selection): boolean {
-  const isUsageBased = base?.entitlements.some(one => one.price_behavior !== null) === true
-  return (
-    base?.version.is_trialable === true && addOns.length === 0 && !isUsageBased && quantities.length === 0
-  )
-}
-
 interface Compared {
   readonly had: SubscriptionRow | null
   readonly totalBefore: Quantity
@@ -411,12 +359,6 @@ interface Compared {
   readonly lines: readonly Line[]
   readonly billedElsewhere: boolean
   readonly bundles: number
-}
-
-/** Whether more of anything is bought in advance than the company has, whichever plan sells it. */
-function buysMore({ state: { traits } }: CompanyDescription, { bought }: Selection): boolean {
-  const held = new Map(traits.map(([name, value]) => [name, Number(value)]))
-  return bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
 }
 
 /** Whether the base plan is paid for longer, or costs as much or more: what is bought with it does not count. */
@@ -535,8 +477,6 @@ function invoiceOf(body: ManagePlanRequest, lines: readonly Line[]): Invoiced | 
   }
 }
 
-const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000
-
 interface OwnTerms {
   readonly had: SubscriptionRow | null
   readonly products: readonly SubscribedProduct[]
@@ -643,18 +583,6 @@ function ownRow(
     created_at: had?.created_at ?? now,
     updated_at: now,
   }
-}
-
-/** A trial that the change ends has ended now, and is paid for. */
-function trialMembers(
-  had: SubscriptionRow | null,
-  trial: TrialState | null,
-  nowMs: number,
-): Pick<SubscriptionRow, 'trial_end' | 'trial_end_setting'> {
-  if (trial) return { trial_end: trial.endMs / 1000, trial_end_setting: trial.endSetting }
-  if (had?.status === 'trialing')
-    return { trial_end: Math.floor(nowMs / 1000), trial_end_setting: 'subscribe' }
-  return { trial_end: had?.trial_end ?? null, trial_end_setting: had?.trial_end_setting ?? null }
 }
 
 function cancelAtOf({ cancelAt, cancelAtMs, had }: OwnTerms): SubscriptionRow['cancel_at'] {

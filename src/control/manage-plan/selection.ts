@@ -386,3 +386,9 @@ export function conflict(message: string): ServiceError {
 export function invalid(message: string): ServiceError {
   return new ServiceError('value_invalid', message)
 }
+
+/** Whether more of anything is bought in advance than the company has, whichever plan sells it. */
+export function buysMore({ state: { traits } }: CompanyDescription, { bought }: Selection): boolean {
+  const held = new Map(traits.map(([name, value]) => [name, Number(value)]))
+  return bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
+}

@@ -6,7 +6,8 @@ import type { Effect } from '../model/message.js'
 import { changesByTime, settleByTime } from '../plans/settle.js'
 
 /**
- * What time has done up to now and is not recorded: each yield has the effects of one record. Apply them before the next.
+ * Changes that time has made up to now, and that are not recorded: each yield has the effects of one record. Apply them before
+ * the next.
  *
  * Credits follow the plans at each instant, however late it is noticed: what is due before a change of plan or a renewal happens
  * under the plans and the period before it.

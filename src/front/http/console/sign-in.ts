@@ -174,7 +174,7 @@ async function paid<T>(shared: Shared, address: string, look: () => Promise<T>):
   return found
 }
 
-/** Who a session acts for, to be charged. */
+/** The caller that a session acts for, to be charged. */
 function callerOf(sessions: Sessions, signedIn: SignedIn): KeyRecord | null {
   const { member } = signedIn
   return member === null ? sessions.keyOf(signedIn) : sessions.recordOf(signedIn, member, 'viewer', '')
