@@ -77,6 +77,20 @@ t.test('security: one address has a part of the connections', async t => {
   t.equal((await opened(port, 3, '127.0.0.2')).length, 3, 'when all were closed')
 })
 
+t.test('security: a connection that sends nothing is closed after ten seconds', async t => {
+  const { server, port } = await start([])
+  t.teardown(() => server.close())
+  const [silent, heard] = await Promise.all([dialFrom(port, '127.0.0.2'), dialFrom(port, '127.0.0.2')])
+  await wait(7_000)
+  t.ok(await answers(heard))
+  const beganMs = performance.now()
+  silent.resume()
+  await once(silent, 'close')
+  t.ok(performance.now() - beganMs < 8_000)
+  t.notOk(heard.closed, 'ten seconds begin anew with each answer')
+  heard.destroy()
+})
+
 t.test('security: a WebSocket counts until it is closed', async t => {
   const { app } = await openApp(serverOfTests, { total: 2, perAddress: 2, threads: 1, refused: () => {} })
   t.teardown(() => app.close())

@@ -23,6 +23,8 @@ export class NodeApp implements App {
   private readonly sockets = new NodeSockets()
   /** Every connection with its unfinished responses. */
   private readonly connections = new Map<Socket, Set<NodeResponse>>()
+  /** Those that have sent no request yet. Node itself would let them be silent for ever. */
+  private readonly silent = new Set<Socket>()
   private readonly bounds: Connections | null
 
   /** connections: their bounds; null: none. */
@@ -90,6 +92,8 @@ export class NodeApp implements App {
     }
     const unanswered = new Set<NodeResponse>()
     this.connections.set(socket, unanswered)
+    this.silent.add(socket)
+    socket.setTimeout(silentMs)
     const left = () => {
       for (const response of unanswered) response.abort()
       unanswered.clear()
@@ -98,12 +102,19 @@ export class NodeApp implements App {
     socket.once('close', () => {
       left()
       this.connections.delete(socket)
+      this.silent.delete(socket)
       this.bounds?.left(address)
     })
   }
 
+  /** A request's head has come: its answer may take any time. */
+  private spoke(socket: Socket): void {
+    if (this.silent.delete(socket)) socket.setTimeout(0)
+  }
+
   // Node hands over the bare connection: until it is a WebSocket, it is answered as that of any request.
   private upgrade(req: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.spoke(socket)
     const { path, query } = targetOf(req)
     const res = new ServerResponse(req)
     res.assignSocket(socket)
@@ -129,6 +140,7 @@ export class NodeApp implements App {
   }
 
   private dispatch(req: IncomingMessage, res: ServerResponse): void {
+    this.spoke(req.socket)
     const method = req.method!.toLowerCase()
     const { path, query } = targetOf(req)
     const parameters: string[] = []
