@@ -73,8 +73,10 @@ export const startThread: StartThread = (file, task, ports = []) => {
     taken.on('error', reject)
     taken.run(task(port2), { transferList: [port2, ...ports] }).then(() => resolve(), reject)
     // a thread that dies before it is up loses its task without a word
-    for (const thread of taken.threads)
+    for (const thread of taken.threads) {
+      thread.once('error', reject)
       thread.once('exit', code => reject(new Error(`the thread left with ${code}`)))
+    }
   })
   const rest = () => {
     const messages: unknown[] = []
