@@ -162,6 +162,23 @@ t.test('where the server does not tell whose connection has closed', async t => 
   t.same(refused, ['address', 'address', 'address', 'address'])
 })
 
+t.test('a recount that ends after all connections have closed is of none of them', async t => {
+  let told = (_: ReadonlyMap<string, number>): void => {}
+  const connections = new Connections(
+    { total: 100, perAddress: 2, threads: 1, refused: () => {} },
+    () => new Promise(resolve => (told = resolve)),
+  )
+  t.ok(connections.came('127.0.0.2'))
+  t.ok(connections.came('127.0.0.2'))
+  t.ok(connections.came('127.0.0.3'))
+  connections.left(null)
+  t.ok(connections.came('127.0.0.2'), 'the system is asked')
+  for (let n = 0; n < 3; n++) connections.left(null)
+  told(new Map([['127.0.0.2', 2]]))
+  await wait(1)
+  t.ok(connections.came('127.0.0.2'))
+})
+
 t.test('networks of IPv6 count as one address, however the server writes them', async t => {
   const connections = new Connections({ total: 100, perAddress: 2, threads: 1, refused: () => {} })
   t.ok(connections.came('2001:db8::1'))

@@ -38,6 +38,8 @@ export class Connections {
   private byNetwork = new Map<string, number>()
   /** Connections that closed since the counts were exact, by whichever network. */
   private departed = 0
+  /** How often all connections were closed: a recount from before is of connections that are gone. */
+  private cleared = 0
   private recounting = false
   private recountedMs = Number.NEGATIVE_INFINITY
   private recountAfterMs = Number.NEGATIVE_INFINITY
@@ -75,6 +77,7 @@ export class Connections {
     if (this.open === 0) {
       this.byNetwork.clear()
       this.departed = 0
+      this.cleared++
     } else if (address === null) this.departed++
     else {
       const network = networkOf(address)
@@ -90,22 +93,24 @@ export class Connections {
   }
 
   private isBeyond(had: number): boolean {
-    if (had - this.departed >= this.perAddress) return true
+    const isCertain = had - this.departed >= this.perAddress
+    const wasRecounted = this.recountedMs !== Number.NEGATIVE_INFINITY
     const isFresh = performance.now() - this.recountedMs < freshMs
-    void this.countAnew()
-    return isFresh
+    // a count of the system may be of connections that have closed meanwhile
+    if (!isCertain || wasRecounted) void this.countAnew()
+    return isCertain || isFresh
   }
 
   private async countAnew(): Promise<void> {
     const beganMs = performance.now()
     if (this.recounting || beganMs < this.recountAfterMs) return
     this.recounting = true
-    const before = this.departed
+    const { departed: before, cleared } = this
     const counts = await this.recount().catch(() => null)
     this.recounting = false
     const nowMs = performance.now()
     this.recountAfterMs = nowMs + Math.max(pauseMs, pauseTimes * (nowMs - beganMs))
-    if (counts === null) return
+    if (counts === null || this.cleared !== cleared) return
     const { threads } = this.options
     this.byNetwork = new Map([...counts].map(([network, count]) => [network, Math.ceil(count / threads)]))
     // the system may have counted those that closed meanwhile; `departed` is less where all closed

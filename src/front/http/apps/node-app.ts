@@ -23,7 +23,7 @@ export class NodeApp implements App {
   private readonly sockets = new NodeSockets()
   /** Every connection with its unfinished responses. */
   private readonly connections = new Map<Socket, Set<NodeResponse>>()
-  /** Those that have sent no request yet. Node itself would let them be silent for ever. */
+  /** Connections that have sent no request yet. Node itself would let them be silent for ever. */
   private readonly silent = new Set<Socket>()
   private readonly bounds: Connections | null
 
