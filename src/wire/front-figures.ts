@@ -26,7 +26,7 @@ const flagsAt = 0
 const againAt = 1
 const abortedAt = 2
 const inFlightAt = 3
-/** Connections closed at the total bound, and at that of an address. */
+/** Two counts of refused connections: by the bound of all connections, and by the bound of one address. */
 const closedAt = 4
 /** A number for each bucket. */
 const refusedAt = 6
@@ -120,7 +120,7 @@ export class FrontFigures {
     readonly flags: number
     readonly again: number
     readonly aborted: number
-    /** Connections closed at the total bound, and at that of an address. */
+    /** Two counts of refused connections: by the bound of all connections, and by the bound of one address. */
     readonly closed: Float64Array
     /** By the order of `rateLimitBuckets`. */
     readonly refused: Float64Array

@@ -102,6 +102,23 @@ t.test('signing in', async t => {
     t.equal(await (await opened(last.secret)).status(), 200)
   })
 
+  await t.test('AL-43 a key has a hundred sessions: the oldest of more ends', async t => {
+    const { secret } = await client.ok('POST', '/api-keys', { name: 'many', environment_id: development })
+    const [first, second] = [new Browser(client.url), new Browser(client.url)]
+    for (const browser of [first, second]) {
+      await browser.signIn({ key: secret })
+      // sessions go by their ends, in milliseconds
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    for (let n = 0; n < 99; n++) await new Browser(client.url).signIn({ key: secret })
+    const status = async (browser: Browser) => (await browser.send('GET', '/console/api/whoami')).status
+    // a session that was looked up lately is believed for three seconds
+    for (let tries = 0; tries < 200 && (await status(first)) !== 401; tries++)
+      await new Promise(resolve => setTimeout(resolve, 50))
+    t.equal(await status(first), 401)
+    t.equal(await status(second), 200)
+  })
+
   await t.test('changes come from the page of this address alone (security 40)', async t => {
     const browser = await signedIn(t, client)
     const write = (headers: Record<string, string>) =>

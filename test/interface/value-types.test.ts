@@ -58,50 +58,60 @@ t.test('types of values', async t => {
       if (name !== 'updated_at' && name.startsWith('value')) t.same(echoed[name], value, name)
   })
 
-  await t.test('decision 41, EN-30 so it does that of an entitlement without a price behaviour', async t => {
-    const [calls, others] = [
-      await eventFeature(client, 'Sold calls', 'sold-call'),
-      await eventFeature(client, 'Other calls', 'other-call'),
-    ]
-    const credit = await client.ok('POST', '/billing/credits', { name: 'Sold', currency: 'usd' })
-    const plan = await client.ok('POST', '/plans', { name: 'Typed', plan_type: 'plan' })
-    const made = (body: object) => client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...body })
-    const { id } = await made({ feature_id: calls.id, value_type: 'unlimited' })
-    const put = (body: object) => client.put(`/plan-entitlements/${id}`, body)
-    const became = async (body: object) => (await put(body)).body.data
-    t.match(await became({ value_numeric: 50, metric_period: 'current_month' }), {
-      value_type: 'numeric',
-      value_numeric: 50,
-      metric_period: 'current_month',
-    })
-    t.match(await became({ value_bool: true }), { value_type: 'boolean', value_numeric: null })
-    t.equal((await put({ value_bool: true, value_numeric: 5 })).status, 400)
-    await client.ok('PUT', `/plan-bundles/${plan.id}`, {
-      entitlements: [{ action: 'update', entitlement_id: id, req: { value_numeric: 9 } }],
-    })
-    t.match(await became({}), { value_type: 'numeric', value_numeric: 9 }, 'in a bundle too')
-    const linked = { billing_provider: 'native', external_resource_id: 'typed' }
-    const body = { plan_id: plan.id, feature_id: others.id, ...linked }
-    await client.ok('POST', '/plan-entitlements/billing-linked', { ...body, value_type: 'unlimited' })
-    const again = await client.ok('POST', '/plan-entitlements/billing-linked', { ...body, value_numeric: 8 })
-    t.match(again, { value_type: 'numeric', value_numeric: 8 }, 'one of a provider too')
+  await t.test(
+    'decision 41, EN-30 a value of another type changes the type of an entitlement without a price behaviour',
+    async t => {
+      const [calls, others] = [
+        await eventFeature(client, 'Sold calls', 'sold-call'),
+        await eventFeature(client, 'Other calls', 'other-call'),
+      ]
+      const credit = await client.ok('POST', '/billing/credits', { name: 'Sold', currency: 'usd' })
+      const plan = await client.ok('POST', '/plans', { name: 'Typed', plan_type: 'plan' })
+      const made = (body: object) => client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...body })
+      const { id } = await made({ feature_id: calls.id, value_type: 'unlimited' })
+      const put = (body: object) => client.put(`/plan-entitlements/${id}`, body)
+      const became = async (body: object) => (await put(body)).body.data
+      t.match(await became({ value_numeric: 50, metric_period: 'current_month' }), {
+        value_type: 'numeric',
+        value_numeric: 50,
+        metric_period: 'current_month',
+      })
+      t.match(await became({ value_bool: true }), { value_type: 'boolean', value_numeric: null })
+      t.equal((await put({ value_bool: true, value_numeric: 5 })).status, 400)
+      await client.ok('PUT', `/plan-bundles/${plan.id}`, {
+        entitlements: [{ action: 'update', entitlement_id: id, req: { value_numeric: 9 } }],
+      })
+      t.match(await became({}), { value_type: 'numeric', value_numeric: 9 }, 'in a bundle too')
+      const linked = { billing_provider: 'native', external_resource_id: 'typed' }
+      const body = { plan_id: plan.id, feature_id: others.id, ...linked }
+      await client.ok('POST', '/plan-entitlements/billing-linked', { ...body, value_type: 'unlimited' })
+      const again = await client.ok('POST', '/plan-entitlements/billing-linked', {
+        ...body,
+        value_numeric: 8,
+      })
+      t.match(again, { value_type: 'numeric', value_numeric: 8 }, 'one of a provider too')
 
-    t.match(await became({ price_behavior: 'overage', soft_limit: 4 }), { value_numeric: 9, soft_limit: 4 })
-    t.match(await became({ soft_limit: 5 }), { value_type: 'numeric', value_numeric: 9 }, 'the hard limit')
-    t.match(await became({ value_numeric: null }), { value_type: 'unlimited', value_numeric: null })
-    t.match(await became({ soft_limit: 6 }), { value_type: 'unlimited', soft_limit: 6 })
-    t.match(await became({ value_numeric: 12 }), { value_type: 'numeric', value_numeric: 12, soft_limit: 6 })
-    t.match(await put({ value_bool: false }), {
-      status: 400,
-      body: { error: /value_type: boolean does not go with price_behavior overage/ },
-    })
-    t.match(await became({ price_behavior: 'pay_in_advance' }), { value_type: 'trait' })
-    t.equal((await put({ value_numeric: 12 })).status, 400, 'no use for it')
-    t.match(await became({ usage_quantity: 2 }), { value_type: 'trait', usage_quantity: 2 })
-    t.match(await became({ price_behavior: 'credit_burndown', value_credit_id: credit.id }), {
-      value_type: 'credit',
-    })
-    t.equal((await put({ value_numeric: 12 })).status, 400, 'no use for it')
-    t.match(await became({ price_behavior: null, value_numeric: 12 }), { value_type: 'numeric' })
-  })
+      t.match(await became({ price_behavior: 'overage', soft_limit: 4 }), { value_numeric: 9, soft_limit: 4 })
+      t.match(await became({ soft_limit: 5 }), { value_type: 'numeric', value_numeric: 9 }, 'the hard limit')
+      t.match(await became({ value_numeric: null }), { value_type: 'unlimited', value_numeric: null })
+      t.match(await became({ soft_limit: 6 }), { value_type: 'unlimited', soft_limit: 6 })
+      t.match(await became({ value_numeric: 12 }), {
+        value_type: 'numeric',
+        value_numeric: 12,
+        soft_limit: 6,
+      })
+      t.match(await put({ value_bool: false }), {
+        status: 400,
+        body: { error: /value_type: boolean does not go with price_behavior overage/ },
+      })
+      t.match(await became({ price_behavior: 'pay_in_advance' }), { value_type: 'trait' })
+      t.equal((await put({ value_numeric: 12 })).status, 400, 'no use for it')
+      t.match(await became({ usage_quantity: 2 }), { value_type: 'trait', usage_quantity: 2 })
+      t.match(await became({ price_behavior: 'credit_burndown', value_credit_id: credit.id }), {
+        value_type: 'credit',
+      })
+      t.equal((await put({ value_numeric: 12 })).status, 400, 'no use for it')
+      t.match(await became({ price_behavior: null, value_numeric: 12 }), { value_type: 'numeric' })
+    },
+  )
 })

@@ -126,6 +126,18 @@ export async function insertPlan(tx: Sql, plan: NewPlan, nowMs: number): Promise
   return row!
 }
 
+/** The draft of a plan in an environment; undefined: none. */
+export async function findDraft(
+  sql: Sql,
+  planId: string,
+  environmentId: string,
+): Promise<PlanVersionRow | undefined> {
+  const [draft] = await sql<PlanVersionRow[]>`
+    select * from plan_versions
+    where plan_id = ${planId} and environment_id = ${environmentId} and status = 'draft'`
+  return draft
+}
+
 /**
  * The draft that edits of a plan go to. If absent, it is created as a copy of the published version, or as the first
  * version in this environment.
@@ -139,9 +151,7 @@ export async function ensureDraft(
   environmentId: string,
   nowMs: number,
 ): Promise<PlanVersionRow> {
-  const [draft] = await tx<PlanVersionRow[]>`
-    select * from plan_versions
-    where plan_id = ${plan.id} and environment_id = ${environmentId} and status = 'draft'`
+  const draft = await findDraft(tx, plan.id, environmentId)
   if (draft) return draft
   const [published] = await tx<PlanVersionRow[]>`
     select * from plan_versions

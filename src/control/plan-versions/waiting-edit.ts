@@ -2,6 +2,7 @@
 // tells them: of two writes with one tag, one holds (decision 38).
 import type { Sql } from 'postgres'
 import type { PlanVersionRow } from '../../catalog/plans.js'
+import { findDraft } from './version-rows.js'
 
 /** A part of a version: an entitlement or a credit grant. */
 interface Part {
@@ -31,9 +32,7 @@ export async function waitingEdit<T extends Part>(
   part: T,
   copyIn: (version: Pick<PlanVersionRow, 'id'>) => Promise<T | null>,
 ): Promise<string | null> {
-  const [draft] = await sql<Pick<PlanVersionRow, 'id'>[]>`
-    select id from plan_versions
-    where plan_id = ${part.plan_id} and environment_id = ${part.environment_id} and status = 'draft'`
+  const draft = await findDraft(sql, part.plan_id, part.environment_id)
   if (draft === undefined || draft.id === part.plan_version_id) return null
   const edited = contentOf(await copyIn(draft))
   return edited === contentOf(part) ? null : edited

@@ -43,7 +43,11 @@ t.test(
     t.equal(traitText(0.1), '0.1')
     t.equal(traitText(1e21), '1000000000000000000000')
     t.equal(traitText(-1.5e21), '-1500000000000000000000')
-    t.equal(traitText(1e23), `1${'0'.repeat(23)}`, 'the digits as written, not those of the double')
+    t.equal(
+      traitText(1e23),
+      `1${'0'.repeat(23)}`,
+      'digits are kept as the caller wrote them; a double would change them',
+    )
     t.equal(traitText(1e300), `1${'0'.repeat(300)}`)
     t.equal(traitText([1e21, { a: -1e22 }, 1e-7]), `[1${'0'.repeat(21)},{"a":-1${'0'.repeat(22)}},1e-7]`)
     t.equal(traitText(1e-7), '1e-7')

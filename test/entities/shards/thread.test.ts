@@ -1,5 +1,4 @@
-// security H7: a thread that cannot start, because no file handle is left, is told to whoever started it. It does not end the
-// process.
+// security H7: a thread cannot start when no file handle is left. Its starter receives the error, and the process goes on.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -90,15 +90,16 @@ export class LastAdmission {
   }
 }
 
-const allowanceOf = (
-  route: Route,
+/** Take one request from the budgets of a key that acts in an environment. returns: null where nothing is limited. */
+export const allowanceOf = (
+  { limit }: Pick<Route, 'limit'>,
   key: KeyRecord,
   environment: EnvironmentRecord | null,
   limits: Limits,
   monotonicMs: number,
 ): Allowance | null => {
   const production = environment === null || environment.environmentType === 'production'
-  return limits.admit(key, route.limit, production, monotonicMs, environment?.id)
+  return limits.admit(key, limit, production, monotonicMs, environment?.id)
 }
 
 const mustWait = (route: Route, key: KeyRecord, allowance: Allowance | null): boolean =>

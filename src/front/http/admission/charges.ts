@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../../kit/call.js'
 import type { Metrics } from '../../../metrics.js'
 import type { Route } from '../routing/route.js'
 import { type Admission, overLimit } from './admit.js'
-import type { Limits } from './limits.js'
+import type { Allowance, Limits } from './limits.js'
 
 /** Bytes of a body for one token; of a batch from a secret key, which is read on threads of its own. source: decision */
 const bytesPerToken = 16_384
@@ -20,19 +20,12 @@ export function tokensOfBody({ body }: Route, { kind }: KeyRecord, bytes: number
 
 /** Charge the key of a request with its answer: a token for every 32 KiB beyond the first. */
 export function chargeAnswer(limits: Limits, route: Route, admission: Admission, bytes: number): void {
-  owe(limits, route, admission, Math.floor(bytes / answerBytesPerToken))
+  take(limits, route, admission, Math.floor(bytes / answerBytesPerToken), false)
 }
 
 /** Charge the key of a request with what it adds to its body: a token for every 16 KiB, as for a body. */
 export function chargeAdded(limits: Limits, route: Route, admission: Admission, bytes: number): void {
-  owe(limits, route, admission, Math.floor(bytes / bytesPerToken))
-}
-
-/** For work that is done or agreed to already: it is never refused. */
-function owe(limits: Limits, { limit }: Route, { key, environment }: Admission, tokens: number): void {
-  if (tokens === 0) return
-  const production = environment === null || environment.environmentType === 'production'
-  limits.owe(key, limit, production, tokens, performance.now(), environment?.id)
+  take(limits, route, admission, Math.floor(bytes / bytesPerToken), false)
 }
 
 /**
@@ -42,13 +35,24 @@ function owe(limits: Limits, { limit }: Route, { key, environment }: Admission, 
  */
 export function charge(
   { limits, metrics }: { readonly limits: Limits; readonly metrics: Pick<Metrics, 'http'> },
-  { limit }: Route,
-  { key, environment }: Admission,
+  route: Route,
+  admission: Admission,
   tokens: number,
 ): void {
-  const production = environment === null || environment.environmentType === 'production'
-  const refused = limits.charge(key, limit, production, tokens, performance.now(), environment?.id)
+  const refused = take(limits, route, admission, tokens, true)
   if (refused === null) return
   metrics.http.rejected[refused.refused!.bucket].count++
   throw overLimit(refused)
+}
+
+function take(
+  limits: Limits,
+  { limit }: Route,
+  { key, environment }: Admission,
+  tokens: number,
+  refuses: boolean,
+): Allowance | null {
+  if (tokens === 0) return null
+  const production = environment === null || environment.environmentType === 'production'
+  return limits.charge(key, limit, production, tokens, performance.now(), environment?.id, refuses)
 }

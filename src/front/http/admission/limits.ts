@@ -336,8 +336,9 @@ export class Limits {
    * Charge an admitted request with what its body or its answer costs beyond the one token that `admit` took.
    *
    * tokens   may be more than the budgets have: the requests that follow pass once they have refilled.
+   * refuses  false: the work is done or agreed to, so it is charged also where a budget is overdrawn already.
    * returns  null, or the refusal where a budget is overdrawn already: of many at once one alone exceeds it.
-   * source   security H3, H5; the tokens of each route are decisions.
+   * source   security H3, H5, H6; the tokens of each route are decisions.
    */
   charge(
     key: KeyRecord,
@@ -346,30 +347,9 @@ export class Limits {
     tokens: number,
     nowMs: number,
     environmentId = '',
+    refuses = true,
   ): Allowance | null {
-    return this.alone(() => this.takeMore(key, kind, production, tokens, nowMs, environmentId))
-  }
-
-  /**
-   * Charge a request that was answered with what its answer cost, also where a budget is overdrawn by now.
-   *
-   * tokens  as for `charge`.
-   * source  security H3, H6
-   */
-  owe(
-    key: KeyRecord,
-    kind: LimitKind,
-    production: boolean,
-    tokens: number,
-    nowMs: number,
-    environmentId = '',
-  ): void {
-    this.alone(() => {
-      const account = this.accountBudget(key.accountId, nowMs)
-      if (account === null || tokens <= 0) return
-      for (const chain of this.chainsOf(key, account, kind, production, nowMs, environmentId))
-        this.takeAll(chain, tokens)
-    })
+    return this.alone(() => this.takeMore(key, kind, production, tokens, nowMs, environmentId, refuses))
   }
 
   private takeMore(
@@ -379,29 +359,20 @@ export class Limits {
     tokens: number,
     nowMs: number,
     environmentId: string,
+    refuses: boolean,
   ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null || tokens <= 0) return null
-    const chains = this.chainsOf(key, account, kind, production, nowMs, environmentId)
-    for (const chain of chains)
-      for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
-    for (const chain of chains) this.takeAll(chain, tokens)
-    return null
-  }
-
-  private chainsOf(
-    key: KeyRecord,
-    account: Budget,
-    kind: LimitKind,
-    production: boolean,
-    nowMs: number,
-    environmentId: string,
-  ) {
     const party = partyOf(key, production)
-    return [
+    const chains = [
       account.applying(kind, party, nowMs, environmentId),
       this.ownOf(key, account.table, kind, party, nowMs, environmentId),
     ]
+    if (refuses)
+      for (const chain of chains)
+        for (const bucket of chain) if (bucket.level < 0) return refusal(bucket, bucket)
+    for (const chain of chains) this.takeAll(chain, tokens)
+    return null
   }
 
   private takeAll(chain: readonly NamedBucket[], tokens = 1): void {

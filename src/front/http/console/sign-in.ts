@@ -7,7 +7,7 @@ import type { Sessions, SignedIn } from '../../../account/sessions.js'
 import { ServiceError } from '../../../errors.js'
 import type { KeyRecord } from '../../../kit/call.js'
 import { toFailure } from '../../../storage/failure.js'
-import { environmentOf, overLimit } from '../admission/admit.js'
+import { allowanceOf, environmentOf, overLimit } from '../admission/admit.js'
 import type { AppResponse } from '../apps/app.js'
 import type { Pages } from '../request/framed-pages.js'
 import { failure, internalError, type Reply } from '../request/respond.js'
@@ -189,9 +189,8 @@ function callerOf(sessions: Sessions, signedIn: SignedIn): KeyRecord | null {
 function requireRoom(shared: Shared, caller: KeyRecord | null, kind: LimitKind): void {
   if (caller === null) return
   const environment = environmentOf(caller, '', servicesOf(shared).keys)
-  const production = environment === null || environment.environmentType === 'production'
-  const nowMs = performance.now()
-  const allowance = shared.options.limits.admit(caller, kind, production, nowMs, environment?.id)
+  const { limits } = shared.options
+  const allowance = allowanceOf({ limit: kind }, caller, environment, limits, performance.now())
   if (allowance?.refused != null) throw overLimit(allowance)
 }
 

@@ -22,7 +22,9 @@ import {
   headersOf,
   internalError,
   joined,
+  partsLength,
   type Reply,
+  replyLength,
   success,
 } from './respond.js'
 import { slicedJson } from './sliced-json.js'
@@ -131,7 +133,7 @@ export class ReplyStage implements Listener {
     if (compiled.mayZip) headers += varyLine
     if (tagged && rawQuery === '') headers += `\r\nETag: ${tagOf(answer)}`
     const reply = success(answer, status, echo, headers)
-    if (isRead && answer.isPaid !== true) this.charge(lengthOf(reply))
+    if (isRead && answer.isPaid !== true) this.charge(replyLength(reply))
     // a completed change is audited even if the caller has disconnected
     if (this.isFinished) this.note(reply)
     else if (zips && !this.headOnly && isLong(reply))
@@ -288,13 +290,5 @@ function hasData({ data, json, pieces, whole, bytes }: Answer): boolean {
 
 /** A short text is written with its head at once. */
 function written(pieces: readonly string[]): Pick<Answer, 'json' | 'pieces'> {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  return length <= largeLength ? { json: pieces.join('') } : { pieces }
-}
-
-function lengthOf({ body, bytes, pieces }: Reply): number {
-  if (pieces === undefined) return bytes?.length ?? body.length
-  let length = 0
-  for (const piece of pieces) length += piece.length
-  return length
+  return partsLength(pieces) <= largeLength ? { json: pieces.join('') } : { pieces }
 }

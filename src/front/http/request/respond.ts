@@ -137,6 +137,18 @@ export function bytesForNow(pieces: Pieces): Buffer {
   return scratch.subarray(0, length)
 }
 
+/** Characters of the texts and bytes of the rest: about the bytes that are sent. */
+export function replyLength({ body, bytes, pieces }: Reply): number {
+  return pieces === undefined ? (bytes?.length ?? body.length) : partsLength(pieces)
+}
+
+/** The same of pieces. */
+export function partsLength(pieces: Pieces): number {
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
+}
+
 function lengthOf(pieces: Pieces): number {
   let length = 0
   for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length

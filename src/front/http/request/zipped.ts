@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { FairGate } from '../../../turns/fair-gate.js'
 import type { Route } from '../routing/route.js'
-import { bytesOf, type Reply } from './respond.js'
+import { bytesOf, type Reply, replyLength } from './respond.js'
 
 /** Answers of fewer bytes are not compressed: they cost more time than their bytes do in a network. */
 const zippedBytesMin = 32_768
@@ -47,13 +47,7 @@ export function takesGzip(header: string): boolean {
 }
 
 /** Whether a reply is long enough. */
-export function isLong({ bytes, body, pieces }: Reply): boolean {
-  if (bytes !== undefined) return bytes.length >= zippedBytesMin
-  if (pieces === undefined) return body.length >= zippedBytesMin
-  let length = 0
-  for (const piece of pieces) length += piece.length
-  return length >= zippedBytesMin
-}
+export const isLong = (reply: Reply): boolean => replyLength(reply) >= zippedBytesMin
 
 /**
  * A reply with its body compressed, or as it is where too many wait.
